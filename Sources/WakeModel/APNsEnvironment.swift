@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which of Apple's two worlds a device token belongs to (reference §1.1, §9).
+public enum APNsEnvironment: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// TestFlight, Ad hoc and App Store builds.
+    case production
+    /// Builds signed for development.
+    case sandbox
+
+    /// The host that takes device pushes.
+    public var host: String {
+        switch self {
+        case .production: "api.push.apple.com"
+        case .sandbox: "api.sandbox.push.apple.com"
+        }
+    }
+
+    /// The environment that this one is not.
+    public var other: APNsEnvironment { self == .production ? .sandbox : .production }
+
+    /// The name, in lower case.
+    public var description: String { rawValue }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The opaque address of one app on one device, as APNs issued it.
+///
+/// Apple asks that nothing be assumed about its size (reference §9; Apple, "Sending notification
+/// requests to APNs"), so any even number of hexadecimal digits up to ``maximumByteCount`` bytes
+/// is accepted. Digits are normalised to lower case, which makes equality mean "the same device".
+///
+/// A device token is treated as a secret: ``description`` shows a digest, and only ``hex`` spells
+/// the token out.
+public struct DeviceToken: Hashable, Sendable {
+    /// The most bytes a token may have: 256, four times what is seen in the wild (reference §9).
+    public static let maximumByteCount = 256
+
+    /// The token in lower-case hexadecimal, as it stands in the request path. Secret: never logged.
+    public let hex: String
+
+    /// Parses hexadecimal digits in either case.
+    ///
+    /// Throws ``InvalidField`` when `hex` is empty, has an odd number of digits, is too long, or
+    /// holds anything else than hexadecimal digits (the `<740f 4707>` form of old code included).
+    public init(hex: some StringProtocol) throws(InvalidField) {
+        let digits = hex.utf8
+        guard !digits.isEmpty else {
+            throw Self.invalid("is empty", "Give the token that the app received, in hexadecimal.")
+        }
+        guard digits.count <= 2 * Self.maximumByteCount else {
+            throw Self.invalid(
+                "has \(digits.count) characters, more than \(2 * Self.maximumByteCount)",
+                "Give one token, in hexadecimal.")
+        }
+        var lowered: [UInt8] = []
+        lowered.reserveCapacity(digits.count)
+        for (index, digit) in digits.enumerated() {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"):
+                lowered.append(digit)
+            case UInt8(ascii: "A")...UInt8(ascii: "F"):
+                lowered.append(digit | 0x20)
+            default:
+                throw Self.invalid(
+                    "holds a character that is not hexadecimal, at position \(index + 1)",
+                    Self.remedy(for: digit))
+            }
+        }
+        guard digits.count.isMultiple(of: 2) else {
+            throw Self.invalid(
+                "has an odd number of digits (\(digits.count))",
+                "Two hexadecimal digits make one byte; the token was probably cut.")
+        }
+        self.hex = String(decoding: lowered, as: UTF8.self)
+    }
+
+    /// Spells raw bytes in hexadecimal. Throws ``InvalidField`` for none or more than
+    /// ``maximumByteCount``.
+    public init(bytes: some Collection<UInt8>) throws(InvalidField) {
+        let digits = Array("0123456789abcdef".utf8)
+        var hex: [UInt8] = []
+        hex.reserveCapacity(2 * bytes.count)
+        for byte in bytes {
+            hex.append(digits[Int(byte >> 4)])
+            hex.append(digits[Int(byte & 0x0f)])
+        }
+        try self.init(hex: String(decoding: hex, as: UTF8.self))
+    }
+
+    /// A short digest that tells two tokens apart in a log and does not give the token away:
+    /// eight hexadecimal digits of 64-bit FNV-1a, folded. A token holds far more entropy than
+    /// that, so the digest cannot be turned back.
+    public var digest: String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in hex.utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        }
+        let folded = UInt32(truncatingIfNeeded: hash ^ (hash >> 32))
+        let digits = String(folded, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    private static func invalid(_ problem: String, _ remedy: String) -> InvalidField {
+        InvalidField(field: "device token", problem: problem, remedy: remedy)
+    }
+
+    private static func remedy(for character: UInt8) -> String {
+        switch character {
+        case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: " "):
+            "Remove brackets and spaces: they come from printing the token's description."
+        case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "/"):
+            "This looks like Base64; convert it to hexadecimal."
+        default:
+            "Write the token's bytes as pairs of hexadecimal digits."
+        }
+    }
+}
+
+extension DeviceToken: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The digest, in a form that cannot be mistaken for a token: `device#1c2d3e4f`.
+    public var description: String { "device#\(digest)" }
+    /// The same as ``description``: a debugger's output ends in logs too.
+    public var debugDescription: String { description }
+}

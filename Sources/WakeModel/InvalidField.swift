@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A value that cannot be what its field needs: which field, what is wrong, how to mend it.
+///
+/// Every type of this room that parses text throws this one error, so that a command, a problem
+/// document and a log line can all say the same three things. It never repeats a secret: a device
+/// token that does not parse is described, not quoted.
+public struct InvalidField: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The field's name as its user writes it, for example `apns-collapse-id`.
+    public var field: String
+    /// What is wrong with the value, as a clause: "holds a character that is not hexadecimal".
+    public var problem: String
+    /// What to do about it, as an imperative sentence.
+    public var remedy: String
+
+    /// Describes one bad value.
+    public init(field: String, problem: String, remedy: String) {
+        self.field = field
+        self.problem = problem
+        self.remedy = remedy
+    }
+
+    /// The three parts as one line: `field problem: remedy`.
+    public var description: String { "\(field) \(problem). \(remedy)" }
+}
