@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What somebody asks for: wake this app on this device with this payload.
+///
+/// Its parts are well-formed; whether together they are a push that Apple will honour is for
+/// `PayloadRules` to say, which turns it into a `ValidWake`.
+public struct WakeRequest: Hashable, Sendable {
+    /// Background or VoIP.
+    public var kind: WakeKind
+    /// The device. For VoIP this is the PushKit token, which differs from the ordinary one (VO011).
+    public var deviceToken: DeviceToken
+    /// The app.
+    public var bundleID: BundleID
+    /// The JSON body, byte for byte as it will be sent. Never logged.
+    public var payload: [UInt8]
+    /// Until when the wake is worth anything; `nil` takes the kind's default.
+    public var expiration: Expiration?
+    /// The collapse id, if any (rules BG026 and VO010 advise against it).
+    public var collapseID: CollapseID?
+
+    /// Spells out one request.
+    public init(
+        kind: WakeKind, deviceToken: DeviceToken, bundleID: BundleID, payload: [UInt8],
+        expiration: Expiration? = nil, collapseID: CollapseID? = nil
+    ) {
+        self.kind = kind
+        self.deviceToken = deviceToken
+        self.bundleID = bundleID
+        self.payload = payload
+        self.expiration = expiration
+        self.collapseID = collapseID
+    }
+}
