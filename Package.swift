@@ -16,12 +16,50 @@ let roomSettings: [SwiftSetting] =
 let package = Package(
     name: "rouse",
     platforms: [.macOS(.v15)],
-    products: [],
-    dependencies: [],
+    products: [
+        .library(
+            name: "APNsClient", targets: ["APNsClient", "APNsWire", "PushTransport", "WakeModel"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0")
+    ],
     targets: [
         // Layer 0: nouns.
         .target(name: "WakeModel", swiftSettings: roomSettings),
         .testTarget(
             name: "WakeModelTests", dependencies: ["WakeModel"], swiftSettings: roomSettings),
+
+        // Layer 1: pure rooms.
+        .target(name: "PushTransport", dependencies: ["WakeModel"], swiftSettings: roomSettings),
+        .target(
+            name: "APNsWire", dependencies: ["PushTransport", "WakeModel"],
+            swiftSettings: roomSettings),
+
+        // Layer 3: C.
+        .systemLibrary(
+            name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CLibnghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .target(name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"]),
+        .target(name: "CCryptoShims", dependencies: ["CLibcrypto"]),
+        .target(name: "CNghttp2ResetGuard", dependencies: ["CLibnghttp2"]),
+
+        // Layer 3: shells.
+        .target(
+            name: "CurlTransport",
+            dependencies: [
+                "CCurlShims", "PushTransport", "WakeModel",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: roomSettings),
+        .target(
+            name: "APNsClient",
+            dependencies: [
+                "APNsWire", "CCryptoShims", "CurlTransport", "PushTransport", "WakeModel",
+            ],
+            swiftSettings: roomSettings),
     ]
 )

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import APNsWire
+internal import CurlTransport
+public import PushTransport
+public import WakeModel
+
+/// Sends pushes to APNs over one group of HTTP/2 connections.
+///
+/// One client serves one environment and one credential, because APNs binds a connection to the
+/// team and key of its first push (reference §4.4). It is safe to use from any thread or task, and
+/// it must be shut down explicitly.
+///
+/// ```swift
+/// let key = try SigningKey(path: "AuthKey_ABCDE12345.p8")
+/// let tokens = ProviderTokenSource(
+///     key: key, keyID: try DeveloperID("ABCDE12345", field: "key id"),
+///     teamID: try DeveloperID("TEAM123456", field: "team id"))
+/// let client = try APNsClient(.init(environment: .production, authentication: .providerToken(tokens)))
+/// let push = try Push.background(
+///     to: DeviceToken(hex: token), of: BundleID("com.example.app"),
+///     payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
+/// switch try await client.send(push) {
+/// case .accepted(let acceptance): print("accepted as", acceptance.apnsID ?? push.apnsID)
+/// case .rejected(let rejection): print("refused:", rejection.reason ?? "", rejection.advice.remedy)
+/// }
+/// await client.shutDown(gracePeriod: .seconds(5))
+/// ```
+///
+/// What the client does by itself, and no more: it attaches the provider token; it sends a push
+/// again once, with the same `apns-id`, when APNs' answer proves that it was not accepted and a
+/// new token or another connection is the remedy (`ExpiredProviderToken`, `Shutdown`,
+/// `IdleTimeout`, `UnrelatedKeyIdInToken`). Everything else, above all what to do about an unknown
+/// fate, is the caller's to decide.
+public final class APNsClient: Sendable {
+    let core: ClientCore
+    private let transport: any PushTransport
+
+    /// Starts the client. No connection is made before the first push.
+    ///
+    /// Throws ``APNsClient/Unavailable`` when the process cannot push at all, in a sentence.
+    public convenience init(_ configuration: Configuration) throws(Unavailable) {
+        try self.init(configuration) { transport, sink throws(Unavailable) in
+            do throws(CurlLibrary.Unsuitable) {
+                return try CurlTransport(transport, sink: sink)
+            } catch {
+                throw Unavailable(description: error.description)
+            }
+        }
+    }
+
+    /// Starts the client on a transport of the caller's making: another implementation of
+    /// ``PushTransport/PushTransport``, or one that records what it is given.
+    public init(
+        _ configuration: Configuration,
+        transport makeTransport: (
+            TransportConfiguration, @escaping CompletionSink
+        ) throws(Unavailable) -> any PushTransport
+    ) throws(Unavailable) {
+        let core = ClientCore(configuration)
+        var settings = configuration.transport
+        if case .certificate(let certificate) = configuration.authentication {
+            settings.clientCertificate = certificate.clientCertificate
+        }
+        // The transport holds the core, and the core must not hold the transport back.
+        let transport = try makeTransport(settings) { core.receive($0) }
+        self.core = core
+        self.transport = transport
+        core.connect(to: transport)
+    }
+
+    /// Why a client cannot exist, in a sentence.
+    public struct Unavailable: Error, Hashable, Sendable, CustomStringConvertible {
+        /// What is missing, and what to do.
+        public let description: String
+
+        /// Says it.
+        public init(description: String) { self.description = description }
+    }
+
+    /// Sends one push and waits for APNs' answer.
+    ///
+    /// Throws ``PushTransport/TransportFailure`` when no answer came; its certainty says whether
+    /// the push may have arrived. Cancelling the task gives up on the answer: the failure is then
+    /// `cancelled`, with the certainty that holds at that moment.
+    public func send(_ push: Push) async throws(TransportFailure) -> PushOutcome {
+        let id = core.nextID()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                core.send([push], firstID: id) { .continuation(continuation, $0) }
+                // A task that was cancelled before the push was registered has no one else to tell.
+                if Task.isCancelled { core.cancel(id) }
+            }
+        } onCancel: {
+            core.cancel(id)
+        }
+        return try result.get()
+    }
+
+    /// Sends a batch and waits for all answers, which come in the order of the pushes.
+    ///
+    /// The whole batch takes one lock and at most one wake-up. Cancelling the task does not recall
+    /// pushes.
+    public func send(_ pushes: [Push]) async -> [PushReply] {
+        guard !pushes.isEmpty else { return [] }
+        return await withCheckedContinuation { continuation in
+            let batch = ReplyBatch(count: pushes.count) { continuation.resume(returning: $0) }
+            core.send(pushes, firstID: core.nextIDs(pushes.count)) { .batch(batch, index: $0) }
+        }
+    }
+
+    /// Sends a batch and hands out the replies as they come, in groups.
+    ///
+    /// `receive` is called on the transport's thread, any number of times, until every push of the
+    /// batch has had exactly one reply; it must not block.
+    public func send(
+        _ pushes: [Push], receive: @escaping @Sendable (_ replies: [PushReply]) -> Void
+    ) {
+        guard !pushes.isEmpty else { return }
+        let receiver = ReplyReceiver(receive)
+        core.send(pushes, firstID: core.nextIDs(pushes.count)) { .receiver(receiver, index: $0) }
+    }
+
+    /// Stops taking pushes, waits up to `gracePeriod` for answers, fails the rest as `shut-down`,
+    /// and closes the connections.
+    public func shutDown(gracePeriod: Duration = .seconds(5)) async {
+        await transport.shutDown(gracePeriod: gracePeriod)
+    }
+
+    /// What the client's transport holds at this moment.
+    public var gauges: TransportGauges { transport.gauges }
+
+    /// How far APNs' clock is ahead of this machine's, as told by its last `date` header field;
+    /// `nil` before the first one. More than a few seconds spoil provider tokens.
+    public var clockSkew: Duration? { core.clockSkew }
+}
+
+/// The reply to one push of a batch.
+public struct PushReply: Sendable {
+    /// The push's place in its batch, from 0.
+    public let index: Int
+    /// APNs' answer, or why there is none.
+    public let result: Result<PushOutcome, TransportFailure>
+
+    /// Pairs a place with its result.
+    public init(index: Int, result: Result<PushOutcome, TransportFailure>) {
+        self.index = index
+        self.result = result
+    }
+}

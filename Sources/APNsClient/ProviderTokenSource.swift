@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import APNsWire
+internal import Synchronization
+public import WakeModel
+
+/// One signing key's provider token, shared by every connection and client that pushes with it.
+///
+/// Apple counts token changes for the key, so there is one source for each (team, key), and whoever
+/// pushes with that key asks it. All methods may be called from any thread.
+public final class ProviderTokenSource: Sendable {
+    /// The key's id (`kid`).
+    public let keyID: DeveloperID
+    /// The team's id (`iss`).
+    public let teamID: DeveloperID
+    private let key: SigningKey
+    private let clock: WakeClock
+    private let state: Mutex<State>
+
+    private struct State {
+        var schedule: ProviderTokenSchedule
+        var token: ProviderToken?
+        var mintings: UInt64 = 0
+    }
+
+    /// A source that mints its first token when it is first asked.
+    ///
+    /// `renewalAge` is held between 40 and 55 minutes; by default it is drawn from that range, so
+    /// that processes which share a key do not renew at the same moment.
+    public init(
+        key: SigningKey, keyID: DeveloperID, teamID: DeveloperID, renewalAge: Duration? = nil,
+        clock: WakeClock = .system
+    ) {
+        self.key = key
+        self.keyID = keyID
+        self.teamID = teamID
+        self.clock = clock
+        let age = renewalAge ?? .seconds(Int.random(in: 40 * 60...55 * 60))
+        state = Mutex(State(schedule: ProviderTokenSchedule(renewalAge: age)))
+    }
+
+    /// The token to push with now; minted anew when its time has come.
+    public func current() -> ProviderToken {
+        let (now, uptime) = (clock.now(), clock.uptime())
+        return state.withLock { state in
+            if let token = state.token, !state.schedule.mustMint(now: now, uptime: uptime) {
+                return token
+            }
+            return mint(&state, now: now, uptime: uptime)
+        }
+    }
+
+    /// A token other than `refused`, which APNs called expired; `nil` if there is none to be had,
+    /// because `refused` is less than 20 minutes old and a new one would only be refused as one too
+    /// many. Then the machine's clock is the likely cause.
+    public func replacement(for refused: ProviderToken) -> ProviderToken? {
+        let (now, uptime) = (clock.now(), clock.uptime())
+        return state.withLock { state in
+            if let token = state.token, token.generation != refused.generation { return token }
+            guard state.schedule.mayMint(now: now, uptime: uptime) else { return nil }
+            return mint(&state, now: now, uptime: uptime)
+        }
+    }
+
+    private func mint(_ state: inout State, now: WallInstant, uptime: Duration) -> ProviderToken {
+        let claims = ProviderTokenClaims(keyID: keyID, teamID: teamID, issuedAt: now)
+        let signature = key.signature(for: claims.signingInput.utf8)
+        state.mintings += 1
+        let token = ProviderToken(
+            value: claims.token(signature: signature), issuedAt: now, generation: state.mintings)
+        state.schedule.didMint(now: now, uptime: uptime)
+        state.token = token
+        return token
+    }
+}
+
+/// A minted provider token.
+public struct ProviderToken: Hashable, Sendable, CustomStringConvertible,
+    CustomDebugStringConvertible
+{
+    /// The JSON Web Token. Secret: whoever has it can push for an hour.
+    public let value: String
+    /// Its `iat`.
+    public let issuedAt: WallInstant
+    /// Counts the tokens of one source, from 1.
+    public let generation: UInt64
+
+    /// When it was issued; never the token itself.
+    public var description: String { "provider token #\(generation) of \(issuedAt)" }
+    /// The same: a debugger's output ends in logs too.
+    public var debugDescription: String { description }
+}

@@ -1,0 +1,716 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
+#include "CCurlShims.h"
+
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/crypto.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+// libcurl 7.87 is the first with every option used below.
+_Static_assert(LIBCURL_VERSION_NUM >= 0x075700, "libcurl 7.87 or later is needed to build");
+_Static_assert(CURL_HTTP_VERSION_2_0 == 3, "CCurlReport.httpVersion is mapped from this value");
+
+// MARK: - The library
+
+int32_t CCurl_global_init(void) {
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+    return (int32_t)curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+CCurlVersion CCurl_version(void) {
+    const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+    CCurlVersion version = {
+        .number = info->version_num,
+        .version = info->version,
+        .tlsLibrary = info->ssl_version,
+        .nghttp2 = info->age >= CURLVERSION_SEVENTH ? info->nghttp2_version : NULL,
+        .hasHTTP2 = (info->features & CURL_VERSION_HTTP2) != 0,
+        .isThreadSafe = (info->features & CURL_VERSION_THREADSAFE) != 0,
+        .hasAsynchronousResolver = (info->features & CURL_VERSION_ASYNCHDNS) != 0,
+    };
+    return version;
+}
+
+const char *CCurl_error_name(int32_t code) { return curl_easy_strerror((CURLcode)code); }
+
+bool CCurl_has_reset_guard(void) {
+    // The first definition in the process's global scope is the one that libcurl calls. It is the
+    // guard's unless it stands in libnghttp2 itself.
+    Dl_info definition;
+    const void *first = dlsym(RTLD_DEFAULT, "nghttp2_submit_rst_stream");
+    return first && dladdr(first, &definition) && definition.dli_fname &&
+           !strstr(definition.dli_fname, "libnghttp2");
+}
+
+void CCurl_name_this_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int64_t CCurl_monotonic_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// MARK: - Waiting
+
+// A reactor knows its connections by a list, so that a turn can find the one whose timer is due.
+// There are few: one for each HTTP/2 connection that is open or draining.
+struct CCurlReactor {
+    int epoll;
+    int wakeup;
+    CCurlConnection *first;
+};
+
+enum { CONNECTION_SOCKETS = 8 };
+
+typedef struct Watch Watch;
+
+struct CCurlConnection {
+    CURLM *multi;
+    CURLU *url;  // parsed once for all transfers
+    CCurlReactor *reactor;
+    CCurlConnection *next;
+    int64_t timerDue;  // monotonic milliseconds; -1 for no timer
+    uint32_t waiting;  // exchanges started whose body libcurl has not asked for
+    // The sockets that libcurl has open: two while it tries IPv4 and IPv6 side by side, then one.
+    curl_socket_t sockets[CONNECTION_SOCKETS];
+    int socketCount;
+    bool isEstablished;  // a request has had a stream
+    bool isCorked;
+    Watch *changedWatches;
+    const CCurlSettings *settings;
+};
+
+// What epoll gives back for a socket: its connection, and the descriptor. Allocated for as long as
+// libcurl wants the socket watched.
+struct Watch {
+    CCurlConnection *connection;
+    Watch *nextChanged;
+    curl_socket_t socket;
+    bool isChanged;
+    uint32_t wanted;
+    uint32_t registered;
+};
+
+CCurlReactor *CCurlReactor_create(void) {
+    CCurlReactor *reactor = calloc(1, sizeof *reactor);
+    if (!reactor) return NULL;
+    reactor->epoll = epoll_create1(EPOLL_CLOEXEC);
+    reactor->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+    if (reactor->epoll < 0 || reactor->wakeup < 0 ||
+        epoll_ctl(reactor->epoll, EPOLL_CTL_ADD, reactor->wakeup, &event) != 0) {
+        CCurlReactor_destroy(reactor);
+        return NULL;
+    }
+    return reactor;
+}
+
+void CCurlReactor_destroy(CCurlReactor *reactor) {
+    if (reactor->epoll >= 0) close(reactor->epoll);
+    if (reactor->wakeup >= 0) close(reactor->wakeup);
+    free(reactor);
+}
+
+void CCurlReactor_wake(const CCurlReactor *reactor) {
+    const uint64_t one = 1;
+    // Fails only when the counter is full, and then the wake-up is pending anyway.
+    ssize_t ignored = write(reactor->wakeup, &one, sizeof one);
+    (void)ignored;
+}
+
+// libcurl says which events it wants on a socket, about once for each request. Only what holds when
+// the reactor is about to wait is passed on to the kernel.
+static int watch_socket(CURL *easy, curl_socket_t socket, int what, void *context, void *pointer) {
+    (void)easy;
+    CCurlConnection *connection = context;
+    Watch *watch = pointer;
+    if (what == CURL_POLL_REMOVE) {
+        if (!watch) return 0;
+        // At once, because libcurl may close the socket next, and its number may come back.
+        if (watch->registered) epoll_ctl(connection->reactor->epoll, EPOLL_CTL_DEL, socket, NULL);
+        Watch **link = &connection->changedWatches;
+        while (*link && *link != watch) link = &(*link)->nextChanged;
+        if (*link) *link = watch->nextChanged;
+        curl_multi_assign(connection->multi, socket, NULL);
+        free(watch);
+        return 0;
+    }
+    if (!watch) {
+        watch = calloc(1, sizeof *watch);
+        if (!watch) return -1;
+        watch->connection = connection;
+        watch->socket = socket;
+        curl_multi_assign(connection->multi, socket, watch);
+    }
+    watch->wanted = (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
+    if (!watch->isChanged) {
+        watch->isChanged = true;
+        watch->nextChanged = connection->changedWatches;
+        connection->changedWatches = watch;
+    }
+    return 0;
+}
+
+static void register_changed_watches(CCurlConnection *connection) {
+    while (connection->changedWatches) {
+        Watch *watch = connection->changedWatches;
+        connection->changedWatches = watch->nextChanged;
+        watch->isChanged = false;
+        if (watch->wanted == watch->registered) continue;
+        struct epoll_event event = {.events = watch->wanted, .data.ptr = watch};
+        epoll_ctl(connection->reactor->epoll, watch->registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+                  watch->socket, &event);
+        watch->registered = watch->wanted;
+    }
+}
+
+// libcurl writes each frame by itself. Between cork and uncork the kernel gathers them into full
+// segments, which saves a quarter of the whole cost of a push (measured on 7.88.1).
+static void set_cork(CCurlConnection *connection, int value) {
+    if (connection->isCorked == (value != 0)) return;
+    if (!connection->isEstablished || connection->socketCount != 1) return;
+    setsockopt(connection->sockets[0], IPPROTO_TCP, TCP_CORK, &value, sizeof value);
+    connection->isCorked = value != 0;
+}
+
+static void act(CCurlConnection *connection, curl_socket_t socket, int mask) {
+    int running = 0;
+    set_cork(connection, 1);
+    curl_multi_socket_action(connection->multi, socket, mask, &running);
+}
+
+static int set_timer(CURLM *multi, long milliseconds, void *context) {
+    (void)multi;
+    CCurlConnection *connection = context;
+    connection->timerDue = milliseconds < 0 ? -1 : CCurl_monotonic_milliseconds() + milliseconds;
+    return 0;
+}
+
+static int wait_milliseconds(const CCurlReactor *reactor, int32_t limit) {
+    int64_t wait = limit;
+    int64_t now = -1;
+    for (const CCurlConnection *c = reactor->first; c; c = c->next) {
+        if (c->timerDue < 0) continue;
+        if (now < 0) now = CCurl_monotonic_milliseconds();
+        int64_t left = c->timerDue - now;
+        if (left < 0) left = 0;
+        if (left < wait) wait = left;
+    }
+    return (int)wait;
+}
+
+static void fire_due_timers(CCurlReactor *reactor) {
+    int64_t now = -1;
+    for (CCurlConnection *c = reactor->first; c; c = c->next) {
+        if (c->timerDue < 0) continue;
+        if (now < 0) now = CCurl_monotonic_milliseconds();
+        if (c->timerDue > now) continue;
+        c->timerDue = -1;
+        act(c, CURL_SOCKET_TIMEOUT, 0);
+    }
+}
+
+bool CCurlReactor_turn(CCurlReactor *reactor, int32_t milliseconds) {
+    enum { EVENTS = 32 };
+    struct epoll_event events[EVENTS];
+    bool woken = false;
+    for (CCurlConnection *c = reactor->first; c; c = c->next) {
+        set_cork(c, 0);
+        register_changed_watches(c);
+    }
+    int count = epoll_wait(reactor->epoll, events, EVENTS, wait_milliseconds(reactor, milliseconds));
+    for (int index = 0; index < count; index++) {
+        if (!events[index].data.ptr) {
+            uint64_t drained;
+            ssize_t ignored = read(reactor->wakeup, &drained, sizeof drained);
+            (void)ignored;
+            woken = true;
+            continue;
+        }
+        // The watch is copied, because libcurl may free it inside the call. A watch later in
+        // `events` can be freed by that call only if it belongs to the same connection; then its
+        // slot is cleared first, so that it is not read.
+        Watch watch = *(Watch *)events[index].data.ptr;
+        for (int later = index + 1; later < count; later++) {
+            Watch *other = events[later].data.ptr;
+            if (other && other->connection == watch.connection) {
+                // Level-triggered: what is skipped now is reported again by the next wait.
+                for (int move = later + 1; move < count; move++) events[move - 1] = events[move];
+                count--;
+                later--;
+            }
+        }
+        uint32_t happened = events[index].events;
+        int mask = (happened & EPOLLIN ? CURL_CSELECT_IN : 0) |
+                   (happened & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+                   (happened & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+        act(watch.connection, watch.socket, mask);
+    }
+    fire_due_timers(reactor);
+    return woken;
+}
+
+// MARK: - One connection
+
+static curl_socket_t open_socket(void *context, curlsocktype purpose,
+                                 struct curl_sockaddr *address) {
+    (void)purpose;
+    CCurlConnection *connection = context;
+    // One CURLM is one connection for life. When it is lost, libcurl would open another one for what
+    // is left, each time anew; the transport does that itself, with a CURLM of its own.
+    if (connection->isEstablished || connection->socketCount == CONNECTION_SOCKETS)
+        return CURL_SOCKET_BAD;
+    curl_socket_t opened =
+        socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (opened != CURL_SOCKET_BAD) connection->sockets[connection->socketCount++] = opened;
+    return opened;
+}
+
+static int close_socket(void *context, curl_socket_t socket) {
+    CCurlConnection *connection = context;
+    for (int i = 0; i < connection->socketCount; i++) {
+        if (connection->sockets[i] != socket) continue;
+        connection->sockets[i] = connection->sockets[--connection->socketCount];
+        break;
+    }
+    return close(socket);
+}
+
+CCurlConnection *CCurlConnection_create(CCurlReactor *reactor, const CCurlSettings *settings) {
+    CCurlConnection *connection = calloc(1, sizeof *connection);
+    if (!connection) return NULL;
+    connection->reactor = reactor;
+    connection->timerDue = -1;
+    connection->settings = settings;
+    connection->multi = curl_multi_init();
+    connection->url = curl_url();
+    if (!connection->multi || !connection->url ||
+        curl_url_set(connection->url, CURLUPART_URL, settings->url, 0) != CURLUE_OK) {
+        if (connection->multi) curl_multi_cleanup(connection->multi);
+        curl_url_cleanup(connection->url);
+        free(connection);
+        return NULL;
+    }
+    CURLM *multi = connection->multi;
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, connection);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, connection);
+    curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+    // One CURLM is one connection: libcurl tells neither which connection a transfer was on nor
+    // when a peer's limit shrank, but a CURLM of its own does.
+    curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1L);
+    curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, 1L);
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 1L);
+    // Also the limit for our own streams (lib/url.c of 7.88.1).
+    curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)settings->maximumStreams);
+    connection->next = reactor->first;
+    reactor->first = connection;
+    return connection;
+}
+
+void CCurlConnection_destroy(CCurlConnection *connection) {
+    // Closing the connection calls watch_socket and close_socket once more, so the struct goes last.
+    curl_multi_cleanup(connection->multi);
+    CCurlConnection **link = &connection->reactor->first;
+    while (*link != connection) link = &(*link)->next;
+    *link = connection->next;
+    curl_url_cleanup(connection->url);
+    free(connection);
+}
+
+bool CCurlConnection_is_lost(const CCurlConnection *connection) {
+    if (!connection->isEstablished) return false;
+    if (connection->socketCount == 0) return true;
+    // While nothing is in flight libcurl does not watch the socket, so it is looked at here.
+    char byte;
+    ssize_t peeked = recv(connection->sockets[0], &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+uint32_t CCurlConnection_waiting(const CCurlConnection *connection) { return connection->waiting; }
+
+// MARK: - Header blocks
+
+struct CCurlHeaderBlock {
+    struct curl_slist *lines;
+};
+
+CCurlHeaderBlock *CCurlHeaderBlock_create(void) {
+    CCurlHeaderBlock *block = calloc(1, sizeof *block);
+    if (!block) return NULL;
+    // libcurl's own additions are taken out: APNs wants none of them, and each costs bytes.
+    static const char *const removed[] = {"Accept:", "Content-Type:", "Expect:"};
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
+        if (!CCurlHeaderBlock_append(block, (const uint8_t *)removed[i], strlen(removed[i]))) {
+            CCurlHeaderBlock_destroy(block);
+            return NULL;
+        }
+    }
+    return block;
+}
+
+bool CCurlHeaderBlock_append(CCurlHeaderBlock *block, const uint8_t *line, size_t length) {
+    char *text = strndup((const char *)line, length);
+    if (!text) return false;
+    struct curl_slist *lines = curl_slist_append(block->lines, text);
+    free(text);
+    if (!lines) return false;
+    block->lines = lines;
+    return true;
+}
+
+void CCurlHeaderBlock_destroy(CCurlHeaderBlock *block) {
+    for (struct curl_slist *node = block->lines; node; node = node->next)
+        OPENSSL_cleanse(node->data, strlen(node->data));  // one of them is the authorization
+    curl_slist_free_all(block->lines);
+    free(block);
+}
+
+// MARK: - One exchange
+
+struct CCurlExchange {
+    CURL *easy;
+    CCurlConnection *connection;
+    uint64_t tag;
+    bool isStarted;
+    bool bodyWasTaken;
+    bool resendWasRefused;
+    bool responseTooLarge;
+    uint8_t *body;
+    size_t bodyLength;
+    size_t bodyCapacity;
+    size_t bodyOffset;
+    // Own header lines: list nodes chained in front of the shared list, which libcurl only reads.
+    char *lines;
+    size_t linesLength;
+    size_t linesCapacity;
+    size_t lineStarts[CCURL_OWN_HEADERS_MAX];
+    size_t lineCount;
+    struct curl_slist nodes[CCURL_OWN_HEADERS_MAX];
+    const struct CCurlHeaderBlock *shared;
+    size_t responseHeadersLength;
+    size_t responseBodyLength;
+    uint8_t responseHeaders[CCURL_RESPONSE_HEADERS_MAX];
+    uint8_t responseBody[CCURL_RESPONSE_BODY_MAX];
+    char error[CURL_ERROR_SIZE];
+};
+
+static size_t give_body(char *buffer, size_t size, size_t count, void *context) {
+    CCurlExchange *exchange = context;
+    size_t left = exchange->bodyLength - exchange->bodyOffset;
+    size_t room = size * count;
+    // libcurl knows the length and does not ask again. If it does, it lost what it took, and the
+    // request must not go out a second time.
+    if (left == 0) return CURL_READFUNC_ABORT;
+    size_t given = left < room ? left : room;
+    memcpy(buffer, exchange->body + exchange->bodyOffset, given);
+    exchange->bodyOffset += given;
+    if (!exchange->bodyWasTaken) exchange->connection->waiting--;
+    exchange->bodyWasTaken = true;
+    exchange->connection->isEstablished = true;
+    return given;
+}
+
+// libcurl rewinds the body when it wants to send a request again by itself: on a fresh connection
+// after a reused one died without an answer, or after REFUSED_STREAM. There is no option against
+// it, but a body that cannot be rewound stops it (CURLE_SEND_FAIL_REWIND).
+static int refuse_rewind(void *context, curl_off_t offset, int origin) {
+    (void)offset;
+    (void)origin;
+    ((CCurlExchange *)context)->resendWasRefused = true;
+    return CURL_SEEKFUNC_FAIL;
+}
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
+    CCurlExchange *exchange = context;
+    size_t length = size * count;
+    if (length > CCURL_RESPONSE_BODY_MAX - exchange->responseBodyLength) {
+        exchange->responseTooLarge = true;
+        return 0;
+    }
+    memcpy(exchange->responseBody + exchange->responseBodyLength, bytes, length);
+    exchange->responseBodyLength += length;
+    return length;
+}
+
+static bool is_kept_header(const char *line, size_t length) {
+    static const char *const names[] = {"apns-", "date:", "retry-after:"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t nameLength = strlen(names[i]);
+        if (length > nameLength && strncasecmp(line, names[i], nameLength) == 0) return true;
+    }
+    return false;
+}
+
+static size_t take_header(char *bytes, size_t size, size_t count, void *context) {
+    CCurlExchange *exchange = context;
+    size_t length = size * count;
+    size_t room = CCURL_RESPONSE_HEADERS_MAX - exchange->responseHeadersLength;
+    if (length <= room && is_kept_header(bytes, length)) {
+        memcpy(exchange->responseHeaders + exchange->responseHeadersLength, bytes, length);
+        exchange->responseHeadersLength += length;
+    }
+    return length;
+}
+
+static void set_blob(CURL *easy, CURLoption option, const uint8_t *bytes, size_t length) {
+    // Not copied by libcurl: the settings outlive every easy handle.
+    struct curl_blob blob = {.data = (void *)bytes, .len = length, .flags = CURL_BLOB_NOCOPY};
+    curl_easy_setopt(easy, option, &blob);
+}
+
+static void set_security(CURL *easy, const CCurlSettings *settings) {
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https");
+    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    if (settings->certificateAuthorityPEM)
+        set_blob(easy, CURLOPT_CAINFO_BLOB, settings->certificateAuthorityPEM,
+                 settings->certificateAuthorityPEMLength);
+    else if (settings->certificateAuthorityFile)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, settings->certificateAuthorityFile);
+    if (!settings->clientCertificate) return;
+    curl_easy_setopt(easy, CURLOPT_SSLCERTTYPE,
+                     settings->clientCertificateIsPKCS12 ? "P12" : "PEM");
+    set_blob(easy, CURLOPT_SSLCERT_BLOB, settings->clientCertificate,
+             settings->clientCertificateLength);
+    if (settings->clientKey)
+        set_blob(easy, CURLOPT_SSLKEY_BLOB, settings->clientKey, settings->clientKeyLength);
+    if (settings->clientKeyPassword)
+        curl_easy_setopt(easy, CURLOPT_KEYPASSWD, settings->clientKeyPassword);
+}
+
+static void set_connection(CURL *easy, CCurlConnection *connection) {
+    const CCurlSettings *settings = connection->settings;
+    curl_easy_setopt(easy, CURLOPT_CURLU, connection->url);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    // While the connection is being made, further exchanges wait for it.
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    // Apple asks for a fresh look-up before each connection.
+    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)settings->connectTimeoutMilliseconds);
+    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)settings->maximumIdleSeconds);
+    curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, 0L);
+    // The resolver's thread cannot be ended; shutting down must not wait for it.
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+    if (settings->keepAliveIdleSeconds > 0) {
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)settings->keepAliveIdleSeconds);
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)settings->keepAliveIntervalSeconds);
+    }
+    if (settings->proxy) curl_easy_setopt(easy, CURLOPT_PROXY, settings->proxy);
+    if (settings->proxyCredentials)
+        curl_easy_setopt(easy, CURLOPT_PROXYUSERPWD, settings->proxyCredentials);
+    curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, connection);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, connection);
+}
+
+static void set_callbacks(CCurlExchange *exchange) {
+    CURL *easy = exchange->easy;
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->error);
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body);
+    curl_easy_setopt(easy, CURLOPT_READDATA, exchange);
+    curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, refuse_rewind);
+    curl_easy_setopt(easy, CURLOPT_SEEKDATA, exchange);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
+}
+
+CCurlExchange *CCurlExchange_create(CCurlConnection *connection, uint64_t tag) {
+    CCurlExchange *exchange = calloc(1, sizeof *exchange);
+    if (!exchange) return NULL;
+    exchange->easy = curl_easy_init();
+    if (!exchange->easy) {
+        free(exchange);
+        return NULL;
+    }
+    exchange->connection = connection;
+    exchange->tag = tag;
+    set_security(exchange->easy, connection->settings);
+    set_connection(exchange->easy, connection);
+    curl_easy_setopt(exchange->easy, CURLOPT_USERAGENT, connection->settings->userAgent);
+    set_callbacks(exchange);
+    return exchange;
+}
+
+void CCurlExchange_destroy(CCurlExchange *exchange) {
+    curl_easy_cleanup(exchange->easy);
+    free(exchange->body);
+    free(exchange->lines);
+    free(exchange);
+}
+
+uint64_t CCurlExchange_tag(const CCurlExchange *exchange) { return exchange->tag; }
+
+void CCurlExchange_set_tag(CCurlExchange *exchange, uint64_t tag) { exchange->tag = tag; }
+
+static bool reserve(void **memory, size_t *capacity, size_t wanted) {
+    if (wanted <= *capacity) return true;
+    size_t larger = *capacity ? *capacity : 256;
+    while (larger < wanted) larger *= 2;
+    void *moved = realloc(*memory, larger);
+    if (!moved) return false;
+    *memory = moved;
+    *capacity = larger;
+    return true;
+}
+
+bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
+                           const CCurlHeaderBlock *shared, const uint8_t *body,
+                           size_t bodyLength) {
+    exchange->bodyWasTaken = false;
+    exchange->resendWasRefused = false;
+    exchange->responseTooLarge = false;
+    exchange->responseHeadersLength = 0;
+    exchange->responseBodyLength = 0;
+    exchange->error[0] = 0;
+    exchange->bodyOffset = 0;
+    exchange->linesLength = 0;
+    exchange->lineCount = 0;
+    exchange->shared = shared;
+    if (!reserve((void **)&exchange->body, &exchange->bodyCapacity, bodyLength)) return false;
+    memcpy(exchange->body, body, bodyLength);
+    exchange->bodyLength = bodyLength;
+    // The URL stays, so that libcurl need not parse it; the path goes in by itself.
+    return curl_easy_setopt(exchange->easy, CURLOPT_REQUEST_TARGET, path) == CURLE_OK &&
+           curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bodyLength) ==
+               CURLE_OK;
+}
+
+bool CCurlExchange_append_header(CCurlExchange *exchange, const uint8_t *line, size_t length) {
+    if (exchange->lineCount == CCURL_OWN_HEADERS_MAX) return false;
+    size_t wanted = exchange->linesLength + length + 1;
+    if (!reserve((void **)&exchange->lines, &exchange->linesCapacity, wanted)) return false;
+    memcpy(exchange->lines + exchange->linesLength, line, length);
+    exchange->lines[wanted - 1] = 0;
+    exchange->lineStarts[exchange->lineCount++] = exchange->linesLength;
+    exchange->linesLength = wanted;
+    return true;
+}
+
+int32_t CCurlExchange_start(CCurlExchange *exchange) {
+    // The nodes are chained only now, because the lines may have moved while they grew.
+    struct curl_slist *list = exchange->shared->lines;
+    for (size_t i = exchange->lineCount; i-- > 0;) {
+        exchange->nodes[i].data = exchange->lines + exchange->lineStarts[i];
+        exchange->nodes[i].next = list;
+        list = &exchange->nodes[i];
+    }
+    curl_easy_setopt(exchange->easy, CURLOPT_HTTPHEADER, list);
+    CURLMcode code = curl_multi_add_handle(exchange->connection->multi, exchange->easy);
+    exchange->isStarted = code == CURLM_OK;
+    if (exchange->isStarted) exchange->connection->waiting++;
+    return (int32_t)code;
+}
+
+void CCurlExchange_remove(CCurlExchange *exchange) {
+    if (!exchange->isStarted) return;
+    exchange->isStarted = false;
+    if (!exchange->bodyWasTaken) exchange->connection->waiting--;
+    curl_multi_remove_handle(exchange->connection->multi, exchange->easy);
+}
+
+CCurlExchange *CCurlConnection_next_finished(CCurlConnection *connection, int32_t *code) {
+    int left = 0;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(connection->multi, &left))) {
+        if (message->msg != CURLMSG_DONE) continue;
+        // Copied before anything else: the message dies with the next call.
+        *code = (int32_t)message->data.result;
+        CURL *easy = message->easy_handle;
+        char *pointer = NULL;
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &pointer);
+        return (CCurlExchange *)(void *)pointer;
+    }
+    return NULL;
+}
+
+CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
+    long status = 0, version = 0, proxyStatus = 0;
+    curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(exchange->easy, CURLINFO_HTTP_VERSION, &version);
+    curl_easy_getinfo(exchange->easy, CURLINFO_HTTP_CONNECTCODE, &proxyStatus);
+    CCurlReport report = {
+        .status = status,
+        .httpVersion = version == CURL_HTTP_VERSION_2_0 ? 2 : version ? 1 : 0,
+        .proxyStatus = proxyStatus,
+        .bodyWasTaken = exchange->bodyWasTaken,
+        .resendWasRefused = exchange->resendWasRefused,
+        .responseTooLarge = exchange->responseTooLarge,
+        .error = exchange->error,
+        .headers = exchange->responseHeaders,
+        .headersLength = exchange->responseHeadersLength,
+        .body = exchange->responseBody,
+        .bodyLength = exchange->responseBodyLength,
+    };
+    return report;
+}
+
+bool CCurlExchange_body_was_taken(const CCurlExchange *exchange) { return exchange->bodyWasTaken; }
+
+// MARK: - Codes
+
+CCurlCodes CCurl_codes(void) {
+    CCurlCodes codes = {
+        .ok = CURLE_OK,
+        .unsupportedProtocol = CURLE_UNSUPPORTED_PROTOCOL,
+        .failedInit = CURLE_FAILED_INIT,
+        .urlMalformat = CURLE_URL_MALFORMAT,
+        .couldntResolveProxy = CURLE_COULDNT_RESOLVE_PROXY,
+        .couldntResolveHost = CURLE_COULDNT_RESOLVE_HOST,
+        .couldntConnect = CURLE_COULDNT_CONNECT,
+        .weirdServerReply = CURLE_WEIRD_SERVER_REPLY,
+        .http2 = CURLE_HTTP2,
+        .partialFile = CURLE_PARTIAL_FILE,
+        .writeError = CURLE_WRITE_ERROR,
+        .readError = CURLE_READ_ERROR,
+        .outOfMemory = CURLE_OUT_OF_MEMORY,
+        .operationTimedOut = CURLE_OPERATION_TIMEDOUT,
+        .sslConnectError = CURLE_SSL_CONNECT_ERROR,
+        .abortedByCallback = CURLE_ABORTED_BY_CALLBACK,
+        .interfaceFailed = CURLE_INTERFACE_FAILED,
+        .gotNothing = CURLE_GOT_NOTHING,
+        .sslEngineNotFound = CURLE_SSL_ENGINE_NOTFOUND,
+        .sslEngineSetFailed = CURLE_SSL_ENGINE_SETFAILED,
+        .sendError = CURLE_SEND_ERROR,
+        .recvError = CURLE_RECV_ERROR,
+        .sslCertProblem = CURLE_SSL_CERTPROBLEM,
+        .sslCipher = CURLE_SSL_CIPHER,
+        .peerFailedVerification = CURLE_PEER_FAILED_VERIFICATION,
+        .sslShutdownFailed = CURLE_SSL_SHUTDOWN_FAILED,
+        .sendFailRewind = CURLE_SEND_FAIL_REWIND,
+        .sslCACertBadFile = CURLE_SSL_CACERT_BADFILE,
+        .again = CURLE_AGAIN,
+        .sslIssuerError = CURLE_SSL_ISSUER_ERROR,
+        .http2Stream = CURLE_HTTP2_STREAM,
+        .sslInvalidCertStatus = CURLE_SSL_INVALIDCERTSTATUS,
+        .proxy = CURLE_PROXY,
+        .sslClientCert = CURLE_SSL_CLIENTCERT,
+        .noConnectionAvailable = CURLE_NO_CONNECTION_AVAILABLE,
+    };
+    return codes;
+}

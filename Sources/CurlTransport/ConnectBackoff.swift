@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long to wait before the next attempt to connect, after attempts that led to no valid answer.
+///
+///     attempts failed   1        2        3      …   8 and more
+///     wait, at most     250 ms   500 ms   1 s    …   30 s
+///
+/// The actual wait is drawn between half of that and all of it, so that many clients do not come
+/// back at the same moment. Apple may take rapid reconnecting for an attack (reference §1.5).
+struct ConnectBackoff {
+    /// The longest first wait.
+    static let initialMilliseconds: Int64 = 250
+    /// The longest wait of all.
+    static let maximumMilliseconds: Int64 = 30_000
+
+    private var failures = 0
+    private(set) var notBefore: Int64 = .min
+
+    /// A connection failed before it gave a valid answer. `jitter` is a number drawn from 0 ..< 1.
+    mutating func didFail(now: Int64, jitter: Double) {
+        failures = min(failures + 1, 16)
+        let longest = min(Self.maximumMilliseconds, Self.initialMilliseconds << (failures - 1))
+        notBefore = now + longest / 2 + Int64(Double(longest / 2) * jitter)
+    }
+
+    /// A connection gave a valid answer.
+    mutating func didSucceed() {
+        failures = 0
+        notBefore = .min
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CCurlShims
+internal import PushTransport
+
+/// One CURLM with exactly one HTTP/2 connection, and what the loop knows of it.
+///
+/// libcurl cannot say which connection a transfer was on, nor close one; a CURLM of its own for
+/// each connection can be filled, drained and thrown away. Confined to the loop's thread.
+final class CurlConnection {
+    private var pointer: OpaquePointer?
+    private var idle: [CurlExchange] = []
+    /// Transfers on this connection.
+    private(set) var transfers: [Submission.ID: Transfer] = [:]
+    var window: StreamWindow
+    private var isRetired = false
+    let openedAt: Int64
+    /// When the last answer came, in monotonic milliseconds.
+    var lastAnswerAt: Int64
+    /// How many requests may still be started on it; see `CurlLoop.resetRation`.
+    private var startsLeft: Int
+
+    init?(
+        reactor: OpaquePointer, settings: CurlSettings, window: StreamWindow, maximumStarts: Int,
+        now: Int64
+    ) {
+        guard let made = CCurlConnection_create(reactor, settings.pointer) else { return nil }
+        pointer = made
+        self.window = window
+        openedAt = now
+        lastAnswerAt = now
+        startsLeft = maximumStarts
+    }
+
+    deinit { assert(pointer == nil, "A CurlConnection must be closed before it is released.") }
+
+    private var handle: OpaquePointer {
+        guard let pointer else { preconditionFailure("A closed CurlConnection was used.") }
+        return pointer
+    }
+
+    /// Whether nothing new goes on it, for good.
+    var isDraining: Bool { isRetired || startsLeft <= 0 }
+
+    var inFlight: Int { transfers.count }
+
+    /// How many more requests may be started now.
+    var room: Int {
+        guard !isDraining else { return 0 }
+        return min(window.limit - inFlight, startsLeft)
+    }
+
+    /// How many started requests libcurl has given no stream yet.
+    var held: Int { Int(CCurlConnection_waiting(handle)) }
+
+    /// Whether the connection was up and is no longer. Meant for one with nothing in flight.
+    var isLost: Bool { CCurlConnection_is_lost(handle) }
+
+    /// Starts a transfer. Returns libcurl's complaint, `nil` when it took it.
+    func start(_ transfer: Transfer, block: HeaderBlock) -> String? {
+        guard let exchange = idle.popLast() ?? CurlExchange(on: handle) else {
+            return "memory ran out"
+        }
+        if let complaint = exchange.start(transfer.request, tag: transfer.id, block: block) {
+            exchange.recycle()
+            idle.append(exchange)
+            return complaint
+        }
+        startsLeft -= 1
+        transfer.stage = .started(self, exchange)
+        transfers[transfer.id] = transfer
+        return nil
+    }
+
+    /// The transfers that libcurl is done with, and its code for each. All are collected before any
+    /// is removed, because each removal searches the list of those not yet collected.
+    func takeFinished(into finished: inout [(transfer: Transfer, code: Int32)]) {
+        guard inFlight > 0 else { return }
+        var code: Int32 = 0
+        while let exchange = CCurlConnection_next_finished(handle, &code) {
+            guard let transfer = transfers[CCurlExchange_tag(exchange)] else {
+                preconditionFailure("libcurl finished a transfer that is not on the connection.")
+            }
+            finished.append((transfer, code))
+        }
+    }
+
+    /// Takes a transfer off the connection and keeps its exchange for the next one.
+    func remove(_ transfer: Transfer, exchange: CurlExchange) {
+        transfers[transfer.id] = nil
+        exchange.remove()
+        exchange.recycle()
+        idle.append(exchange)
+    }
+
+    /// A started request was taken back without having had a stream.
+    func didTakeBack() { startsLeft += 1 }
+
+    /// An answer came.
+    func didReceiveAnswer(isValid: Bool, now: Int64) {
+        lastAnswerAt = now
+        window.didReceiveAnswer(isValid: isValid, inFlight: inFlight, now: now)
+    }
+
+    /// Sends nothing new over it from now on.
+    func drain() { isRetired = true }
+
+    /// Closes everything. No transfer may be on it.
+    func close() {
+        precondition(transfers.isEmpty, "A connection was closed under its transfers.")
+        for exchange in idle { exchange.close() }
+        idle = []
+        CCurlConnection_destroy(handle)
+        pointer = nil
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CCurlShims
+internal import PushTransport
+
+/// One libcurl easy handle with the bytes that must outlive its transfer. Reused for many.
+///
+/// Confined to the loop's thread: it holds a raw pointer and is not Sendable. Closed explicitly by
+/// ``close()``; the deinitializer only checks that it was.
+final class CurlExchange {
+    private var pointer: OpaquePointer?
+    /// Kept while libcurl reads its lines.
+    private var block: HeaderBlock?
+
+    init?(on connection: OpaquePointer) {
+        pointer = CCurlExchange_create(connection, 0)
+        if pointer == nil { return nil }
+    }
+
+    deinit { assert(pointer == nil, "A CurlExchange must be closed before it is released.") }
+
+    private var handle: OpaquePointer {
+        guard let pointer else { preconditionFailure("A closed CurlExchange was used.") }
+        return pointer
+    }
+
+    /// Hands a request to libcurl. Returns libcurl's complaint, `nil` when it took it.
+    func start(_ request: WireRequest, tag: UInt64, block: HeaderBlock) -> String? {
+        self.block = block
+        CCurlExchange_set_tag(handle, tag)
+        let isPrepared = request.body.withUnsafeBufferPointer { body in
+            // The shim copies `body.count` bytes; an empty array's missing address is replaced by
+            // any that is not read.
+            withUnsafePointer(to: 0 as UInt8) { nothing in
+                CCurlExchange_prepare(
+                    handle, request.path, block.pointer, body.baseAddress ?? nothing, body.count)
+            }
+        }
+        guard isPrepared, request.headers.allSatisfy(append) else {
+            return "memory ran out, or a request has over \(CCURL_OWN_HEADERS_MAX) own headers"
+        }
+        let code = CCurlExchange_start(handle)
+        return code == 0 ? nil : "libcurl refused the transfer (CURLMcode \(code))"
+    }
+
+    private func append(_ field: HeaderField) -> Bool {
+        var line = field.name + ": " + field.value
+        return line.withUTF8 { bytes in
+            // A line is never empty: it holds at least the colon.
+            guard let start = bytes.baseAddress else { return false }
+            return CCurlExchange_append_header(handle, start, bytes.count)
+        }
+    }
+
+    /// Takes it back from libcurl; an unfinished stream is reset.
+    func remove() { CCurlExchange_remove(handle) }
+
+    /// Forgets the last request, so that its header block may go.
+    func recycle() { block = nil }
+
+    /// Whether libcurl has asked for the body, so that the request may be on the wire.
+    var bodyWasTaken: Bool { CCurlExchange_body_was_taken(handle) }
+
+    /// What is known of the last transfer. Its pointers are valid until the next start.
+    var report: CCurlReport { CCurlExchange_report(handle) }
+
+    /// Gives the handle back to libcurl. Must have been removed.
+    func close() {
+        CCurlExchange_destroy(handle)
+        pointer = nil
+        block = nil
+    }
+}
+
+/// Shared header fields as the list that libcurl reads. Confined to the loop's thread.
+final class HeaderBlock {
+    let pointer: OpaquePointer
+
+    init?(_ shared: SharedHeaders) {
+        guard let pointer = CCurlHeaderBlock_create() else { return nil }
+        self.pointer = pointer
+        for field in shared.fields {
+            var line = field.name + ": " + field.value
+            let isAppended = line.withUTF8 { bytes in
+                bytes.baseAddress.map { CCurlHeaderBlock_append(pointer, $0, bytes.count) } ?? false
+            }
+            guard isAppended else { return nil }
+        }
+    }
+
+    deinit { CCurlHeaderBlock_destroy(pointer) }
+}
+
+/// Finds the header block of a `SharedHeaders` again by its identity.
+struct HeaderBlockCache {
+    /// A gateway uses two for each app and provider token; beyond this many it starts afresh.
+    static let capacity = 512
+
+    private var blocks: [ObjectIdentifier: (key: SharedHeaders, block: HeaderBlock)] = [:]
+
+    /// The block, made at the first call. `nil` when memory ran out.
+    mutating func block(for shared: SharedHeaders) -> HeaderBlock? {
+        // The key is kept alive beside the block, so its identity is not given to another.
+        if let known = blocks[ObjectIdentifier(shared)] { return known.block }
+        guard let block = HeaderBlock(shared) else { return nil }
+        if blocks.count >= Self.capacity { blocks.removeAll(keepingCapacity: true) }
+        blocks[ObjectIdentifier(shared)] = (shared, block)
+        return block
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CCurlShims
+internal import DequeModule
+internal import PushTransport
+internal import WakeModel
+
+extension CurlLoop {
+    // MARK: Admission
+
+    /// Gives waiting transfers to connections that have room, and opens connections as needed.
+    func admit(now: Int64) {
+        while let transfer = nextQueued() {
+            guard let connection = connectionWithMostRoom() ?? openConnection(now: now) else {
+                return
+            }
+            popQueued(transfer)
+            start(transfer, on: connection, now: now)
+        }
+    }
+
+    /// The next one to go, left at the front of its queue.
+    private func nextQueued() -> Transfer? {
+        while let first = urgentQueue.first {
+            if first.isQueued { return first }
+            urgentQueue.removeFirst()
+        }
+        while let first = ordinaryQueue.first {
+            if first.isQueued { return first }
+            ordinaryQueue.removeFirst()
+        }
+        return nil
+    }
+
+    private func popQueued(_ transfer: Transfer) {
+        if transfer.request.isUrgent {
+            urgentQueue.removeFirst()
+        } else {
+            ordinaryQueue.removeFirst()
+        }
+        queued -= 1
+    }
+
+    private func connectionWithMostRoom() -> CurlConnection? {
+        var best: CurlConnection?
+        var most = 0
+        for connection in connections where connection.room > most {
+            // An idle connection may have been closed by the peer without libcurl's notice.
+            if connection.inFlight == 0, connection.isLost {
+                connection.drain()
+                continue
+            }
+            most = connection.room
+            best = connection
+        }
+        return best
+    }
+
+    /// Opens one more connection, if there is none to wait for and the back-off allows it.
+    private func openConnection(now: Int64) -> CurlConnection? {
+        let live = connections.filter { !$0.isDraining }
+        guard live.count < configuration.maximumConnections,
+            live.allSatisfy(\.window.isValidated), now >= backoff.notBefore
+        else { return nil }
+        let window = StreamWindow(maximum: configuration.maximumStreamsPerConnection)
+        guard
+            let connection = CurlConnection(
+                reactor: reactor, settings: settings, window: window,
+                maximumStarts: maximumStarts, now: now)
+        else {
+            lastConnectFailure = TransportFailure(
+                .other, certainty: .notSent, detail: "memory ran out")
+            backoff.didFail(now: now, jitter: .random(in: 0..<1))
+            return nil
+        }
+        connections.append(connection)
+        connectionsOpened += 1
+        return connection
+    }
+
+    private func start(_ transfer: Transfer, on connection: CurlConnection, now: Int64) {
+        transfer.startedAt = now
+        let complaint: String?
+        if let block = blocks.block(for: transfer.request.sharedHeaders) {
+            complaint = connection.start(transfer, block: block)
+        } else {
+            complaint = "memory ran out"
+        }
+        guard let complaint else { return }
+        let failure = TransportFailure(.other, certainty: .notSent, detail: complaint)
+        finish(transfer, .failure(failure))
+    }
+
+    // MARK: Settlement
+
+    /// Collects what libcurl finished, and draws the conclusions for each connection.
+    func settle(now: Int64) {
+        for connection in connections {
+            connection.takeFinished(into: &finished)
+            for (transfer, code) in finished {
+                settle(transfer, code: code, on: connection, now: now)
+            }
+            finished.removeAll(keepingCapacity: true)
+            review(connection, now: now)
+        }
+        connections.removeAll { connection in
+            guard connection.isDraining, connection.inFlight == 0 else { return false }
+            connection.close()
+            return true
+        }
+    }
+
+    private func settle(
+        _ transfer: Transfer, code: Int32, on connection: CurlConnection, now: Int64
+    ) {
+        guard case .started(_, let exchange) = transfer.stage else { return }
+        // The report points into the exchange, so it is read before the exchange is recycled.
+        let result = outcome(code: code, report: exchange.report, of: connection, now: now)
+        let isUntouched = !exchange.bodyWasTaken
+        connection.remove(transfer, exchange: exchange)
+        // A connection that had worked before, and was found dead or going away before this request
+        // had a stream: nothing was sent, so it simply goes over the next connection.
+        if case .failure = result, isUntouched, connection.window.isValidated,
+            transfer.requeues < Self.maximumRequeues
+        {
+            transfer.requeues += 1
+            requeue(transfer)
+        } else {
+            finish(transfer, result)
+        }
+    }
+
+    private func outcome(
+        code: Int32, report: CCurlReport, of connection: CurlConnection, now: Int64
+    ) -> Result<WireResponse, TransportFailure> {
+        // A status that came before the connection broke is an answer all the same.
+        if report.status >= 200, report.httpVersion == 2, !report.responseTooLarge {
+            if code != 0, !CurlVerdict(code: code).sparesConnection { retire(connection) }
+            let response = WireResponse(report)
+            // A refused provider token is the one answer after which APNs keeps the connection at
+            // one stream (reference §1.3).
+            connection.didReceiveAnswer(isValid: response.status != 403, now: now)
+            lastConnectFailure = nil
+            if now - connection.openedAt >= Self.shortLifeMilliseconds { backoff.didSucceed() }
+            return .success(response)
+        }
+        if code == 0 || report.httpVersion == 1 {
+            let failure = TransportFailure(
+                .notHTTP2, certainty: report.bodyWasTaken ? .unknown : .notSent,
+                detail: "the peer answered in another protocol than HTTP/2; is this APNs?")
+            lastConnectFailure = failure
+            retire(connection)
+            return .failure(failure)
+        }
+        let verdict = CurlVerdict(code: code)
+        let failure = TransportFailure(verdict, code: code, report: report)
+        if !verdict.sparesConnection {
+            if !connection.window.isValidated { lastConnectFailure = failure }
+            retire(connection)
+        }
+        return .failure(failure)
+    }
+
+    /// Sends nothing new over a connection that failed; counts a failure early in its life.
+    func retire(_ connection: CurlConnection) {
+        guard !connection.isDraining else { return }
+        connection.drain()
+        let now = CCurl_monotonic_milliseconds()
+        let isShortLived = now - connection.openedAt < Self.shortLifeMilliseconds
+        if isShortLived || !connection.window.isValidated {
+            backoff.didFail(now: now, jitter: .random(in: 0..<1))
+        }
+    }
+
+    /// Looks at a connection's limit, life and age.
+    private func review(_ connection: CurlConnection, now: Int64) {
+        switch connection.window.observe(
+            held: connection.held, inFlight: connection.inFlight, now: now)
+        {
+        case .fine: break
+        case .takeBack: takeBackHeld(from: connection)
+        case .goingAway:
+            connection.drain()
+            takeBackHeld(from: connection)
+        }
+        let age = now - connection.openedAt
+        let idle = connection.inFlight == 0 ? now - connection.lastAnswerAt : 0
+        if age >= configuration.maximumConnectionAge.wholeMilliseconds
+            || idle >= configuration.maximumIdleTime.wholeMilliseconds
+        {
+            connection.drain()
+        }
+    }
+
+    /// Puts those that libcurl gave no stream back to the front of their queue. They are certainly
+    /// not sent, so another connection may take them.
+    private func takeBackHeld(from connection: CurlConnection) {
+        let held = connection.transfers.values.filter { transfer in
+            if case .started(_, let exchange) = transfer.stage { return !exchange.bodyWasTaken }
+            return false
+        }
+        // The last submitted goes in first, so that the first submitted stands in front.
+        for transfer in held.sorted(by: { $0.id > $1.id }) {
+            guard case .started(_, let exchange) = transfer.stage else { continue }
+            connection.remove(transfer, exchange: exchange)
+            connection.didTakeBack()
+            requeue(transfer)
+        }
+    }
+
+    private func requeue(_ transfer: Transfer) {
+        transfer.stage = .queued
+        queued += 1
+        if transfer.request.isUrgent {
+            urgentQueue.prepend(transfer)
+        } else {
+            ordinaryQueue.prepend(transfer)
+        }
+    }
+}
+
+extension WireResponse {
+    /// Copies what the shim kept of an answer.
+    init(_ report: CCurlReport) {
+        // SAFETY: both pointers and lengths describe buffers inside the exchange, which lives until
+        // after this copy.
+        let lines = UnsafeBufferPointer(start: report.headers, count: report.headersLength)
+        let body = UnsafeBufferPointer(start: report.body, count: report.bodyLength)
+        self.init(
+            status: Int(report.status),
+            headers: lines.split(separator: UInt8(ascii: "\n")).compactMap(HeaderField.init(line:)),
+            body: Array(body))
+    }
+}
+
+extension HeaderField {
+    /// Reads `name: value`, white space around the value removed; `nil` without a colon.
+    init?(line: some Collection<UInt8>) {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0d }
+        var value = line[line.index(after: colon)...].drop(while: isSpace)
+        while let last = value.suffix(1).first, isSpace(last) { value = value.dropLast() }
+        self.init(
+            name: String(decoding: line[..<colon], as: UTF8.self).lowercased(),
+            value: String(decoding: value, as: UTF8.self))
+    }
+}

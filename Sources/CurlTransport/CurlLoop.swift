@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CCurlShims
+internal import DequeModule
+internal import PushTransport
+internal import WakeModel
+
+/// The thread's whole life: work, settle, drain the mailbox, wait, and again.
+///
+/// Everything below it (connections, exchanges, transfers, queues) is touched by this one thread
+/// only; none of it is Sendable, so the compiler keeps it here.
+final class CurlLoop {
+    /// The longest wait. Nothing relies on it; it bounds the harm of a wake-up that got lost.
+    static let maximumWaitMilliseconds: Int64 = 1000
+    /// Without the reset guard, how many requests one connection of libcurl 7.88.0 or 7.88.1 may
+    /// start: nghttp2-based servers take a thousand resets at once, and then send GOAWAY.
+    static let resetRation = 900
+    /// A connection that is lost before this age counts as a failed attempt to connect.
+    static let shortLifeMilliseconds: Int64 = 10_000
+
+    /// How often a submission that was certainly not sent moves to another connection by itself.
+    static let maximumRequeues = 3
+
+    let reactor: OpaquePointer
+    let mailbox: Mailbox
+    let configuration: TransportConfiguration
+    let settings: CurlSettings
+    let sink: CompletionSink
+    let maximumStarts: Int
+
+    var connections: [CurlConnection] = []
+    var transfers: [Submission.ID: Transfer] = [:]
+    var urgentQueue = Deque<Transfer>()
+    var ordinaryQueue = Deque<Transfer>()
+    /// Queued transfers that are not finished; the queues also hold finished ones until their turn.
+    var queued = 0
+    var deadlines = DeadlineQueue()
+    var backoff = ConnectBackoff()
+    var blocks = HeaderBlockCache()
+    var completions: [Completion] = []
+    /// Storage that is reused from turn to turn.
+    var finished: [(transfer: Transfer, code: Int32)] = []
+    var connectionsOpened = 0
+    /// Why the last attempt to connect failed, for those whose time runs out while they wait.
+    var lastConnectFailure: TransportFailure?
+    var shutdownDue: Int64?
+
+    init(
+        reactor: OpaquePointer, mailbox: Mailbox, configuration: TransportConfiguration,
+        sink: @escaping CompletionSink, needsResetRationing: Bool
+    ) {
+        self.reactor = reactor
+        self.mailbox = mailbox
+        self.configuration = configuration
+        self.sink = sink
+        settings = CurlSettings(configuration)
+        maximumStarts = needsResetRationing ? Self.resetRation : .max
+    }
+
+    func run() {
+        var contents = Mailbox.Contents()
+        while true {
+            let now = CCurl_monotonic_milliseconds()
+            settle(now: now)
+            failOverdue(now: now)
+            mailbox.take(into: &contents, gauges: gauges)
+            accept(&contents, now: now)
+            admit(now: now)
+            deliver()
+            if hasEnded(now: now) { break }
+            wait()
+        }
+        leave()
+    }
+
+    /// Waits for libcurl, the mailbox or the next point of time, and lets libcurl work.
+    private func wait() {
+        let now = CCurl_monotonic_milliseconds()
+        let mayWait = mailbox.mayFallAsleep()
+        let limit = mayWait ? max(0, min(nextDue - now, Self.maximumWaitMilliseconds)) : 0
+        _ = CCurlReactor_turn(reactor, Int32(limit))
+    }
+
+    /// The next point of time at which this loop itself has something to do.
+    private var nextDue: Int64 {
+        var due = min(deadlines.nextDue ?? .max, shutdownDue ?? .max)
+        if queued > 0 { due = min(due, max(backoff.notBefore, 0)) }
+        if connections.contains(where: { $0.held > 0 && $0.window.isValidated }) {
+            due = min(due, CCurl_monotonic_milliseconds() + StreamWindow.patienceMilliseconds)
+        }
+        return due
+    }
+
+    private func accept(_ contents: inout Mailbox.Contents, now: Int64) {
+        for submission in contents.submissions { enqueue(submission, now: now) }
+        for id in contents.cancellations {
+            guard let transfer = transfers[id] else { continue }
+            giveUp(transfer, as: .cancelled, detail: "cancelled by the submitter")
+        }
+        if contents.replacesConnections {
+            for connection in connections { connection.drain() }
+        }
+        if let grace = contents.shutdownGrace { shutdownDue = now + grace.wholeMilliseconds }
+        contents.submissions.removeAll(keepingCapacity: contents.submissions.count < 4096)
+        contents.cancellations.removeAll(keepingCapacity: true)
+        contents.replacesConnections = false
+        contents.shutdownGrace = nil
+    }
+
+    private func enqueue(_ submission: Submission, now: Int64) {
+        precondition(
+            transfers[submission.id] == nil,
+            "Submission \(submission.id) is in flight already; ids must be unique.")
+        guard queued < configuration.maximumQueued else {
+            let failure = TransportFailure(
+                .queueFull, certainty: .notSent, detail: "\(queued) submissions are waiting")
+            completions.append(Completion(id: submission.id, result: .failure(failure)))
+            return
+        }
+        let transfer = Transfer(submission, now: now)
+        transfers[transfer.id] = transfer
+        deadlines.insert(transfer.id, due: transfer.due)
+        queued += 1
+        if transfer.request.isUrgent {
+            urgentQueue.append(transfer)
+        } else {
+            ordinaryQueue.append(transfer)
+        }
+    }
+
+    private func failOverdue(now: Int64) {
+        while let id = deadlines.popDue(now: now) {
+            guard let transfer = transfers[id] else { continue }
+            suspectSilence(of: transfer)
+            var detail = "no answer within \(transfer.timeout)"
+            if transfer.isQueued, let reason = lastConnectFailure {
+                detail = "no connection within \(transfer.timeout); the last attempt: \(reason)"
+            }
+            giveUp(transfer, as: .timedOut, detail: detail)
+        }
+    }
+
+    /// A request ran out of time, and its connection brought no answer to anybody meanwhile: the
+    /// peer is taken for dead.
+    private func suspectSilence(of transfer: Transfer) {
+        guard case .started(let connection, _) = transfer.stage,
+            connection.lastAnswerAt <= transfer.startedAt
+        else { return }
+        retire(connection)
+    }
+
+    /// Ends a transfer that libcurl did not finish.
+    func giveUp(_ transfer: Transfer, as kind: TransportFailure.Kind, detail: String) {
+        var certainty = Certainty.notSent
+        switch transfer.stage {
+        case .queued: queued -= 1
+        case .started(let connection, let exchange):
+            if exchange.bodyWasTaken { certainty = .unknown }
+            connection.remove(transfer, exchange: exchange)
+        case .finished: return
+        }
+        let failure = TransportFailure(kind, certainty: certainty, detail: detail)
+        finish(transfer, .failure(failure))
+    }
+
+    /// The one place where a transfer ends: it leaves the table, and its outcome the loop.
+    func finish(_ transfer: Transfer, _ result: Result<WireResponse, TransportFailure>) {
+        transfer.stage = .finished
+        transfers[transfer.id] = nil
+        deadlines.didFinish { transfers[$0] != nil }
+        completions.append(Completion(id: transfer.id, result: result))
+    }
+
+    private func deliver() {
+        guard !completions.isEmpty else { return }
+        let batch = completions
+        completions = []
+        completions.reserveCapacity(min(batch.count, 4096))
+        sink(batch)
+    }
+
+    private var gauges: TransportGauges {
+        var gauges = TransportGauges()
+        gauges.connections = connections.count
+        gauges.queued = queued
+        gauges.inFlight = transfers.count - queued
+        gauges.connectionsOpened = connectionsOpened
+        return gauges
+    }
+
+    // MARK: The end
+
+    private func hasEnded(now: Int64) -> Bool {
+        guard let shutdownDue else { return false }
+        return transfers.isEmpty || now >= shutdownDue
+    }
+
+    private func leave() {
+        for transfer in Array(transfers.values) {
+            giveUp(transfer, as: .shutDown, detail: "the transport was shut down")
+        }
+        for connection in connections { connection.close() }
+        connections = []
+        let late = mailbox.close(gauges: gauges)
+        completions += late.submissions.map(Completion.refusedByShutdown)
+        deliver()
+        CCurlReactor_destroy(reactor)
+        mailbox.releaseWaiters()
+    }
+}

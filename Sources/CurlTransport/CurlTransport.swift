@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CCurlShims
+public import PushTransport
+internal import WakeModel
+
+/// HTTP/2 over libcurl: the transport for every proxy and every distribution.
+///
+/// One thread of its own owns all of libcurl's state; this front is Sendable and leaves messages.
+/// Requests that wait for a stream wait in the transport's own queue, never in libcurl's.
+///
+/// What libcurl does not let a client know, and what follows from that:
+/// - It resends a POST by itself when a reused connection dies without an answer, or a stream is
+///   refused. Here the body cannot be rewound, so it cannot: the submission fails as `unknown`,
+///   and a resend is the caller's decision.
+/// - It keeps the server's stream limit and GOAWAY to itself; see ``StreamWindow``.
+/// - It offers no HTTP/2 PING through its multi interface before 8.10; a silent peer is found by
+///   TCP keep-alive, and by submissions that time out without any answer beside them.
+public final class CurlTransport: PushTransport {
+    /// The libcurl that carries it.
+    public let library: CurlLibrary
+    private let mailbox: Mailbox
+    private let sink: CompletionSink
+
+    /// Starts the thread. No connection is made before the first submission.
+    ///
+    /// `sink` receives every outcome, on the transport's thread. Throws ``CurlLibrary/Unsuitable``
+    /// if libcurl will not do or the system gives no descriptor.
+    public init(
+        _ configuration: TransportConfiguration, sink: @escaping CompletionSink
+    ) throws(CurlLibrary.Unsuitable) {
+        library = try CurlLibrary.loaded()
+        guard let reactor = CCurlReactor_create() else {
+            throw CurlLibrary.Unsuitable(
+                description: "No file descriptor is left for the transport; raise the limit "
+                    + "(ulimit -n).")
+        }
+        let mailbox = Mailbox(reactor: reactor)
+        self.mailbox = mailbox
+        self.sink = sink
+        let start = LoopStart(
+            reactor: reactor, mailbox: mailbox, configuration: configuration, sink: sink,
+            needsResetRationing: library.resetsFinishedStreams && !library.hasResetGuard)
+        LoopThread.start(name: "rouse-curl") { start.run() }
+    }
+
+    deinit { mailbox.requestShutdown(grace: .zero) }
+
+    /// Hands over a batch; see ``PushTransport/PushTransport/submit(_:)``. One lock, and a wake-up
+    /// only if the thread sleeps.
+    public func submit(_ batch: [Submission]) {
+        guard !batch.isEmpty else { return }
+        let isTaken = mailbox.leave { contents in
+            if contents.submissions.isEmpty {
+                contents.submissions = batch
+            } else {
+                contents.submissions.append(contentsOf: batch)
+            }
+        }
+        if !isTaken { sink(batch.map(Completion.refusedByShutdown)) }
+    }
+
+    /// Gives up on one submission; see ``PushTransport/PushTransport/cancel(_:)``. A request that
+    /// has a stream is reset.
+    public func cancel(_ id: Submission.ID) {
+        _ = mailbox.leave { $0.cancellations.append(id) }
+    }
+
+    /// Moves to new connections; see ``PushTransport/PushTransport/replaceConnections()``.
+    public func replaceConnections() {
+        _ = mailbox.leave { $0.replacesConnections = true }
+    }
+
+    /// Ends the transport; see ``PushTransport/PushTransport/shutDown(gracePeriod:)``. When it
+    /// returns, every descriptor is closed and the thread is about to be gone.
+    public func shutDown(gracePeriod: Duration) async {
+        mailbox.requestShutdown(grace: gracePeriod)
+        await mailbox.waitUntilClosed()
+    }
+
+    /// What the transport held at the thread's last turn.
+    public var gauges: TransportGauges { mailbox.gauges }
+}
+
+extension Completion {
+    /// The answer to what is submitted after shutdown began.
+    static func refusedByShutdown(_ submission: Submission) -> Completion {
+        let failure = TransportFailure(
+            .shutDown, certainty: .notSent, detail: "the transport is shut down")
+        return Completion(id: submission.id, result: .failure(failure))
+    }
+}
+
+/// What the loop's thread starts from.
+///
+/// `@unchecked`: the reactor's pointer is made by the front, handed to the thread before it runs,
+/// and from then on used by the thread alone, but for waking, which `Mailbox` proves safe.
+private struct LoopStart: @unchecked Sendable {
+    let reactor: OpaquePointer
+    let mailbox: Mailbox
+    let configuration: TransportConfiguration
+    let sink: CompletionSink
+    let needsResetRationing: Bool
+
+    func run() {
+        let loop = CurlLoop(
+            reactor: reactor, mailbox: mailbox, configuration: configuration, sink: sink,
+            needsResetRationing: needsResetRationing)
+        loop.run()
+    }
+}

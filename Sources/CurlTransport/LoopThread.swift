@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CCurlShims
+internal import Glibc
+
+/// A named thread for a loop that blocks, which must not be one of Swift's cooperative pool.
+enum LoopThread {
+    private final class Body {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Starts a detached thread. `name` has at most 15 bytes, the kernel's limit.
+    static func start(name: StaticString, _ run: @escaping @Sendable () -> Void) {
+        precondition(name.utf8CodeUnitCount <= 15, "A thread's name has at most 15 bytes.")
+        let named: @Sendable () -> Void = {
+            CCurl_name_this_thread("\(name)")
+            run()
+        }
+        // Retained here once, released by the thread's first line, whichever happens later.
+        let body = Unmanaged.passRetained(Body(named)).toOpaque()
+        var thread = pthread_t()
+        let code = pthread_create(&thread, nil, LoopThread.main, body)
+        precondition(code == 0, "The system cannot start another thread (pthread_create: \(code)).")
+        pthread_detach(thread)
+    }
+
+    private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? =
+        { argument in
+            // SAFETY: `start` passes exactly this box, retained once.
+            guard let argument else { return nil }
+            let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+            body.run()
+            return nil
+        }
+}

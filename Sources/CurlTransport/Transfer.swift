@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PushTransport
+
+/// One submission in the loop's hands, from the mailbox to its completion. Confined to the loop's
+/// thread.
+final class Transfer {
+    let id: Submission.ID
+    let request: WireRequest
+    /// When its time is up, in monotonic milliseconds.
+    let due: Int64
+    /// How long it may take, for the message that says it did not.
+    let timeout: Duration
+    /// When it was handed to a connection.
+    var startedAt: Int64 = .min
+    /// How often it went back into the queue after its connection turned out to be dead.
+    var requeues = 0
+    var stage = Stage.queued
+
+    enum Stage {
+        /// In the transport's queue.
+        case queued
+        /// On a connection.
+        case started(CurlConnection, CurlExchange)
+        /// Answered; whoever still holds it lets it go.
+        case finished
+    }
+
+    init(_ submission: Submission, now: Int64) {
+        id = submission.id
+        request = submission.request
+        timeout = submission.timeout
+        due = now + submission.timeout.wholeMilliseconds
+    }
+
+    var isQueued: Bool {
+        if case .queued = stage { true } else { false }
+    }
+}
+
+extension Duration {
+    /// Milliseconds, rounded up, held within what fits; none for a negative duration.
+    var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        guard seconds < Int64.max / 4000 else { return Int64.max / 4 }
+        return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    }
+}

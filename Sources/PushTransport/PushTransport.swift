@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The small port between a push client and whatever carries its requests.
+///
+/// Requests go in by batches and outcomes come out by batches, each through one door. The contract
+/// that every transport keeps:
+/// - Each submission is answered exactly once, whatever happens: an answer, a failure, its
+///   deadline, its cancellation, or the transport's shutdown.
+/// - One submission is at most one request on the wire. A transport that cannot tell whether its
+///   library resent something says `unknown`; it never resends by itself.
+/// - No method blocks on the network. All may be called from any thread.
+/// - After ``shutDown(gracePeriod:)`` has returned, no completion follows, and everything that the
+///   transport opened is closed.
+public protocol PushTransport: AnyObject, Sendable {
+    /// Hands over a batch. Each one's outcome comes back through the sink that the transport was
+    /// made with. After shutdown has begun, each is answered `shutDown (not-sent)`.
+    func submit(_ batch: [Submission])
+
+    /// Gives up on one submission. It is answered `cancelled`, with the certainty that holds at
+    /// that moment, unless its outcome was already on its way. Unknown ids are disregarded, also
+    /// those that are submitted later.
+    func cancel(_ id: Submission.ID)
+
+    /// Sends everything from now on over new connections, and closes the present ones once what is
+    /// in flight on them is answered. For a connection that keeps refusing a good provider token.
+    func replaceConnections()
+
+    /// Stops taking submissions, waits up to `gracePeriod` for those already taken, fails the rest
+    /// as `shutDown`, closes everything and returns. A second call waits for the first.
+    func shutDown(gracePeriod: Duration) async
+
+    /// What the transport holds at this moment.
+    var gauges: TransportGauges { get }
+}
+
+/// One request on its way into a transport.
+public struct Submission: Identifiable, Sendable {
+    /// A number that the submitter chooses; unique among its submissions in flight.
+    public typealias ID = UInt64
+
+    /// The number by which the outcome comes back.
+    public let id: ID
+    /// The request.
+    public var request: WireRequest
+    /// How long the whole may take, queueing and connecting included.
+    public var timeout: Duration
+
+    /// Numbers a request.
+    public init(id: ID, request: WireRequest, timeout: Duration) {
+        self.id = id
+        self.request = request
+        self.timeout = timeout
+    }
+}
+
+/// What became of one submission.
+public struct Completion: Sendable {
+    /// The submission's number.
+    public let id: Submission.ID
+    /// The answer, or why there is none.
+    public let result: Result<WireResponse, TransportFailure>
+
+    /// Pairs a number with its outcome.
+    public init(id: Submission.ID, result: Result<WireResponse, TransportFailure>) {
+        self.id = id
+        self.result = result
+    }
+}
+
+/// Takes a transport's outcomes, a batch at a time.
+///
+/// Called on the transport's own thread: it must not block, and must not call back into
+/// ``PushTransport/shutDown(gracePeriod:)``. Submitting from inside it is fine.
+public typealias CompletionSink = @Sendable (_ batch: [Completion]) -> Void
+
+/// What a transport holds: for metrics, status pages and tests.
+public struct TransportGauges: Hashable, Sendable {
+    /// Connections that are open or being opened.
+    public var connections = 0
+    /// Requests handed to a connection and not yet answered.
+    public var inFlight = 0
+    /// Submissions that wait for a stream.
+    public var queued = 0
+    /// Connections opened since the start.
+    public var connectionsOpened = 0
+
+    /// All zero.
+    public init() {}
+}
