@@ -18,10 +18,17 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(
-            name: "APNsClient", targets: ["APNsClient", "APNsWire", "PushTransport", "WakeModel"])
+            name: "APNsClient", targets: ["APNsClient", "APNsWire", "PushTransport", "WakeModel"]),
+        .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0")
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
     ],
     targets: [
         // Layer 0: nouns.
@@ -33,6 +40,9 @@ let package = Package(
         .target(name: "PushTransport", dependencies: ["WakeModel"], swiftSettings: roomSettings),
         .target(
             name: "APNsWire", dependencies: ["PushTransport", "WakeModel"],
+            swiftSettings: roomSettings),
+        .testTarget(
+            name: "APNsWireTests", dependencies: ["APNsWire", "PushTransport", "WakeModel"],
             swiftSettings: roomSettings),
 
         // Layer 3: C.
@@ -55,10 +65,55 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: roomSettings),
+        .testTarget(
+            name: "CurlTransportTests",
+            dependencies: [
+                "APNsSimulator", "CNghttp2ResetGuard", "CurlTransport", "PushTransport",
+                "WakeModel",
+            ],
+            swiftSettings: roomSettings),
         .target(
             name: "APNsClient",
             dependencies: [
                 "APNsWire", "CCryptoShims", "CurlTransport", "PushTransport", "WakeModel",
+            ],
+            swiftSettings: roomSettings),
+        .testTarget(
+            name: "APNsClientTests",
+            dependencies: [
+                "APNsClient", "APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport",
+                "WakeModel",
+            ],
+            swiftSettings: roomSettings),
+
+        // The fake: it imports no client code, so that it is an independent check.
+        .target(
+            name: "APNsSimulator",
+            dependencies: [
+                "WakeModel",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "X509", package: "swift-certificates"),
+            ],
+            swiftSettings: roomSettings),
+        .testTarget(
+            name: "APNsSimulatorTests",
+            dependencies: [
+                "APNsSimulator",
+                "WakeModel",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "X509", package: "swift-certificates"),
             ],
             swiftSettings: roomSettings),
     ]

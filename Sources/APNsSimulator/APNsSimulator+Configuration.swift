@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+public import WakeModel
+
+extension APNsSimulator {
+    /// How the simulator behaves. The defaults behave like Apple's development servers and need
+    /// no set-up: any well-formed provider token and any device token will do.
+    public struct Configuration: Sendable {
+        /// The address to listen on. Keep it on loopback: the simulator is no hardened server.
+        public var host = "127.0.0.1"
+        /// The TCP port; 0 lets the system choose, see ``APNsSimulator/port``.
+        public var port = 0
+        /// The environment it stands for. `apns-unique-id` is sent by the sandbox alone.
+        public var environment: APNsEnvironment = .sandbox
+        /// SETTINGS_MAX_CONCURRENT_STREAMS. 1000 was seen at Apple (reference §1.3).
+        public var maxConcurrentStreams = 1000
+        /// Whether a connection begins with one stream, and gets the others only once it has
+        /// posted a request with a valid provider token, as Apple documents.
+        public var oneStreamUntilValidToken = true
+        /// What becomes of pushes to device tokens that nobody registered.
+        public var unknownDeviceTokens = UnknownDeviceTokens.accepted
+        /// Whether background pushes with priority 10 (or none, which means 10) are answered with
+        /// `BadPriority`. Apple documents an error; none was ever seen.
+        public var refusesBackgroundPriority10 = false
+        /// Whether a connection that sent an expired provider token gets `ExpiredProviderToken`
+        /// for every later one too, as was seen at Apple (reference §1.6).
+        public var wedgesOnExpiredToken = false
+        /// The provider keys it knows. When empty, signatures are not verified.
+        public var providerKeys: [ProviderKey] = []
+        /// PEM of the CA whose client certificates are trusted in place of provider tokens.
+        public var trustedClientCertificateAuthorityPEM: String?
+        /// The topics that a client certificate is for; `nil` for any.
+        public var clientCertificateTopics: Set<String>?
+        /// Fixes everything that looks random: which requests a share hits, and generated ids.
+        public var seed: UInt64 = 1
+        /// How much is remembered of each push.
+        public var log = LogDepth.last(10_000)
+        /// Threads that serve connections.
+        public var eventLoopThreads = 1
+        /// The port of the control endpoint on ``host``, 0 for one the system chooses; `nil` for
+        /// no control endpoint.
+        public var controlPort: Int?
+        /// Whether and how many RST_STREAM frames a client may send.
+        public var resetLimit = ResetLimit.unlimited
+        /// Wall time. Tests put their own clock here.
+        public var now: @Sendable () -> WallInstant = { .now }
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// What becomes of pushes to device tokens that nobody registered.
+    public enum UnknownDeviceTokens: String, Hashable, Sendable {
+        /// They are accepted, so that a load test needs no registration.
+        case accepted
+        /// They are answered with `BadDeviceToken`.
+        case refused
+    }
+
+    /// How much is remembered of each push. Counters are kept in any case.
+    public enum LogDepth: Hashable, Sendable {
+        /// Nothing.
+        case off
+        /// How many whole requests came for each device token; neither headers nor bodies.
+        case countsOnly
+        /// The last so many pushes, whole.
+        case last(Int)
+    }
+
+    /// How many RST_STREAM frames a client may send before it is shown the door.
+    public enum ResetLimit: Hashable, Sendable {
+        /// As many as it likes.
+        case unlimited
+        /// `burst` at once and `perSecond` on average; then GOAWAY with `INTERNAL_ERROR`.
+        case limited(burst: Int, perSecond: Int)
+
+        /// The default of nghttp2 since its answer to the "rapid reset" attack: 1000 and 33.
+        public static let likeNghttp2 = ResetLimit.limited(burst: 1000, perSecond: 33)
+    }
+}
+
+extension WallInstant {
+    /// The system's wall clock.
+    fileprivate static var now: WallInstant {
+        WallInstant(millisecondsSinceEpoch: Int64(Date().timeIntervalSince1970 * 1000))
+    }
+}

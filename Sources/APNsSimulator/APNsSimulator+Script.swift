@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+public import WakeModel
+
+/// What a test can do to the simulator, and ask of it.
+extension APNsSimulator {
+    /// Registers a device token, in place of what was registered for it before.
+    public func register(_ device: RegisteredDevice) {
+        state.changeRules { $0.judge.devices[device.token] = device }
+    }
+
+    /// Forgets a device token; it is unknown afterwards, not unregistered.
+    public func forget(_ token: DeviceToken) {
+        state.changeRules { $0.judge.devices[token] = nil }
+    }
+
+    /// Adds a fault behind those already there.
+    public func inject(_ fault: Fault) {
+        state.changeRules { $0.faults.add(fault) }
+    }
+
+    /// Takes all faults away. What has already struck goes on: an answer that is late stays late.
+    public func clearFaults() {
+        state.changeRules { $0.faults.removeAll() }
+    }
+
+    /// The pushes that the log still holds, oldest first.
+    public var receivedPushes: [ReceivedPush] { state.log.pushes }
+
+    /// Empties the log. Counters go on counting.
+    public func clearReceivedPushes() { state.forgetPushes() }
+
+    /// With the log set to `.countsOnly`: whole requests for each device token, in lower-case
+    /// hexadecimal.
+    public var pushCounts: [String: Int] { state.pushCounts }
+
+    /// What was counted since the start.
+    public var counters: Counters { state.counters.snapshot }
+
+    /// Returns once `count` whole requests have arrived since the start, answered or not, or the
+    /// simulator is shut down.
+    public func waitForPushes(_ count: Int) async { await state.waitForPushes(count) }
+
+    /// Sends GOAWAY on every open connection, with the highest stream seen there as the last one:
+    /// open requests are still answered, then the connection is closed.
+    public func sendGoAway(reason: RejectionReason? = .shutdown) {
+        let goAway = Fault.GoAway(reason: reason, lastStream: .highestSeen)
+        for channel in state.openChannels {
+            channel.pipeline.fireUserInboundEventTriggered(goAway)
+        }
+    }
+
+    /// Closes every open connection at once.
+    public func closeAllConnections() {
+        for channel in state.openChannels { channel.close(promise: nil) }
+    }
+}

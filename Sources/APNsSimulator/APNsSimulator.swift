@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logging
+import NIOCore
+import NIOPosix
+import WakeModel
+
+/// A stand-in for APNs: HTTP/2 over TLS on loopback that says no the way Apple does, injects
+/// faults, and remembers what it saw.
+///
+/// A test needs no set-up but the certificate authority:
+///
+/// ```swift
+/// let simulator = try await APNsSimulator.start(.init())
+/// simulator.register(RegisteredDevice(token: token, state: .unregistered(since: yesterday)))
+/// simulator.inject(Fault(.goAway(.init()), count: 1))
+///
+/// let client = MyClient(
+///     host: "localhost", port: simulator.port, trusting: simulator.certificateAuthorityPEM)
+/// await client.push(to: token)
+///
+/// await simulator.waitForPushes(1)
+/// #expect(simulator.receivedPushes[0]["apns-priority"] == "5")
+/// try await simulator.shutdown()
+/// ```
+///
+/// It shares no code with Rouse's clients, so that it is an independent check of them. All methods
+/// may be called from any thread; a change takes effect for requests whose bytes are read later.
+public final class APNsSimulator: Sendable {
+    /// The address it listens on.
+    public let host: String
+    /// The TCP port it listens on.
+    public let port: Int
+    /// The certificate authority that clients must trust, in PEM. Made anew for each run.
+    public let certificateAuthorityPEM: String
+
+    let state: SimulatorState
+    private let group: MultiThreadedEventLoopGroup
+    private let listener: any Channel
+    private let logger: Logger
+
+    /// Makes certificates, listens, and returns once connections are accepted.
+    ///
+    /// Throws ``InvalidField`` for a provider key that does not parse, and NIO's errors for a port
+    /// in use or a client CA that does not parse.
+    public static func start(
+        _ configuration: Configuration = Configuration(),
+        logger: Logger = Logger(label: "apns-simulator")
+    ) async throws -> APNsSimulator {
+        let state = try SimulatorState(configuration: configuration)
+        let certificates = try SimulatorCertificates(host: configuration.host)
+        let listener = try Listener(state: state, certificates: certificates)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.eventLoopThreads)
+        do {
+            let channel = try await listener.bind(group: group)
+            return APNsSimulator(
+                state: state, group: group, listener: channel,
+                certificateAuthorityPEM: certificates.authorityPEM, logger: logger)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+    }
+
+    private init(
+        state: SimulatorState, group: MultiThreadedEventLoopGroup, listener: any Channel,
+        certificateAuthorityPEM: String, logger: Logger
+    ) {
+        self.state = state
+        self.group = group
+        self.listener = listener
+        self.certificateAuthorityPEM = certificateAuthorityPEM
+        self.logger = logger
+        host = state.configuration.host
+        // A bound TCP socket has a port.
+        port = listener.localAddress?.port ?? state.configuration.port
+        logger.info("APNs simulator listens", metadata: ["host": "\(host)", "port": "\(port)"])
+    }
+
+    /// Closes every connection, stops listening, and ends the threads. Call it once.
+    public func shutdown() async throws {
+        state.wakeAll()
+        try? await listener.close()
+        closeAllConnections()
+        try await group.shutdownGracefully()
+        logger.info("APNs simulator stopped")
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import WakeModel
+
+/// The injected faults, and which of them a request meets.
+struct FaultSchedule: Sendable {
+    /// Fixes which requests of a share are hit.
+    var seed: UInt64
+    /// In the order in which they were injected.
+    private(set) var faults: [ArmedFault] = []
+
+    init(seed: UInt64) { self.seed = seed }
+
+    /// A fault with what is left of its count. A class, because every event loop's copy of the
+    /// schedule draws from the same count.
+    final class ArmedFault: Sendable {
+        let fault: Fault
+        private let remaining: Atomic<Int>
+
+        init(_ fault: Fault) {
+            self.fault = fault
+            remaining = Atomic(fault.count ?? .max)
+        }
+
+        /// Uses the fault once; false when its count is used up.
+        func use() -> Bool {
+            if fault.count == nil { return true }
+            return remaining.subtract(1, ordering: .relaxed).oldValue > 0
+        }
+    }
+
+    var isEmpty: Bool { faults.isEmpty }
+
+    mutating func add(_ fault: Fault) { faults.append(ArmedFault(fault)) }
+
+    mutating func removeAll() { faults.removeAll() }
+
+    /// The fault that strikes request number `number` at this stage, if any. `deviceToken` is the
+    /// one in lower-case hexadecimal that stands in the path.
+    func fault(
+        at stage: Fault.Stage, number: Int, deviceToken: @autoclosure () -> String?
+    ) -> Fault? {
+        var shareBelow = 0.0
+        for armed in faults where armed.fault.stage == stage {
+            let fits: Bool
+            switch armed.fault.target {
+            case .all: fits = true
+            case .deviceToken(let token): fits = token.hex == deviceToken()
+            case .share(let share):
+                let fraction = SplitMix64.fraction(seed: seed, index: UInt64(number))
+                fits = fraction >= shareBelow && fraction < shareBelow + share
+                shareBelow += share
+            }
+            if fits, armed.use() { return armed.fault }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// Who is at the other end of one connection, as far as its requests have told (reference §4.4).
+struct ConnectionIdentity: Sendable {
+    /// The client certificate's rights; `nil` when the client presented no certificate.
+    var certificate: CertificateRights?
+    /// The team of the first valid provider token. One connection serves one team.
+    var teamID: String?
+    /// The key of the first valid provider token.
+    var firstKey: VerifyingKey.Identity?
+    /// The last `authorization` value and what became of it: the cache that keeps signature
+    /// verification off the hot path.
+    var latest: (header: String, result: Result<AcceptedToken, TokenRejection>)?
+    /// The accepted provider tokens that still count against the rule of twenty minutes.
+    var recentTokens: [RecentToken] = []
+    /// Set once a provider token was found expired and the configuration says that this wedges
+    /// the connection (reference §1.6).
+    var isWedged = false
+
+    /// Whether requests of this connection are known to come from a provider.
+    var isAuthenticated: Bool { certificate != nil || teamID != nil }
+
+    /// What a client certificate permits.
+    struct CertificateRights: Hashable, Sendable {
+        /// The topics it may push to; `nil` for any.
+        var topics: Set<String>?
+    }
+
+    /// A provider token that passed every check but the ones that time can change.
+    struct AcceptedToken: Sendable {
+        let issuedAtSeconds: Int64
+        /// The bundle ids of a topic-specific key; `nil` for all.
+        let topics: Set<String>?
+    }
+
+    /// Why a provider token was refused, in a form that `Result` takes.
+    struct TokenRejection: Error, Hashable {
+        let reason: RejectionReason
+    }
+
+    /// One accepted token with the moment of its first use.
+    struct RecentToken: Sendable {
+        let header: String
+        let key: VerifyingKey.Identity
+        let firstSeen: WallInstant
+    }
+}

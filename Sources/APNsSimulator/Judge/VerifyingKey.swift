@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import WakeModel
+
+/// A registered provider key with its PEM parsed.
+struct VerifyingKey: Sendable {
+    /// What names a key: the team and the key id together.
+    struct Identity: Hashable, Sendable {
+        let teamID: String
+        let keyID: String
+    }
+
+    let identity: Identity
+    let environment: APNsEnvironment?
+    let topics: Set<String>?
+    let relatedKeyID: String?
+    private let publicKey: P256.Signing.PublicKey
+
+    /// Parses the PEM. Throws ``InvalidField`` when it holds no P-256 key, or an id is not of
+    /// 10 characters.
+    init(_ key: ProviderKey) throws(InvalidField) {
+        for (field, text) in [("provider key: team id", key.teamID), ("key id", key.keyID)]
+        where text.utf8.count != ProviderToken.identifierLength {
+            throw InvalidField(
+                field: field, problem: "does not have 10 characters",
+                remedy: "Copy it from Apple's developer site.")
+        }
+        guard let publicKey = Self.parse(key.pem) else {
+            throw InvalidField(
+                field: "provider key \(key.keyID)", problem: "is not a P-256 key in PEM",
+                remedy: "Give the text of the .p8 file, or of its public key.")
+        }
+        identity = Identity(teamID: key.teamID, keyID: key.keyID)
+        environment = key.environment
+        topics = key.topics
+        relatedKeyID = key.relatedKeyID
+        self.publicKey = publicKey
+    }
+
+    /// Whether `token` carries this key's signature.
+    func verifies(_ token: ProviderToken) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature)
+        else { return false }
+        return publicKey.isValidSignature(signature, for: token.signedBytes)
+    }
+
+    private static func parse(_ pem: String) -> P256.Signing.PublicKey? {
+        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return key }
+        return try? P256.Signing.PrivateKey(pemRepresentation: pem).publicKey
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import Synchronization
+import WakeModel
+
+/// What all connections of one simulator share.
+///
+/// The rules change rarely and are read for every request, so each connection works on a copy and
+/// looks at a generation number to see whether the copy is old.
+final class SimulatorState: Sendable {
+    let configuration: APNsSimulator.Configuration
+    let counters = AtomicCounters()
+    let log: PushLog
+    private let rules: Mutex<Rules>
+    private let generation = Atomic(0)
+    private let lastRequestNumber = Atomic(0)
+    private let connections = Mutex<[Int: any Channel]>([:])
+    private let countsByToken = Mutex<[String: Int]>([:])
+    private let waiters = Mutex<[Waiter]>([])
+    /// The smallest count that somebody waits for, so that a request need not take the lock.
+    private let nearestWait = Atomic(Int.max)
+
+    /// What decides about requests, with the generation it belongs to.
+    struct Rules: Sendable {
+        var judge: RequestJudge
+        var faults: FaultSchedule
+        var generation = 0
+    }
+
+    private struct Waiter {
+        let count: Int
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    init(configuration: APNsSimulator.Configuration) throws(InvalidField) {
+        self.configuration = configuration
+        var judge = RequestJudge()
+        judge.environment = configuration.environment
+        judge.refusesBackgroundPriority10 = configuration.refusesBackgroundPriority10
+        judge.refusesUnknownDeviceTokens = configuration.unknownDeviceTokens == .refused
+        judge.wedgesOnExpiredToken = configuration.wedgesOnExpiredToken
+        for key in configuration.providerKeys {
+            let verifyingKey = try VerifyingKey(key)
+            judge.keys[verifyingKey.identity] = verifyingKey
+        }
+        rules = Mutex(Rules(judge: judge, faults: FaultSchedule(seed: configuration.seed)))
+        log = PushLog(capacity: configuration.log.capacity)
+    }
+}
+
+/// Rules.
+extension SimulatorState {
+    var currentRules: Rules { rules.withLock { $0 } }
+
+    /// Whether rules of this generation are still the current ones.
+    func isCurrent(_ generation: Int) -> Bool {
+        self.generation.load(ordering: .acquiring) == generation
+    }
+
+    func changeRules(_ change: (inout Rules) -> Void) {
+        rules.withLock { rules in
+            change(&rules)
+            rules.generation += 1
+            generation.store(rules.generation, ordering: .releasing)
+        }
+    }
+}
+
+/// Requests.
+extension SimulatorState {
+    func nextRequestNumber() -> Int {
+        lastRequestNumber.add(1, ordering: .relaxed).newValue
+    }
+
+    /// Notes a request that arrived whole. `push` is only made if the log keeps it.
+    func noteComplete(deviceToken: @autoclosure () -> String?, _ push: () -> ReceivedPush) {
+        switch configuration.log {
+        case .off: break
+        case .countsOnly:
+            if let token = deviceToken() {
+                countsByToken.withLock { $0[token, default: 0] += 1 }
+            }
+        case .last: log.append(push())
+        }
+        let count = counters.completeRequests.add(1, ordering: .sequentiallyConsistent).newValue
+        if count >= nearestWait.load(ordering: .sequentiallyConsistent) { wake(at: count) }
+    }
+
+    /// Whole requests per device token, counted with `.countsOnly`.
+    var pushCounts: [String: Int] { countsByToken.withLock { $0 } }
+
+    func forgetPushes() {
+        log.removeAll()
+        countsByToken.withLock { $0.removeAll() }
+    }
+
+    /// Returns when `count` whole requests have been seen since the start.
+    func waitForPushes(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            waiters.withLock { waiters in
+                waiters.append(Waiter(count: count, continuation: continuation))
+                storeNearestWait(waiters)
+            }
+            // The count may have been reached before the wait was visible.
+            wake(at: counters.completeRequests.load(ordering: .sequentiallyConsistent))
+        }
+    }
+
+    /// Ends every wait, for the shutdown.
+    func wakeAll() { wake(at: .max) }
+
+    private func wake(at count: Int) {
+        let ready = waiters.withLock { waiters in
+            let ready = waiters.filter { $0.count <= count }
+            waiters.removeAll { $0.count <= count }
+            storeNearestWait(waiters)
+            return ready
+        }
+        for waiter in ready { waiter.continuation.resume() }
+    }
+
+    private func storeNearestWait(_ waiters: [Waiter]) {
+        nearestWait.store(waiters.map(\.count).min() ?? .max, ordering: .sequentiallyConsistent)
+    }
+}
+
+/// Connections.
+extension SimulatorState {
+    /// Registers a connection and gives it its number.
+    func open(_ channel: any Channel) -> Int {
+        let number = counters.connectionsOpened.add(1, ordering: .relaxed).newValue
+        counters.connectionsOpen.add(1, ordering: .relaxed)
+        connections.withLock { $0[number] = channel }
+        return number
+    }
+
+    func closed(_ number: Int) {
+        guard connections.withLock({ $0.removeValue(forKey: number) }) != nil else { return }
+        counters.connectionsOpen.subtract(1, ordering: .relaxed)
+    }
+
+    var openChannels: [any Channel] { connections.withLock { Array($0.values) } }
+}
+
+extension APNsSimulator.LogDepth {
+    fileprivate var capacity: Int {
+        switch self {
+        case .off, .countsOnly: 0
+        case .last(let count): count
+        }
+    }
+}

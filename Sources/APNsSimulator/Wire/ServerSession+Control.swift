@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+
+/// The frames that concern the connection: SETTINGS, PING, WINDOW_UPDATE, RST_STREAM.
+extension ServerSession {
+    mutating func receiveReset(
+        _ header: FrameHeader, _ payload: ByteBuffer
+    ) throws(Violation) -> Event? {
+        guard let code = payload.getInteger(at: payload.readerIndex, as: UInt32.self),
+            header.length == 4
+        else { throw Violation(code: .frameSizeError, problem: "RST_STREAM has not 4 bytes") }
+        guard header.stream > 0, header.stream <= lastStream else {
+            throw Violation(code: .protocolError, problem: "RST_STREAM for a stream never opened")
+        }
+        forget(header.stream)
+        return .reset(stream: header.stream, HTTP2ErrorCode(rawValue: code))
+    }
+
+    mutating func receiveSettings(
+        _ header: FrameHeader, _ payload: ByteBuffer
+    ) throws(Violation) {
+        guard header.stream == 0 else {
+            throw Violation(code: .protocolError, problem: "SETTINGS came on a stream")
+        }
+        guard !header.has(FrameHeader.Flag.acknowledgement) else { return }
+        guard header.length % 6 == 0 else {
+            throw Violation(code: .frameSizeError, problem: "SETTINGS is not made of 6-byte parts")
+        }
+        var payload = payload
+        while let (id, value) = payload.readMultipleIntegers(as: (UInt16, UInt32).self) {
+            switch id {
+            case SessionLimits.Setting.headerTableSize: owesTableSizeUpdate = true
+            case SessionLimits.Setting.initialWindowSize: try setInitialWindow(Int(value))
+            default: break  // The rest limits frames that this server never makes.
+            }
+        }
+        FrameHeader(
+            length: 0, type: FrameHeader.Kind.settings, flags: FrameHeader.Flag.acknowledgement
+        ).write(to: &output)
+        sendBlockedData()
+    }
+
+    private mutating func setInitialWindow(_ size: Int) throws(Violation) {
+        guard size <= SessionLimits.maximumWindow else {
+            throw Violation(code: .flowControlError, problem: "INITIAL_WINDOW_SIZE is too large")
+        }
+        let change = size - peerInitialWindow
+        peerInitialWindow = size
+        for id in streams.keys { streams[id]?.sendWindow += change }
+    }
+
+    mutating func receivePing(_ header: FrameHeader, _ payload: ByteBuffer) throws(Violation) {
+        guard header.length == 8, header.stream == 0 else {
+            throw Violation(code: .frameSizeError, problem: "PING has not 8 bytes on stream 0")
+        }
+        guard !header.has(FrameHeader.Flag.acknowledgement) else { return }
+        FrameHeader(
+            length: 8, type: FrameHeader.Kind.ping, flags: FrameHeader.Flag.acknowledgement
+        ).write(to: &output)
+        output.writeImmutableBuffer(payload)
+    }
+
+    mutating func receiveWindowUpdate(
+        _ header: FrameHeader, _ payload: ByteBuffer
+    ) throws(Violation) -> Event? {
+        guard header.length == 4,
+            let raw = payload.getInteger(at: payload.readerIndex, as: UInt32.self)
+        else { throw Violation(code: .frameSizeError, problem: "WINDOW_UPDATE has not 4 bytes") }
+        let increment = Int(raw & 0x7fff_ffff)
+        if header.stream == 0 {
+            guard increment > 0, sendWindow + increment <= SessionLimits.maximumWindow else {
+                throw Violation(
+                    code: .flowControlError, problem: "the connection's window grew out of range")
+            }
+            sendWindow += increment
+        } else if let window = streams[header.stream]?.sendWindow {
+            guard increment > 0, window + increment <= SessionLimits.maximumWindow else {
+                reset(header.stream, .flowControlError)
+                return .malformed(stream: header.stream)
+            }
+            streams[header.stream]?.sendWindow = window + increment
+        }
+        sendBlockedData()
+        return nil
+    }
+}
