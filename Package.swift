@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
@@ -100,6 +101,18 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "X509", package: "swift-certificates"),
+            ],
+            swiftSettings: roomSettings),
+
+        // Measurements. Not a product: nothing ships it.
+        .target(name: "CBenchmarkProcess"),
+        .target(name: "CCurlBaseline", dependencies: ["CLibcurl"]),
+        .executableTarget(
+            name: "RouseBenchmarks",
+            dependencies: [
+                "APNsClient", "APNsSimulator", "APNsWire", "CBenchmarkProcess", "CCurlBaseline",
+                "CNghttp2ResetGuard", "PushTransport", "WakeModel",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: roomSettings),
     ]
