@@ -102,5 +102,8 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"),
             ],
             swiftSettings: roomSettings),
+
+        // The house rules.
+        .testTarget(name: "TidyTests", swiftSettings: roomSettings),
     ]
 )

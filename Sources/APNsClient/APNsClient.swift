@@ -16,13 +16,14 @@ public import WakeModel
 /// let tokens = ProviderTokenSource(
 ///     key: key, keyID: try DeveloperID("ABCDE12345", field: "key id"),
 ///     teamID: try DeveloperID("TEAM123456", field: "team id"))
-/// let client = try APNsClient(.init(environment: .production, authentication: .providerToken(tokens)))
+/// let client = try APNsClient(
+///     .init(environment: .production, authentication: .providerToken(tokens)))
 /// let push = try Push.background(
 ///     to: DeviceToken(hex: token), of: BundleID("com.example.app"),
 ///     payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
 /// switch try await client.send(push) {
 /// case .accepted(let acceptance): print("accepted as", acceptance.apnsID ?? push.apnsID)
-/// case .rejected(let rejection): print("refused:", rejection.reason ?? "", rejection.advice.remedy)
+/// case .rejected(let rejection): print("refused:", rejection.advice.remedy)
 /// }
 /// await client.shutDown(gracePeriod: .seconds(5))
 /// ```

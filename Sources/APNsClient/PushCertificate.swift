@@ -22,7 +22,7 @@ public struct PushCertificate: Sendable {
         certificatePEM: [UInt8], keyPEM: [UInt8], password: String? = nil
     ) throws(InvalidField) {
         var read = CCryptoCertificate()
-        // SAFETY: the shim reads both buffers within their lengths, and the password up to its null.
+        // SAFETY: the shim reads both buffers within their lengths, the password up to its null.
         let fault = Self.withOptionalCString(password) { password in
             certificatePEM.withUnsafeBufferPointer { certificate in
                 keyPEM.withUnsafeBufferPointer { key in

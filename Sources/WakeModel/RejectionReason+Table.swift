@@ -133,7 +133,7 @@ extension RejectionReason {
             meaning: "The device token was issued for another topic.",
             advice: Advice(
                 scope: .deviceForTopic, retry: .never, deviceToken: .deadForTopic,
-                remedy: "Check the bundle id, and that VoIP and ordinary tokens are not mixed up.")),
+                remedy: "Check the bundle id, and whether VoIP and ordinary tokens got mixed.")),
         Entry(
             reason: .expiredToken, status: 410, meaning: "The device token expired.",
             advice: Advice(
