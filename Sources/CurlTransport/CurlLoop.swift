@@ -77,16 +77,18 @@ final class CurlLoop {
     private func wait() {
         let now = CCurl_monotonic_milliseconds()
         let mayWait = mailbox.mayFallAsleep()
-        let limit = mayWait ? max(0, min(nextDue - now, Self.maximumWaitMilliseconds)) : 0
+        let limit =
+            mayWait ? max(0, min(nextDue(after: now) - now, Self.maximumWaitMilliseconds)) : 0
         _ = CCurlReactor_turn(reactor, Int32(limit))
     }
 
     /// The next point of time at which this loop itself has something to do.
-    private var nextDue: Int64 {
+    private func nextDue(after now: Int64) -> Int64 {
         var due = min(deadlines.nextDue ?? .max, shutdownDue ?? .max)
-        if queued > 0 { due = min(due, max(backoff.notBefore, 0)) }
+        // Otherwise what is queued waits for a stream, and the answer that frees one ends the wait.
+        if queued > 0, backoff.notBefore > now { due = min(due, backoff.notBefore) }
         if connections.contains(where: { $0.held > 0 && $0.window.isValidated }) {
-            due = min(due, CCurl_monotonic_milliseconds() + StreamWindow.patienceMilliseconds)
+            due = min(due, now + StreamWindow.patienceMilliseconds)
         }
         return due
     }
