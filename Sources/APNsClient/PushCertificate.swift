@@ -95,6 +95,12 @@ public struct PushCertificate: Sendable {
                 ("has an encrypted key and no password", "Configure the password.")
             case CCryptoFaultWrongPassword:
                 ("cannot be opened with this password", "Check the password.")
+            case CCryptoFaultOutdatedCipher:
+                (
+                    "is a PKCS#12 archive in an outdated cipher that OpenSSL 3 does not read",
+                    "Convert it with: openssl pkcs12 -legacy -in OLD -nodes -out all.pem; openssl "
+                        + "pkcs12 -export -in all.pem -out NEW; then delete all.pem."
+                )
             case CCryptoFaultMismatch:
                 (
                     "and its key do not belong together",

@@ -3,7 +3,8 @@
 internal import CCryptoShims
 public import WakeModel
 
-/// The private key of a `.p8` file: PKCS#8, elliptic curve P-256 (reference §4.2).
+/// The private key of a `.p8` file: PKCS#8, elliptic curve P-256 (reference §4.2). The older form
+/// `EC PRIVATE KEY` (SEC1) is taken too, since it can hold the same key.
 ///
 /// `@unchecked Sendable`: the one stored property points at an OpenSSL EVP_PKEY that is never
 /// changed after reading. OpenSSL 3 counts its references atomically and lets any number of
@@ -19,8 +20,8 @@ public final class SigningKey: @unchecked Sendable {
     /// Reads PEM text.
     ///
     /// Throws ``WakeModel/InvalidField``, with a problem of its own for each of: not PEM, PEM that
-    /// cannot be decoded, an encrypted key, a certificate, a public key, another algorithm, another
-    /// curve. The error never quotes the text.
+    /// cannot be decoded or whose key contradicts itself, an encrypted key, a certificate, a public
+    /// key, another algorithm, another curve. The error never quotes the text.
     public convenience init(pem: some Collection<UInt8>) throws(InvalidField) {
         var fault = CCryptoFaultNone
         let bytes = Array(pem)
