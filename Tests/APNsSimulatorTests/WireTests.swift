@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
+import Logging
 import Testing
 import WakeModel
 
@@ -13,7 +14,8 @@ struct WireTests {
     ) async throws {
         var configuration = APNsSimulator.Configuration()
         configure(&configuration)
-        let simulator = try await APNsSimulator.start(configuration)
+        let simulator = try await APNsSimulator.start(
+            configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         do {
             try await body(simulator)
         } catch {
