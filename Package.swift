@@ -59,7 +59,6 @@ let package = Package(
     name: "rouse",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "rouse", targets: ["rouse"]),
         .library(
             name: "APNsClient", targets: ["APNsClient", "APNsWire", "PushTransport", "WakeModel"]),
         .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
