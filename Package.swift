@@ -16,12 +16,20 @@ let roomSettings: [SwiftSetting] =
 let package = Package(
     name: "rouse",
     platforms: [.macOS(.v15)],
-    products: [],
+    products: [
+        .library(name: "PayloadRules", targets: ["PayloadRules", "WakeModel"])
+    ],
     dependencies: [],
     targets: [
         // Layer 0: nouns.
         .target(name: "WakeModel", swiftSettings: roomSettings),
         .testTarget(
             name: "WakeModelTests", dependencies: ["WakeModel"], swiftSettings: roomSettings),
+
+        // Layer 1: pure rooms.
+        .target(name: "PayloadRules", dependencies: ["WakeModel"], swiftSettings: roomSettings),
+        .testTarget(
+            name: "PayloadRulesTests", dependencies: ["PayloadRules", "WakeModel"],
+            swiftSettings: roomSettings),
     ]
 )
