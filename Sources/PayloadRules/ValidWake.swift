@@ -4,8 +4,8 @@ public import WakeModel
 
 /// A wake that Apple will honour, as far as a check of payload and headers can tell.
 ///
-/// Only ``WakeValidator`` makes one, so whoever holds it need not check again. Its description shows
-/// neither payload nor device token.
+/// Only ``WakeValidator`` makes one, so whoever holds it need not check again. Its description
+/// shows neither payload nor device token.
 public struct ValidWake: Hashable, Sendable {
     /// Background or VoIP.
     public let kind: WakeKind

@@ -44,6 +44,7 @@ extension WakeID {
     var data: Data {
         var data = Data(capacity: 16)
         for word in [apnsID.high, apnsID.low] {
+            // SAFETY: the eight bytes of an integer are copied while it is borrowed.
             withUnsafeBytes(of: word.bigEndian) { data.append(contentsOf: $0) }
         }
         return data

@@ -84,7 +84,7 @@ struct ProviderTokenScheduleTests {
     }
 
     @Test(
-        "while both clocks run, every token handed out is under 55 minutes old, and changes are 20 minutes apart",
+        "while both clocks run, a token is under 55 minutes old, and changes are 20 minutes apart",
         arguments: 0..<20 as Range<UInt64>)
     func saneClocks(seed: UInt64) {
         var generator = SplitMix64(seed: seed)

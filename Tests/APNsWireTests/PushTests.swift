@@ -57,11 +57,9 @@ struct PushTests {
         let background = try Push.wake(
             .background, to: device, of: app, payload: bytes(1), expiration: nil,
             collapseID: CollapseID("x"), apnsID: id)
-        #expect(
-            background
-                == (try .background(
-                    to: device, of: app, payload: bytes(1), collapseID: CollapseID("x"), apnsID: id))
-        )
+        let direct = try Push.background(
+            to: device, of: app, payload: bytes(1), collapseID: CollapseID("x"), apnsID: id)
+        #expect(background == direct)
         #expect(background.priority == .powerConsiderate)
         #expect(background.expiration == nil)
         let call = try Push.wake(

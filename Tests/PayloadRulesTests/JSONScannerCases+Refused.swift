@@ -121,7 +121,7 @@ extension JSONScannerCases {
         Refused("delete outside a string", [0x7f, 0x7b], .grammar, at: 0),
         Refused("byte order mark", [0xef, 0xbb, 0xbf, 0x7b, 0x7d], .encoding, at: 0),
         Refused(
-            "UTF-16 mark, little end first", [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00], .encoding, at: 0),
+            "UTF-16 mark, little-endian", [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00], .encoding, at: 0),
         Refused(
             "UTF-16 mark, big end first", [0xfe, 0xff, 0x00, 0x7b, 0x00, 0x7d], .encoding, at: 0),
         Refused("UTF-16 without a mark", [0x7b, 0x00, 0x7d, 0x00], .encoding, at: 0),

@@ -54,7 +54,7 @@ extension RuleCase {
         .data("G008", nested(17), .found(at: "/v" + String(repeating: "/0", count: 15), .note)),
         .data(
             "G008", nested(129), .found(at: "/v" + String(repeating: "/0", count: 127), .warning)),
-        .data("G008", nested(513), .found(at: "/v" + String(repeating: "/0", count: 511), .error)),
+        .data("G008", nested(513), .found(at: "/v" + String(repeating: "/0", count: 510), .error)),
         .data("G008", nested(16), .clean),
         RuleCase("G009", .background, [0x1f, 0x8b, 0x08, 0x00, 0x00], .found(at: "", .error)),
         RuleCase("G009", .voip, [0x78, 0x9c, 0xab, 0x56, 0x4a], .found(at: "", .error)),

@@ -5,8 +5,8 @@ import WakeModel
 /// One push as the rules see it: what was asked for, and what the scanner made of the payload.
 ///
 /// What several rules need is worked out once, here: where `aps` is, which of Apple's keys it has,
-/// and which roles the names of the custom keys play. Most rules then see at a glance that they have
-/// nothing to say.
+/// and which roles the names of the custom keys play. Most rules then see at a glance that they
+/// have nothing to say.
 struct Examination {
     /// The headers of a request, as far as they are not fixed by its kind.
     struct Headers {

@@ -65,32 +65,32 @@ extension Lexicon {
         (
             .version,
             """
-            v ver version rev revision cursor seq seqno sequence sequenceid etag id eventid changeid \
-            syncid updateid messageid notificationid pushid wakeid since checkpoint modseq historyid \
-            generation hash digest timestamp ts updatedat modifiedat lastmodified
+            v ver version rev revision cursor seq seqno sequence sequenceid etag id eventid \
+            changeid syncid updateid messageid notificationid pushid wakeid since checkpoint modseq \
+            historyid generation hash digest timestamp ts updatedat modifiedat lastmodified
             """
         ),
         (
             .caller,
             """
             handle caller callername callerid callerhandle callernumber from fromname fromuser \
-            fromnumber name displayname username phonenumber phone number contact sender sendername \
-            initiator originator peer remoteuser nickname
+            fromnumber name displayname username phonenumber phone number contact sender \
+            sendername initiator originator peer remoteuser nickname
             """
         ),
         (
             .creationTime,
             """
-            timestamp ts time createdat created creationtime sentat senttime sent date iat issuedat \
-            starttime startedat startedon calltime epoch
+            timestamp ts time createdat created creationtime sentat senttime sent date iat \
+            issuedat starttime startedat startedon calltime epoch
             """
         ),
         (
             .discriminator,
             """
             type kind event action category method command cmd op operation signal state status \
-            eventtype eventname actiontype messagetype msgtype notificationtype pushtype payloadtype \
-            callstate callstatus callevent calltype callaction
+            eventtype eventname actiontype messagetype msgtype notificationtype pushtype \
+            payloadtype callstate callstatus callevent calltype callaction
             """
         ),
         (.change, "delta deltas diff diffs patch patches mutation mutations operations ops"),

@@ -86,8 +86,8 @@ enum Sensitive: Hashable, CaseIterable {
             && parts.joined().allSatisfy { isWordCharacter($0) || $0 == UInt8(ascii: "-") }
     }
 
-    /// A local part, `@`, and a domain with a dot. Behind a colon stands the address of a call, such
-    /// as `sip:ann@example.com`, which has to be there.
+    /// A local part, `@`, and a domain with a dot. Behind a colon stands the address of a call,
+    /// such as `sip:ann@example.com`, which has to be there.
     private static func hasEmailAddress(_ text: ArraySlice<UInt8>) -> Bool {
         for at in text.indices where text[at] == UInt8(ascii: "@") {
             let local = text[..<at].reversed().prefix(while: isAddressCharacter)
