@@ -12,20 +12,6 @@ public import WakeModel
 /// it must be shut down explicitly.
 ///
 /// ```swift
-<<<<<<< HEAD
-/// let key = try SigningKey(path: "AuthKey_ABCDE12345.p8")
-/// let tokens = ProviderTokenSource(
-///     key: key, keyID: try DeveloperID("ABCDE12345", field: "key id"),
-///     teamID: try DeveloperID("TEAM123456", field: "team id"))
-/// let client = try APNsClient(
-///     .init(environment: .production, authentication: .providerToken(tokens)))
-/// let push = try Push.background(
-///     to: DeviceToken(hex: token), of: BundleID("com.example.app"),
-///     payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
-/// switch try await client.send(push) {
-/// case .accepted(let acceptance): print("accepted as", acceptance.apnsID ?? push.apnsID)
-/// case .rejected(let rejection): print("refused:", rejection.advice.remedy)
-=======
 /// import APNsClient
 /// import APNsWire
 /// import WakeModel
@@ -56,7 +42,6 @@ public import WakeModel
 ///     } catch {
 ///         return "failed: \(error)"  // an InvalidField, or a TransportFailure
 ///     }
->>>>>>> 97d99ded27dc6658f6c9eabb302c3d9f0b62157f
 /// }
 /// ```
 ///
