@@ -128,11 +128,12 @@ let package = Package(
         room(
             "AdminAPI",
             [
-                "Gateway", "PayloadRules", "WakeModel", httpTypes, hummingbird, hummingbirdCore,
-                lifecycle, logging, nioCore,
+                "Gateway", "PayloadRules", "WakeModel", crypto, httpTypes, hummingbird,
+                hummingbirdCore, lifecycle, logging, nioCore,
             ]),
         tests(
-            of: "AdminAPI", ["Gateway", "GatewayTestKit", "PayloadRules", "WakeModel", lifecycle]),
+            of: "AdminAPI",
+            ["Gateway", "GatewayTestKit", "PayloadRules", "WakeModel", crypto, lifecycle]),
 
         // The fake: it imports no client code, so that it is an independent check.
         room(

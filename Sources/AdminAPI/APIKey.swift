@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 public import WakeModel
 
 /// A bearer key that the API takes, known by its digest only.
@@ -33,7 +34,7 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
     /// The key among `keys` whose digest is that of `secret`; every key is compared in whole, so
     /// that the time taken tells nothing of where a difference lies.
     static func match(_ secret: Substring, among keys: [APIKey]) -> APIKey? {
-        let digest = SHA256.digest(of: Array(secret.utf8))
+        let digest = Array(SHA256.hash(data: Array(secret.utf8)))
         var found: APIKey?
         for key in keys {
             var difference: UInt8 = 0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import Gateway
 import HTTPTypes
 import WakeModel
@@ -26,7 +27,7 @@ extension IdempotencyMark {
         // The zero byte, which is in no header, keeps caller and key apart.
         let owned = Array(caller.utf8) + [0] + Array(key.utf8)
         return IdempotencyMark(
-            key: SHA256.digest(of: owned), request: SHA256.digest(of: body),
+            key: Array(SHA256.hash(data: owned)), request: Array(SHA256.hash(data: body)),
             expiresAt: expiresAt)
     }
 }

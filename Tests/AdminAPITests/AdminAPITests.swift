@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import Foundation
 import Gateway
 import GatewayTestKit
@@ -17,7 +18,7 @@ struct AdminAPITests {
 
     private var configuration: AdminConfiguration {
         get throws {
-            let digest = SHA256.digest(of: Array(secret.utf8))
+            let digest = SHA256.hash(data: Array(secret.utf8))
                 .map { String(format: "%02x", $0) }.joined()
             return AdminConfiguration(
                 authentication: .keys([try APIKey(name: "backend", sha256: digest)]))

@@ -28,8 +28,8 @@ struct RoomTests {
             "WakeModel",
         ],
         "AdminAPI": [
-            "Foundation", "Gateway", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging",
-            "NIOCore", "PayloadRules", "ServiceLifecycle", "WakeModel",
+            "Crypto", "Foundation", "Gateway", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+            "Logging", "NIOCore", "PayloadRules", "ServiceLifecycle", "WakeModel",
         ],
         "APNsSimulator": [
             "Crypto", "FoundationEssentials", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP1",

@@ -66,8 +66,8 @@ extension Lexicon {
             .version,
             """
             v ver version rev revision cursor seq seqno sequence sequenceid etag id eventid \
-            changeid syncid updateid messageid notificationid pushid wakeid since checkpoint modseq \
-            historyid generation hash digest timestamp ts updatedat modifiedat lastmodified
+            changeid syncid updateid messageid notificationid pushid wakeid since checkpoint \
+            modseq historyid generation hash digest timestamp ts updatedat modifiedat lastmodified
             """
         ),
         (
