@@ -52,7 +52,9 @@ let package = Package(
             name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
             name: "CLibnghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-        .target(name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"]),
+        .target(
+            name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"],
+            linkerSettings: [.linkedLibrary("ssl")]),
         .target(name: "CCryptoShims", dependencies: ["CLibcrypto"]),
         .target(name: "CNghttp2ResetGuard", dependencies: ["CLibnghttp2"]),
 
@@ -65,11 +67,17 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: roomSettings),
+        // A client without the reset guard, in a process of its own; CurlTransportTests and the
+        // thread sanitizer run it.
+        .executableTarget(
+            name: "CurlTransportFixture",
+            dependencies: ["CurlTransport", "PushTransport", "WakeModel"],
+            path: "Tests/CurlTransportFixture", swiftSettings: roomSettings),
         .testTarget(
             name: "CurlTransportTests",
             dependencies: [
-                "APNsSimulator", "CNghttp2ResetGuard", "CurlTransport", "PushTransport",
-                "WakeModel",
+                "APNsSimulator", "CNghttp2ResetGuard", "CurlTransport", "CurlTransportFixture",
+                "PushTransport", "WakeModel",
             ],
             swiftSettings: roomSettings),
         .target(
