@@ -108,15 +108,26 @@ let package = Package(
         systemLibrary("CLibcurl", "libcurl", apt: "libcurl4-openssl-dev"),
         systemLibrary("CLibcrypto", "libcrypto", apt: "libssl-dev"),
         systemLibrary("CLibnghttp2", "libnghttp2", apt: "libnghttp2-dev"),
-        .target(name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"]),
+        .target(
+            name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"],
+            linkerSettings: [.linkedLibrary("ssl")]),
         .target(name: "CCryptoShims", dependencies: ["CLibcrypto"]),
         .target(name: "CNghttp2ResetGuard", dependencies: ["CLibnghttp2"]),
 
         // Layer 3: shells.
         room("CurlTransport", ["CCurlShims", "PushTransport", "WakeModel", deque, heap]),
+        // A client without the reset guard, in a process of its own: CurlTransportTests run it, and
+        // the thread sanitizer does.
+        .executableTarget(
+            name: "CurlTransportFixture",
+            dependencies: ["CurlTransport", "PushTransport", "WakeModel"],
+            path: "Tests/CurlTransportFixture", swiftSettings: roomSettings),
         tests(
             of: "CurlTransport",
-            ["APNsSimulator", "CNghttp2ResetGuard", "PushTransport", "WakeModel"]),
+            [
+                "APNsSimulator", "CNghttp2ResetGuard", "CurlTransportFixture", "PushTransport",
+                "WakeModel",
+            ]),
         room(
             "APNsClient",
             ["APNsWire", "CCryptoShims", "CurlTransport", "PushTransport", "WakeModel"]),
