@@ -185,6 +185,7 @@ extension CurlLoop {
             connection.drain()
             takeBackHeld(from: connection)
         }
+        if isProbeOverdue(on: connection, now: now) { retire(connection) }
         let age = now - connection.openedAt
         let idle = connection.inFlight == 0 ? now - connection.lastAnswerAt : 0
         if age >= configuration.maximumConnectionAge.wholeMilliseconds
@@ -192,6 +193,15 @@ extension CurlLoop {
         {
             connection.drain()
         }
+    }
+
+    /// Whether a connection's first request, for which all others wait, has been out for too long.
+    /// It keeps its own time for an answer, but the others go over another connection.
+    private func isProbeOverdue(on connection: CurlConnection, now: Int64) -> Bool {
+        guard !connection.window.isValidated, !connection.isDraining, connection.held == 0,
+            let probe = connection.transfers.values.first
+        else { return false }
+        return now - probe.startedAt >= Self.probePatienceMilliseconds
     }
 
     /// Puts those that libcurl gave no stream back to the front of their queue. They are certainly
