@@ -264,7 +264,7 @@ CCryptoFault CCryptoCertificate_read_pkcs12(const uint8_t *archive, size_t lengt
     X509 *x509 = NULL;
     EVP_PKEY *key = NULL;
     if (PKCS12_parse(pkcs12, password, &key, &x509, NULL) == 1)
-        fault = look_into(x509, key, read);
+        fault = key ? look_into(x509, key, read) : CCryptoFaultNoKey;
     else if (is_password_of(pkcs12, password))
         fault = CCryptoFaultOutdatedCipher;
     else

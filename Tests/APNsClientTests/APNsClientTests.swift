@@ -197,6 +197,8 @@ struct APNsClientTests {
     @Test("replies are handed out as they come, each exactly once")
     func receiving() async throws {
         try await withClient { client, simulator in
+            // A connection has one stream until its first answer, which must not be the late one.
+            #expect(try await client.send(Samples.background(1)).isAccepted)
             let late = try Samples.device(0)
             simulator.inject(Fault(.neverAnswer, for: .deviceToken(late)))
             let (replies, continuation) = AsyncStream.makeStream(of: PushReply.self)
