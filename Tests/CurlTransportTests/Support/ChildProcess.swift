@@ -8,6 +8,7 @@ final class ChildProcess: @unchecked Sendable {
     // Unchecked: `process` is configured and started by `init`; afterwards only calls that
     // Foundation documents as safe from any thread are made on it.
     private let process = Process()
+    private let input = Pipe()
     private let output: URL
 
     /// Starts a program; `name` is looked up in the usual places.
@@ -19,7 +20,8 @@ final class ChildProcess: @unchecked Sendable {
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
         process.currentDirectoryURL = directory.url
-        process.standardInput = FileHandle.nullDevice
+        // Never closed and never written to: `openssl s_server` ends with its input.
+        process.standardInput = input
         process.standardOutput = file
         process.standardError = file
         try process.run()
@@ -41,8 +43,10 @@ final class ChildProcess: @unchecked Sendable {
 
     var text: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
 
+    /// Kills it. Not SIGTERM: a child inherits the signal mask of the thread that starts it, and
+    /// the threads that run tests block it.
     func end() {
-        process.terminate()
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 

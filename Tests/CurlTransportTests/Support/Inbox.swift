@@ -8,11 +8,15 @@ import WakeModel
 final class Inbox: Sendable {
     typealias Outcome = Result<WireResponse, TransportFailure>
 
+    private struct Waiter {
+        let isReady: @Sendable (State) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
     private struct State {
         var outcomes: [Submission.ID: [Outcome]] = [:]
         var order: [Submission.ID] = []
-        var waiters: [(isReady: (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
-            []
+        var waiters: [Waiter] = []
     }
 
     private let state = Mutex(State())
@@ -24,9 +28,9 @@ final class Inbox: Sendable {
                     state.outcomes[completion.id, default: []].append(completion.result)
                     state.order.append(completion.id)
                 }
-                let ready = state.waiters.filter { $0.isReady(state) }
-                state.waiters.removeAll { $0.isReady(state) }
-                return ready.map(\.continuation)
+                let waiters = state.waiters
+                state.waiters = waiters.filter { !$0.isReady(state) }
+                return waiters.filter { $0.isReady(state) }.map(\.continuation)
             }
             for continuation in ready { continuation.resume() }
         }
@@ -67,11 +71,11 @@ final class Inbox: Sendable {
         }
     }
 
-    private func wait(until isReady: @escaping (State) -> Bool) async {
+    private func wait(until isReady: @escaping @Sendable (State) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isDone = state.withLock { state in
                 if isReady(state) { return true }
-                state.waiters.append((isReady, continuation))
+                state.waiters.append(Waiter(isReady: isReady, continuation: continuation))
                 return false
             }
             if isDone { continuation.resume() }
