@@ -36,7 +36,7 @@ final class Scenario: Sendable {
     /// `count` pushes, `window` in flight. `ration=1` as the transport would decide without a guard,
     /// `ration=0` to let libcurl's fault show.
     func send() async throws {
-        let descriptors = ThisProcess.descriptors
+        let descriptors = await descriptorsAfterWarmUp()
         let tally = Tally()
         let library = try CurlLibrary.loaded()
         let transport = try CurlTransport(
@@ -63,7 +63,7 @@ final class Scenario: Sendable {
     func stress() async throws {
         let seed = UInt64(values["seed"] ?? 1)
         say("seed", Int(seed))
-        let descriptors = ThisProcess.descriptors
+        let descriptors = await descriptorsAfterWarmUp()
         let tally = Tally()
         let transport = try CurlTransport(reach, sink: { tally.take($0) })
         let threads = values["threads"] ?? 3
@@ -78,7 +78,7 @@ final class Scenario: Sendable {
                         let first = thread * perThread + next
                         let batch = (first..<first + size).map { number in
                             let isHasty = random.next() % 50 == 0
-                            return push(number, timeout: isHasty ? .milliseconds(2) : .seconds(20))
+                            return push(number, timeout: isHasty ? .milliseconds(2) : patience)
                         }
                         transport.submit(batch)
                         next += size
@@ -155,6 +155,14 @@ final class Scenario: Sendable {
     }
 
     // MARK: - Parts
+
+    private var patience: Duration { .milliseconds(values["timeout"] ?? 20_000) }
+
+    /// The first sleep of a process opens descriptors of its own, for its timers.
+    private func descriptorsAfterWarmUp() async -> Int {
+        try? await Task.sleep(for: .milliseconds(1))
+        return ThisProcess.descriptors
+    }
 
     /// Every push goes to device token 0; its number is its id and stands in `apns-id`.
     private func push(_ number: Int, timeout: Duration = .seconds(20)) -> Submission {

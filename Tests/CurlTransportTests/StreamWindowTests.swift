@@ -77,6 +77,17 @@ struct StreamWindowTests {
         #expect(window.observe(held: 5, inFlight: 5, now: 50) == .goingAway)
     }
 
+    @Test("one look between two streams is no sign of that")
+    func betweenStreams() {
+        var window = validated()
+        #expect(window.observe(held: 4, inFlight: 5, now: 0) == .fine)
+        #expect(window.observe(held: 5, inFlight: 5, now: 50) == .takeBack)
+        #expect(window.limit == 1)
+        // And what was seen then is forgotten afterwards.
+        #expect(window.observe(held: 5, inFlight: 5, now: 60) == .fine)
+        #expect(window.observe(held: 5, inFlight: 5, now: 110) == .goingAway)
+    }
+
     @Test("before the first answer, waiting is for the connection")
     func connecting() {
         var window = StreamWindow(maximum: 250)
