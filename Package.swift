@@ -59,6 +59,7 @@ let package = Package(
     name: "rouse",
     platforms: [.macOS(.v15)],
     products: [
+        .executable(name: "rouse", targets: ["rouse"]),
         .library(
             name: "APNsClient", targets: ["APNsClient", "APNsWire", "PushTransport", "WakeModel"]),
         .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
@@ -145,6 +146,39 @@ let package = Package(
         tests(
             of: "AdminAPI",
             ["Gateway", "GatewayTestKit", "PayloadRules", "WakeModel", crypto, lifecycle]),
+
+        // Layer 4: where rooms are wired together.
+        room(
+            "RouseCommand",
+            [
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CurlTransport", "Gateway",
+                "PayloadRules", "PushTransport", "StoreSQLite", "WakeModel", argumentParser,
+                lifecycle, logging, unixSignals, yams,
+            ]),
+        tests(
+            of: "RouseCommand",
+            [
+                "APNsClient", "APNsSimulator", "APNsWire", "PushTransport", "WakeModel", "rouse",
+                logging,
+            ],
+            exclude: ["Golden"]),
+
+        // Layer 5: the program. The guard must be linked into the executable itself, because that
+        // is where the dynamic linker looks before it looks into libnghttp2.
+        .executableTarget(
+            name: "rouse", dependencies: ["CNghttp2ResetGuard", "RouseCommand"],
+            swiftSettings: roomSettings),
+
+        // Measurements. Not a product: nothing ships them.
+        .target(name: "CBenchmarkProcess"),
+        .target(name: "CCurlBaseline", dependencies: ["CLibcurl"]),
+        .executableTarget(
+            name: "RouseBenchmarks",
+            dependencies: [
+                "APNsClient", "APNsSimulator", "APNsWire", "CBenchmarkProcess", "CCurlBaseline",
+                "CNghttp2ResetGuard", "PushTransport", "WakeModel", argumentParser,
+            ],
+            swiftSettings: roomSettings),
 
         // The fake: it imports no client code, so that it is an independent check.
         room(

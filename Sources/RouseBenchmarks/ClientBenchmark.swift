@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// Pushes per second of the client, beside plain libcurl and h2load.
+struct ClientBenchmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "client",
+        abstract: "Pushes per second of APNsClient, beside libcurl from C and h2load.",
+        discussion: """
+            Clients: \(Load.Client.allCases.map(\.rawValue).joined(separator: ", ")). A ratio is to \
+            c-plain in the same round. Latency is from the hand-over to the answer, with always as \
+            many pushes in flight as the table says; a batch's pushes are answered together.
+            """)
+
+    @OptionGroup var options: BenchmarkOptions
+
+    @Option(help: "Only this server (nghttpd or stand-in); both by default.")
+    var server: [MeasuredServer.Kind] = []
+
+    @Option(help: "Only these clients, beside c-plain.")
+    var client: [Load.Client] = []
+
+    @Option(help: "Only so many connections; 1 and 4 by default.")
+    var connections: [Int] = []
+
+    @Option(help: "Only so many pushes in flight; 100 and 1000 by default.")
+    var inFlight: [Int] = []
+
+    @Option(help: "Pushes of one measurement (20000, or 2000 with --quick).")
+    var pushes: Int?
+
+    func run() async throws {
+        let bench = try Bench()
+        defer { bench.clear() }
+        let results = try plan.measure(on: bench)
+        if options.json {
+            try JSONOutput.print(results)
+        } else {
+            print(Self.report(results))
+        }
+    }
+
+    private var plan: ClientPlan {
+        var plan = Self.plan(options)
+        if !server.isEmpty { plan.servers = server }
+        if !client.isEmpty { plan.clients = client.filter { $0 != .plainC } }
+        if !connections.isEmpty { plan.connections = connections.map { max(1, $0) } }
+        if !inFlight.isEmpty { plan.inFlight = inFlight.map { max(1, $0) } }
+        if let pushes { plan.pushes = max(1000, pushes) }
+        return plan
+    }
+
+    /// What is measured unless somebody chooses.
+    static func plan(_ options: BenchmarkOptions) -> ClientPlan {
+        ClientPlan(pushes: options.quick ? 2000 : 20_000, rounds: options.rounds)
+    }
+
+    /// The results as a table, and what they say about the goals.
+    static func report(_ results: [ClientResult]) -> String {
+        var table = TextTable(
+            "server", "conn", "in flight", "client", "pushes/CPU s", "us CPU", "ratio", "pushes/s",
+            "ratio", "p50 ms", "p99 ms", "ratio", "server us", "failed")
+        for result in results {
+            let isLibrary = result.client != ClientResult.limit
+            table.add(
+                result.server, String(result.connections), String(result.inFlight), result.client,
+                result.pushesPerCPUSecond.grouped, (1e6 / result.pushesPerCPUSecond).fixed(1),
+                result.cpuRatio.fixed(2), result.pushesPerSecond.grouped,
+                result.wallRatio.fixed(2), isLibrary ? result.medianMilliseconds.fixed(1) : "-",
+                isLibrary ? result.p99Milliseconds.fixed(1) : "-",
+                isLibrary ? result.p99Ratio.fixed(2) : "-",
+                result.serverMicrosecondsPerPush.fixed(1), String(result.failed))
+        }
+        return "\nPush clients (ratios to c-plain)\n\n" + table.text + "\n"
+            + results.filter { $0.failed > 0 }.compactMap(\.failure).prefix(3)
+            .map { "failed: \($0)\n" }.joined()
+    }
+}
+
+extension Load.Client: ExpressibleByArgument {}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// What the client keeps in memory: with a long queue, and after many pushes.
+struct MemoryBenchmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "memory",
+        abstract: "Memory of the client with 10 000 pushes unanswered, and after a million.")
+
+    @OptionGroup var options: BenchmarkOptions
+
+    func run() async throws {
+        let bench = try Bench()
+        defer { bench.clear() }
+        let result = try Self.measure(options, on: bench)
+        if options.json {
+            try JSONOutput.print(result)
+        } else {
+            print(Self.report(result))
+        }
+    }
+
+    static func measure(_ options: BenchmarkOptions, on bench: Bench) throws -> MemoryResult {
+        let standIn = try MeasuredServer.start(.standIn, on: bench)
+        bench.progress("memory: 10000 pushes to a server that does not answer")
+        let queue: [MemoryReading] = try bench.runOurselves(
+            RunMemory.name,
+            MemoryTask(
+                kind: .queue, port: standIn.port, authorityPath: standIn.authorityPath,
+                checkpoints: [10_000]))
+        try standIn.stop()
+        let server = try MeasuredServer.start(.nghttpd, on: bench)
+        let checkpoints = [100_000, 300_000, 1_000_000].map { options.quick ? $0 / 50 : $0 }
+        bench.progress("memory: \(checkpoints[2]) pushes to nghttpd")
+        let run: [MemoryReading] = try bench.runOurselves(
+            RunMemory.name,
+            MemoryTask(
+                kind: .longRun, port: server.port, authorityPath: server.authorityPath,
+                checkpoints: checkpoints))
+        try server.stop()
+        return MemoryResult(queue: queue, longRun: run)
+    }
+
+    /// The result as a table.
+    static func report(_ result: MemoryResult) -> String {
+        var table = TextTable("when", "pushes", "resident MB", "peak MB", "failed")
+        for reading in result.queue + result.longRun {
+            table.add(
+                reading.moment, String(reading.pushes), reading.residentMegabytes.fixed(1),
+                reading.peakMegabytes.fixed(1), String(reading.failed))
+        }
+        return "\nMemory of the client's process\n\n" + table.text + "\n"
+    }
+}
+
+/// What the process that is measured is to do.
+struct MemoryTask: Codable {
+    enum Kind: String, Codable {
+        /// Push to a server that does not answer, and look.
+        case queue
+        /// Push on and on, and look now and then.
+        case longRun
+    }
+
+    let kind: Kind
+    let port: Int
+    let authorityPath: String
+    /// After how many pushes to look.
+    let checkpoints: [Int]
+}
+
+/// The memory of the client's process at one moment.
+struct MemoryReading: Codable {
+    let moment: String
+    let pushes: Int
+    let residentBytes: Int
+    let peakBytes: Int
+    let failed: Int
+
+    init(_ moment: String, pushes: Int, failed: Int) {
+        self.moment = moment
+        self.pushes = pushes
+        self.failed = failed
+        (residentBytes, peakBytes) = ProcessClocks.residentBytes
+    }
+
+    var residentMegabytes: Double { Double(residentBytes) / 1e6 }
+    var peakMegabytes: Double { Double(peakBytes) / 1e6 }
+}
+
+/// Both parts.
+struct MemoryResult: Encodable {
+    let queue: [MemoryReading]
+    let longRun: [MemoryReading]
+}

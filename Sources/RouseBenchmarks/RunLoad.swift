@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+
+/// One measurement of one client, in the process that is measured.
+struct RunLoad: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run-load", abstract: "For the benchmark's own use.", shouldDisplay: false)
+
+    @Argument var load: String
+
+    func run() async throws {
+        let load = try JSONDecoder().decode(Load.self, from: Data(load.utf8))
+        let report =
+            switch load.client {
+            case .plainC, .tunedC: try CurlBaselineLoad.run(load)
+            case .calls, .batches, .receiving: try await APNsClientLoad(load).run()
+            }
+        print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
+    }
+}
