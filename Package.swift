@@ -13,107 +13,185 @@ let roomSettings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + (isContinuousIntegration ? [.treatAllWarnings(as: .error)] : [])
 
+/// A room: one target in Sources, and what it may import.
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: roomSettings)
+}
+
+/// The tests of a room, with what they need beside it.
+func tests(
+    of room: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+    .testTarget(
+        name: room + "Tests", dependencies: [.target(name: room)] + dependencies,
+        exclude: exclude, swiftSettings: roomSettings)
+}
+
+/// The headers of a C library, and the Debian package that holds them.
+func systemLibrary(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+typealias Product = Target.Dependency
+let argumentParser = Product.product(name: "ArgumentParser", package: "swift-argument-parser")
+let asn1 = Product.product(name: "SwiftASN1", package: "swift-asn1")
+let crypto = Product.product(name: "Crypto", package: "swift-crypto")
+let deque = Product.product(name: "DequeModule", package: "swift-collections")
+let heap = Product.product(name: "HeapModule", package: "swift-collections")
+let httpTypes = Product.product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird = Product.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Product.product(name: "HummingbirdCore", package: "hummingbird")
+let lifecycle = Product.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging = Product.product(name: "Logging", package: "swift-log")
+let nioCore = Product.product(name: "NIOCore", package: "swift-nio")
+let nioHPACK = Product.product(name: "NIOHPACK", package: "swift-nio-http2")
+let nioHTTP1 = Product.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTP2 = Product.product(name: "NIOHTTP2", package: "swift-nio-http2")
+let nioPosix = Product.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Product.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS = Product.product(name: "NIOTLS", package: "swift-nio")
+let sqlite = Product.product(name: "GRDB", package: "GRDB.swift")
+let unixSignals = Product.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let x509 = Product.product(name: "X509", package: "swift-certificates")
+let yams = Product.product(name: "Yams", package: "Yams")
+
 let package = Package(
     name: "rouse",
     platforms: [.macOS(.v15)],
     products: [
+        .executable(name: "rouse", targets: ["rouse"]),
         .library(
             name: "APNsClient", targets: ["APNsClient", "APNsWire", "PushTransport", "WakeModel"]),
         .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
+        .library(name: "PayloadRules", targets: ["PayloadRules", "WakeModel"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        // Without its default traits: Rouse reads its own configuration.
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1",
+            traits: []),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
+        .package(
+            url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: [
         // Layer 0: nouns.
-        .target(name: "WakeModel", swiftSettings: roomSettings),
-        .testTarget(
-            name: "WakeModelTests", dependencies: ["WakeModel"], swiftSettings: roomSettings),
+        room("WakeModel"),
+        tests(of: "WakeModel"),
 
         // Layer 1: pure rooms.
-        .target(name: "PushTransport", dependencies: ["WakeModel"], swiftSettings: roomSettings),
+        room("PushTransport", ["WakeModel"]),
+        room("PayloadRules", ["WakeModel"]),
+        tests(of: "PayloadRules", ["WakeModel"]),
+        room("APNsWire", ["PushTransport", "WakeModel"]),
+        tests(of: "APNsWire", ["PushTransport", "WakeModel"]),
+
+        // Layer 2: the hall.
+        room("Gateway", ["PayloadRules", "WakeModel", lifecycle, logging]),
+        tests(of: "Gateway", ["GatewayTestKit", "PayloadRules", "WakeModel"]),
         .target(
-            name: "APNsWire", dependencies: ["PushTransport", "WakeModel"],
-            swiftSettings: roomSettings),
-        .testTarget(
-            name: "APNsWireTests", dependencies: ["APNsWire", "PushTransport", "WakeModel"],
-            swiftSettings: roomSettings),
+            name: "GatewayTestKit",
+            dependencies: ["Gateway", "PayloadRules", "WakeModel", lifecycle, logging],
+            path: "Tests/GatewayTestKit", swiftSettings: roomSettings),
 
         // Layer 3: C.
-        .systemLibrary(
-            name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(
-            name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(
-            name: "CLibnghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-        .target(name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"]),
+        systemLibrary("CLibcurl", "libcurl", apt: "libcurl4-openssl-dev"),
+        systemLibrary("CLibcrypto", "libcrypto", apt: "libssl-dev"),
+        systemLibrary("CLibnghttp2", "libnghttp2", apt: "libnghttp2-dev"),
+        .target(
+            name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"],
+            linkerSettings: [.linkedLibrary("ssl")]),
         .target(name: "CCryptoShims", dependencies: ["CLibcrypto"]),
         .target(name: "CNghttp2ResetGuard", dependencies: ["CLibnghttp2"]),
 
         // Layer 3: shells.
-        .target(
-            name: "CurlTransport",
-            dependencies: [
-                "CCurlShims", "PushTransport", "WakeModel",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            swiftSettings: roomSettings),
-        .testTarget(
-            name: "CurlTransportTests",
-            dependencies: [
-                "APNsSimulator", "CNghttp2ResetGuard", "CurlTransport", "PushTransport",
+        room("CurlTransport", ["CCurlShims", "PushTransport", "WakeModel", deque, heap]),
+        // A client without the reset guard, in a process of its own: CurlTransportTests run it, and
+        // the thread sanitizer does.
+        .executableTarget(
+            name: "CurlTransportFixture",
+            dependencies: ["CurlTransport", "PushTransport", "WakeModel"],
+            path: "Tests/CurlTransportFixture", swiftSettings: roomSettings),
+        tests(
+            of: "CurlTransport",
+            [
+                "APNsSimulator", "CNghttp2ResetGuard", "CurlTransportFixture", "PushTransport",
                 "WakeModel",
+            ]),
+        room(
+            "APNsClient",
+            ["APNsWire", "CCryptoShims", "CurlTransport", "PushTransport", "WakeModel"]),
+        tests(
+            of: "APNsClient",
+            ["APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport", "WakeModel"]),
+        room("StoreSQLite", ["Gateway", "PayloadRules", "WakeModel", sqlite]),
+        tests(of: "StoreSQLite", ["Gateway", "GatewayTestKit", "PayloadRules", "WakeModel"]),
+        room(
+            "AdminAPI",
+            [
+                "Gateway", "PayloadRules", "WakeModel", crypto, httpTypes, hummingbird,
+                hummingbirdCore, lifecycle, logging, nioCore,
+            ]),
+        tests(
+            of: "AdminAPI",
+            ["Gateway", "GatewayTestKit", "PayloadRules", "WakeModel", crypto, lifecycle]),
+
+        // Layer 4: where rooms are wired together.
+        room(
+            "RouseCommand",
+            [
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CurlTransport", "Gateway",
+                "PayloadRules", "PushTransport", "StoreSQLite", "WakeModel", argumentParser,
+                lifecycle, logging, unixSignals, yams,
+            ]),
+        tests(
+            of: "RouseCommand",
+            [
+                "APNsClient", "APNsSimulator", "APNsWire", "PushTransport", "WakeModel", "rouse",
+                logging,
             ],
-            swiftSettings: roomSettings),
-        .target(
-            name: "APNsClient",
-            dependencies: [
-                "APNsWire", "CCryptoShims", "CurlTransport", "PushTransport", "WakeModel",
-            ],
-            swiftSettings: roomSettings),
-        .testTarget(
-            name: "APNsClientTests",
-            dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport",
-                "WakeModel",
-            ],
+            exclude: ["Golden"]),
+
+        // Layer 5: the program. The guard must be linked into the executable itself, because that
+        // is where the dynamic linker looks before it looks into libnghttp2.
+        .executableTarget(
+            name: "rouse", dependencies: ["CNghttp2ResetGuard", "RouseCommand"],
             swiftSettings: roomSettings),
 
-        // The fake: it imports no client code, so that it is an independent check.
-        .target(
-            name: "APNsSimulator",
-            dependencies: [
-                "WakeModel",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHPACK", package: "swift-nio-http2"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "X509", package: "swift-certificates"),
-            ],
-            swiftSettings: roomSettings),
-
-        // Measurements. Not a product: nothing ships it.
+        // Measurements. Not a product: nothing ships them.
         .target(name: "CBenchmarkProcess"),
         .target(name: "CCurlBaseline", dependencies: ["CLibcurl"]),
         .executableTarget(
             name: "RouseBenchmarks",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "CBenchmarkProcess", "CCurlBaseline",
-                "CNghttp2ResetGuard", "PushTransport", "WakeModel",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "CNghttp2ResetGuard", "PushTransport", "WakeModel", argumentParser,
             ],
             swiftSettings: roomSettings),
+
+        // The fake: it imports no client code, so that it is an independent check.
+        room(
+            "APNsSimulator",
+            [
+                "WakeModel", asn1, crypto, logging, nioCore, nioHPACK, nioHTTP1, nioPosix, nioSSL,
+                nioTLS, x509,
+            ]),
+        tests(
+            of: "APNsSimulator",
+            ["WakeModel", asn1, crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509]),
+
+        // The house rules.
+        .testTarget(name: "TidyTests", swiftSettings: roomSettings),
     ]
 )

@@ -12,26 +12,44 @@ public import WakeModel
 /// it must be shut down explicitly.
 ///
 /// ```swift
-/// let key = try SigningKey(path: "AuthKey_ABCDE12345.p8")
-/// let tokens = ProviderTokenSource(
-///     key: key, keyID: try DeveloperID("ABCDE12345", field: "key id"),
-///     teamID: try DeveloperID("TEAM123456", field: "team id"))
-/// let client = try APNsClient(.init(environment: .production, authentication: .providerToken(tokens)))
-/// let push = try Push.background(
-///     to: DeviceToken(hex: token), of: BundleID("com.example.app"),
-///     payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
-/// switch try await client.send(push) {
-/// case .accepted(let acceptance): print("accepted as", acceptance.apnsID ?? push.apnsID)
-/// case .rejected(let rejection): print("refused:", rejection.reason ?? "", rejection.advice.remedy)
+/// import APNsClient
+/// import APNsWire
+/// import WakeModel
+///
+/// // Makes a client from the key that Apple's developer account gave out.
+/// func makeClient(keyPath: String) throws -> APNsClient {
+///     let tokens = ProviderTokenSource(
+///         key: try SigningKey(path: keyPath),
+///         keyID: try DeveloperID("ABCDE12345", field: "key id"),
+///         teamID: try DeveloperID("TEAM123456", field: "team id"))
+///     return try APNsClient(
+///         .init(environment: .production, authentication: .providerToken(tokens)))
 /// }
-/// await client.shutDown(gracePeriod: .seconds(5))
+///
+/// // Wakes one app on one device, and says what became of it.
+/// func wake(_ deviceToken: String, with client: APNsClient) async -> String {
+///     do {
+///         let push = try Push.background(
+///             to: DeviceToken(hex: deviceToken), of: BundleID("com.example.app"),
+///             payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
+///         switch try await client.send(push) {
+///         case .accepted(let acceptance):
+///             return "accepted as \(acceptance.apnsID ?? push.apnsID)"
+///         case .rejected(let rejection):
+///             let reason = rejection.reason?.rawValue ?? "no reason"
+///             return "refused: \(rejection.status) \(reason). \(rejection.advice.remedy)"
+///         }
+///     } catch {
+///         return "failed: \(error)"  // an InvalidField, or a TransportFailure
+///     }
+/// }
 /// ```
 ///
 /// What the client does by itself, and no more: it attaches the provider token; it sends a push
-/// again once, with the same `apns-id`, when APNs' answer proves that it was not accepted and a
-/// new token or another connection is the remedy (`ExpiredProviderToken`, `Shutdown`,
-/// `IdleTimeout`, `UnrelatedKeyIdInToken`). Everything else, above all what to do about an unknown
-/// fate, is the caller's to decide.
+/// again once, with the same `apns-id` and within the push's time, when APNs' answer proves that it
+/// was not accepted and a new token or another connection is the remedy (`ExpiredProviderToken`,
+/// `Shutdown`, `IdleTimeout`, `UnrelatedKeyIdInToken`). Everything else, above all what to do about
+/// an unknown fate, is the caller's to decide.
 public final class APNsClient: Sendable {
     let core: ClientCore
     private let transport: any PushTransport
@@ -133,6 +151,19 @@ public final class APNsClient: Sendable {
     /// How far APNs' clock is ahead of this machine's, as told by its last `date` header field;
     /// `nil` before the first one. More than a few seconds spoil provider tokens.
     public var clockSkew: Duration? { core.clockSkew }
+}
+
+extension APNsClient: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What it holds, in numbers.
+    public var description: String {
+        let gauges = gauges
+        return "APNs client (\(gauges.connections) connections, \(gauges.inFlight) in flight, "
+            + "\(gauges.queued) queued)"
+    }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// No children: beneath them are pushes and provider tokens.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// The reply to one push of a batch.

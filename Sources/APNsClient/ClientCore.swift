@@ -19,14 +19,20 @@ final class ClientCore: Sendable {
         let receiver: Receiver
         /// Which token it went out with; 0 with a certificate.
         let tokenGeneration: UInt64
-        /// Whether it went out a second time already.
-        let isResend: Bool
+        /// By when it must have an answer, by the clock's uptime.
+        let due: Duration
+        /// Whether this is the second time that it went out.
+        var isResend = false
+        /// Whether its sender has given up on it.
+        var isCancelled = false
     }
 
     private struct State {
         var entries: [Submission.ID: Entry] = [:]
         var encoder = RequestEncoder(providerToken: nil)
         var token: ProviderToken?
+        /// The latest token that was called expired and for which connections were replaced.
+        var expiredGeneration: UInt64 = 0
         var lastReplacement: Duration?
         var lastSkewCheck: Duration?
         var clockSkew: Duration?
@@ -56,6 +62,10 @@ final class ClientCore: Sendable {
 
     func nextID() -> Submission.ID { nextIDs(1) }
 
+    /// The id of a push's second submission. It follows from the first one, so that a sender who
+    /// knows only the first can still give up on the second.
+    private static func resendID(of id: Submission.ID) -> Submission.ID { id | 1 << 63 }
+
     /// The first of `count` consecutive ids.
     func nextIDs(_ count: Int) -> Submission.ID {
         ids.wrappingAdd(UInt64(count), ordering: .relaxed).oldValue
@@ -69,15 +79,16 @@ final class ClientCore: Sendable {
     /// at an index.
     func send(_ pushes: [Push], firstID: Submission.ID, receiver: (Int) -> Receiver) {
         let token = tokens?.current()
+        let due = clock.uptime() + timeout
         let (batch, transport) = state.withLock { state in
             use(token, in: &state)
+            let generation = state.token?.generation ?? 0
             var batch: [Submission] = []
             batch.reserveCapacity(pushes.count)
             for (index, push) in pushes.enumerated() {
                 let id = firstID + UInt64(index)
                 state.entries[id] = Entry(
-                    push: push, receiver: receiver(index),
-                    tokenGeneration: token?.generation ?? 0, isResend: false)
+                    push: push, receiver: receiver(index), tokenGeneration: generation, due: due)
                 batch.append(
                     Submission(id: id, request: state.encoder.encode(push), timeout: timeout))
             }
@@ -90,13 +101,23 @@ final class ClientCore: Sendable {
         }
     }
 
+    /// Gives up on a push, whichever of its two submissions is out, and keeps it from having a
+    /// second one.
     func cancel(_ id: Submission.ID) {
-        state.withLock { $0.transport }?.cancel(id)
+        let resendID = Self.resendID(of: id)
+        let transport = state.withLock { state in
+            state.entries[id]?.isCancelled = true
+            state.entries[resendID]?.isCancelled = true
+            return state.transport
+        }
+        transport?.cancel(id)
+        transport?.cancel(resendID)
     }
 
-    /// Points the encoder at a token, unless it does already.
+    /// Points the encoder at a token, unless it has that one already, or a later one that another
+    /// thread brought.
     private func use(_ token: ProviderToken?, in state: inout State) {
-        guard let token, token.generation != state.token?.generation else { return }
+        guard let token, token.generation > (state.token?.generation ?? 0) else { return }
         state.token = token
         state.encoder = RequestEncoder(providerToken: token.value)
     }
@@ -124,7 +145,9 @@ final class ClientCore: Sendable {
                     preconditionFailure("A submission was answered twice, or was never made.")
                 }
                 let result = completion.result.map(PushOutcome.init)
-                if let resend = resend(entry, result, &state, &replacesConnections) {
+                if let resend = resend(
+                    entry, completion.id, result, &state, &replacesConnections)
+                {
                     resends.append(resend)
                 } else {
                     replies.add(result, to: entry.receiver)
@@ -132,51 +155,54 @@ final class ClientCore: Sendable {
             }
         }
         if replacesConnections { transport?.replaceConnections() }
-        if !resends.isEmpty {
-            if let transport {
-                transport.submit(resends)
-            } else {
-                receive(resends.map(Self.orphaned))
-            }
-        }
+        if let transport { submit(resends, to: transport) }
         replies.deliver()
+    }
+
+    /// Submits pushes again, and sees to those that were given up on before the transport knew
+    /// their new ids.
+    private func submit(_ resends: [Submission], to transport: any PushTransport) {
+        guard !resends.isEmpty else { return }
+        transport.submit(resends)
+        let cancelled = state.withLock { state in
+            resends.map(\.id).filter { state.entries[$0]?.isCancelled == true }
+        }
+        for id in cancelled { transport.cancel(id) }
     }
 
     /// The submission that replaces an answered one, if its answer is of the kind that the client
     /// itself can mend, once.
     private func resend(
-        _ entry: Entry, _ result: Result<PushOutcome, TransportFailure>, _ state: inout State,
-        _ replacesConnections: inout Bool
+        _ entry: Entry, _ id: Submission.ID, _ result: Result<PushOutcome, TransportFailure>,
+        _ state: inout State, _ replacesConnections: inout Bool
     ) -> Submission? {
         guard case .success(.rejected(let rejection)) = result else { return nil }
-        var generation = entry.tokenGeneration
+        let mayGoAgain = !entry.isResend && !entry.isCancelled && state.transport != nil
         switch rejection.advice.retry {
         case .onceWithNewProviderToken:
-            guard let tokens, let token = replacementToken(for: entry, tokens) else { return nil }
-            if entry.isResend {
-                // A fresh token is refused as well: the connection is wedged (reference §1.6).
-                replacesConnections = mayReplaceConnections(&state)
-                return nil
+            guard let tokens else { return nil }
+            // A connection that saw an expired token may refuse every later one too (reference
+            // §1.6). Once for each token: if a clock is wrong, new connections do not help.
+            if entry.tokenGeneration > state.expiredGeneration {
+                state.expiredGeneration = entry.tokenGeneration
+                replacesConnections = true
             }
+            guard mayGoAgain,
+                let token = tokens.replacement(forGeneration: entry.tokenGeneration)
+            else { return nil }
             use(token, in: &state)
-            generation = token.generation
         case .nowOnAnotherConnection:
-            guard !entry.isResend else { return nil }
             if mayReplaceConnections(&state) { replacesConnections = true }
         default: return nil
         }
-        let id = nextID()
-        state.entries[id] = Entry(
-            push: entry.push, receiver: entry.receiver, tokenGeneration: generation, isResend: true)
-        return Submission(id: id, request: state.encoder.encode(entry.push), timeout: timeout)
-    }
-
-    private func replacementToken(for entry: Entry, _ tokens: ProviderTokenSource) -> ProviderToken?
-    {
-        let refused = ProviderToken(
-            value: "", issuedAt: WallInstant(millisecondsSinceEpoch: 0),
-            generation: entry.tokenGeneration)
-        return tokens.replacement(for: refused)
+        let timeLeft = entry.due - clock.uptime()
+        guard mayGoAgain, timeLeft > .zero else { return nil }
+        let resendID = Self.resendID(of: id)
+        state.entries[resendID] = Entry(
+            push: entry.push, receiver: entry.receiver,
+            tokenGeneration: state.token?.generation ?? 0, due: entry.due, isResend: true)
+        return Submission(
+            id: resendID, request: state.encoder.encode(entry.push), timeout: timeLeft)
     }
 
     private func mayReplaceConnections(_ state: inout State) -> Bool {

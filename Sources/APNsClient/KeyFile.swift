@@ -11,7 +11,7 @@ enum KeyFile {
     /// The file's bytes. Throws ``WakeModel/InvalidField`` with the system's reason.
     static func read(_ path: String, field: String) throws(InvalidField) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw unreadable(path, field) }
+        guard descriptor >= 0 else { throw unreadable(path, field, errno) }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: maximumByteCount + 1)
         var count = 0
@@ -22,7 +22,7 @@ enum KeyFile {
                 Glibc.read(descriptor, buffer.baseAddress?.advanced(by: start), room)
             }
             if got < 0, errno == EINTR { continue }
-            guard got >= 0 else { throw unreadable(path, field) }
+            guard got >= 0 else { throw unreadable(path, field, errno) }
             if got == 0 { break }
             count += got
         }
@@ -35,9 +35,9 @@ enum KeyFile {
         return bytes
     }
 
-    private static func unreadable(_ path: String, _ field: String) -> InvalidField {
+    private static func unreadable(_ path: String, _ field: String, _ code: Int32) -> InvalidField {
         InvalidField(
-            field: field, problem: "(\(path)) cannot be read: \(String(cString: strerror(errno)))",
+            field: field, problem: "(\(path)) cannot be read: \(String(cString: strerror(code)))",
             remedy: "Check the path and its permissions.")
     }
 }

@@ -50,13 +50,13 @@ public final class ProviderTokenSource: Sendable {
         }
     }
 
-    /// A token other than `refused`, which APNs called expired; `nil` if there is none to be had,
-    /// because `refused` is less than 20 minutes old and a new one would only be refused as one too
-    /// many. Then the machine's clock is the likely cause.
-    public func replacement(for refused: ProviderToken) -> ProviderToken? {
+    /// A token later than the one of `generation`, which APNs called expired; `nil` if there is
+    /// none to be had, because that one is less than 20 minutes old and a new one would only be
+    /// refused as one too many. Then the machine's clock is the likely cause.
+    public func replacement(forGeneration generation: UInt64) -> ProviderToken? {
         let (now, uptime) = (clock.now(), clock.uptime())
         return state.withLock { state in
-            if let token = state.token, token.generation != refused.generation { return token }
+            if let token = state.token, token.generation > generation { return token }
             guard state.schedule.mayMint(now: now, uptime: uptime) else { return nil }
             return mint(&state, now: now, uptime: uptime)
         }
@@ -74,9 +74,20 @@ public final class ProviderTokenSource: Sendable {
     }
 }
 
+extension ProviderTokenSource: CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// Key and team; neither the key itself nor a token.
+    public var description: String { "provider tokens of key \(keyID), team \(teamID)" }
+    /// The same: a debugger's output ends in logs too.
+    public var debugDescription: String { description }
+    /// No children, so that a dump shows no token.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 /// A minted provider token.
 public struct ProviderToken: Hashable, Sendable, CustomStringConvertible,
-    CustomDebugStringConvertible
+    CustomDebugStringConvertible, CustomReflectable
 {
     /// The JSON Web Token. Secret: whoever has it can push for an hour.
     public let value: String
@@ -89,4 +100,6 @@ public struct ProviderToken: Hashable, Sendable, CustomStringConvertible,
     public var description: String { "provider token #\(generation) of \(issuedAt)" }
     /// The same: a debugger's output ends in logs too.
     public var debugDescription: String { description }
+    /// No children, so that a dump does not show the token.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

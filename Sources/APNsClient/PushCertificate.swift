@@ -22,7 +22,7 @@ public struct PushCertificate: Sendable {
         certificatePEM: [UInt8], keyPEM: [UInt8], password: String? = nil
     ) throws(InvalidField) {
         var read = CCryptoCertificate()
-        // SAFETY: the shim reads both buffers within their lengths, and the password up to its null.
+        // SAFETY: the shim reads both buffers within their lengths, the password up to its null.
         let fault = Self.withOptionalCString(password) { password in
             certificatePEM.withUnsafeBufferPointer { certificate in
                 keyPEM.withUnsafeBufferPointer { key in
@@ -95,6 +95,12 @@ public struct PushCertificate: Sendable {
                 ("has an encrypted key and no password", "Configure the password.")
             case CCryptoFaultWrongPassword:
                 ("cannot be opened with this password", "Check the password.")
+            case CCryptoFaultOutdatedCipher:
+                (
+                    "is a PKCS#12 archive in an outdated cipher that OpenSSL 3 does not read",
+                    "Convert it with: openssl pkcs12 -legacy -in OLD -nodes -out all.pem; openssl "
+                        + "pkcs12 -export -in all.pem -out NEW; then delete all.pem."
+                )
             case CCryptoFaultMismatch:
                 (
                     "and its key do not belong together",

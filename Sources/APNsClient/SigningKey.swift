@@ -3,12 +3,13 @@
 internal import CCryptoShims
 public import WakeModel
 
-/// The private key of a `.p8` file: PKCS#8, elliptic curve P-256 (reference §4.2).
+/// The private key of a `.p8` file: PKCS#8, elliptic curve P-256 (reference §4.2). The older form
+/// `EC PRIVATE KEY` (SEC1) is taken too, since it can hold the same key.
 ///
 /// `@unchecked Sendable`: the one stored property points at an OpenSSL EVP_PKEY that is never
-/// changed after reading. OpenSSL 3 counts its references atomically and lets any number of threads
-/// use it at once, each with a context of its own, which is how the shims use it. It is freed by the
-/// deinitializer, when nobody can hold it any more.
+/// changed after reading. OpenSSL 3 counts its references atomically and lets any number of
+/// threads use it at once, each with a context of its own, which is how the shims use it. It is
+/// freed by the deinitializer, when nobody can hold it any more.
 public final class SigningKey: @unchecked Sendable {
     private let pointer: OpaquePointer
 
@@ -19,11 +20,12 @@ public final class SigningKey: @unchecked Sendable {
     /// Reads PEM text.
     ///
     /// Throws ``WakeModel/InvalidField``, with a problem of its own for each of: not PEM, PEM that
-    /// cannot be decoded, an encrypted key, a certificate, a public key, another algorithm, another
-    /// curve. The error never quotes the text.
+    /// cannot be decoded or whose key contradicts itself, an encrypted key, a certificate, a public
+    /// key, another algorithm, another curve. The error never quotes the text.
     public convenience init(pem: some Collection<UInt8>) throws(InvalidField) {
         var fault = CCryptoFaultNone
         let bytes = Array(pem)
+        // SAFETY: the shim reads `bytes.count` bytes and keeps none.
         let read = bytes.withUnsafeBufferPointer { bytes -> OpaquePointer? in
             guard let start = bytes.baseAddress else { return nil }
             return CCryptoKey_read_private(start, bytes.count, &fault)
@@ -55,9 +57,9 @@ public final class SigningKey: @unchecked Sendable {
     private func pem(
         _ write: (OpaquePointer, UnsafeMutablePointer<UInt8>, Int) -> Int
     ) -> String {
+        // SAFETY: the shim writes at most `buffer.count` bytes and returns how many; a P-256 key
+        // takes about 250.
         String(unsafeUninitializedCapacity: 1024) { buffer in
-            // SAFETY: the shim writes at most `buffer.count` bytes and returns how many; a P-256 key
-            // takes about 250.
             guard let start = buffer.baseAddress else { return 0 }
             return write(pointer, start, buffer.count)
         }
@@ -66,8 +68,8 @@ public final class SigningKey: @unchecked Sendable {
     /// The ES256 signature over a message: r and s, 64 bytes (RFC 7518 §3.4).
     public func signature(for message: some Collection<UInt8>) -> [UInt8] {
         let message = Array(message)
+        // SAFETY: the shim reads `message.count` bytes and writes exactly 64.
         return [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
-            // SAFETY: the shim reads `message.count` bytes and writes exactly 64.
             let isSigned = message.withUnsafeBufferPointer { message in
                 guard let signature = buffer.baseAddress, let start = message.baseAddress else {
                     return false

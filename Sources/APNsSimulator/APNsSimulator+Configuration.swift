@@ -26,6 +26,9 @@ extension APNsSimulator {
         /// Whether a connection that sent an expired provider token gets `ExpiredProviderToken`
         /// for every later one too, as was seen at Apple (reference §1.6).
         public var wedgesOnExpiredToken = false
+        /// Whether answers carry a `date` field with the time of ``now``, by which a client can
+        /// tell that its clock is wrong.
+        public var sendsDate = false
         /// The provider keys it knows. When empty, signatures are not verified.
         public var providerKeys: [ProviderKey] = []
         /// PEM of the CA whose client certificates are trusted in place of provider tokens.

@@ -39,8 +39,9 @@ extension ConnectionHandler {
     /// Answers now, late, drop by drop, or never, as the request's faults demand.
     func answer(_ stream: Int, with verdict: RequestJudge.Verdict) {
         guard let request = requests[stream], !request.isMuted else { return }
-        let response = answers.response(
+        var response = answers.response(
             to: verdict, apnsID: request.head.apnsID, number: request.number)
+        if state.configuration.sendsDate { response.date = state.configuration.now().httpDate }
         guard request.delayMilliseconds > 0 else {
             send(response, request)
             return

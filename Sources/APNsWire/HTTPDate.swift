@@ -4,29 +4,57 @@ public import WakeModel
 
 /// Reads the value of a `date` header field: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
 public enum HTTPDate {
-    /// The instant, to the second; `nil` for anything but the preferred form.
+    /// The instant, to the second; `nil` for anything but the preferred form of 29 characters with
+    /// a date that the calendar has, from 1970 on. The day of the week is not compared with the
+    /// date.
     public static func parse(_ text: some StringProtocol) -> WallInstant? {
-        let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT",
-            let day = Int64(parts[1]), (1...31).contains(day),
-            let month = months.firstIndex(of: String(parts[2])), let year = Int64(parts[3]),
-            (1970...9999).contains(year), let second = secondOfDay(parts[4])
+        let bytes = Array(text.utf8)
+        guard bytes.count == 29, hasSeparators(bytes), weekdays.contains(word(bytes[0..<3])),
+            let month = months.firstIndex(of: word(bytes[8..<11])).map({ Int64($0) + 1 }),
+            let day = number(bytes[5..<7]), let year = number(bytes[12..<16]), year >= 1970,
+            (1...dayCount(year: year, month: month)).contains(day),
+            let hour = number(bytes[17..<19]), hour < 24,
+            let minute = number(bytes[20..<22]), minute < 60,
+            // 60 is a leap second.
+            let second = number(bytes[23..<25]), second <= 60
         else { return nil }
-        let days = daysSinceEpoch(year: year, month: Int64(month) + 1, day: day)
-        return WallInstant(secondsSinceEpoch: days * 86_400 + second)
+        let days = daysSinceEpoch(year: year, month: month, day: day)
+        return WallInstant(secondsSinceEpoch: days * 86_400 + hour * 3600 + minute * 60 + second)
     }
 
+    private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
+    /// The form, with a digit or letter wherever `_` stands.
+    private static let form = Array("___, __ ___ ____ __:__:__ GMT".utf8)
 
-    private static func secondOfDay(_ text: some StringProtocol) -> Int64? {
-        let parts = text.split(separator: ":").compactMap { Int64($0) }
-        // 60 is a leap second.
-        guard parts.count == 3, (0...23).contains(parts[0]), (0...59).contains(parts[1]),
-            (0...60).contains(parts[2])
-        else { return nil }
-        return parts[0] * 3600 + parts[1] * 60 + parts[2]
+    private static func hasSeparators(_ bytes: [UInt8]) -> Bool {
+        zip(bytes, form).allSatisfy { $1 == UInt8(ascii: "_") || $0 == $1 }
+    }
+
+    private static func word(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The value of digits; `nil` when anything else is among them.
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        var value: Int64 = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            value = value * 10 + Int64(digit - UInt8(ascii: "0"))
+        }
+        return value
+    }
+
+    private static func dayCount(year: Int64, month: Int64) -> Int64 {
+        switch month {
+        case 2:
+            year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+                ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
     }
 
     /// Days of the proleptic Gregorian calendar, counted in eras of 400 years that begin in March.

@@ -159,3 +159,14 @@ public struct Push: Hashable, Sendable {
         }
     }
 }
+
+extension Push: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Type, id, topic, device digest and size; neither the device token nor the payload.
+    public var description: String {
+        "\(type) push \(apnsID) of \(topic) to \(deviceToken) (\(payload.count) bytes)"
+    }
+    /// The same as ``description``: a debugger's output ends in logs too.
+    public var debugDescription: String { description }
+    /// No children, so that a dump does not show the payload.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

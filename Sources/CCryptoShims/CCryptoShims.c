@@ -57,6 +57,16 @@ static CCryptoFault fault_of_pem(const uint8_t *pem, size_t length) {
     return CCryptoFaultNotPEM;
 }
 
+// A file that was changed by a few characters can still decode, to a private key that does not
+// belong to its public one. Its signatures would be refused by APNs for no visible reason.
+static bool is_consistent(EVP_PKEY *key) {
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
+    bool isConsistent = context && EVP_PKEY_check(context) == 1;
+    EVP_PKEY_CTX_free(context);
+    ERR_clear_error();
+    return isConsistent;
+}
+
 static CCryptoKey *accept_p256(EVP_PKEY *key, CCryptoFault *fault) {
     ERR_clear_error();
     if (!key) {
@@ -77,7 +87,13 @@ CCryptoKey *CCryptoKey_read_private(const uint8_t *pem, size_t length, CCryptoFa
     BIO *bio = BIO_new_mem_buf(pem, (int)length);
     EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, refuse_password, NULL) : NULL;
     BIO_free(bio);
-    return accept_p256(key, fault);
+    CCryptoKey *accepted = accept_p256(key, fault);
+    if (accepted && !is_consistent((EVP_PKEY *)accepted)) {
+        *fault = CCryptoFaultMangledPEM;
+        CCryptoKey_destroy(accepted);
+        return NULL;
+    }
+    return accepted;
 }
 
 CCryptoKey *CCryptoKey_read_public(const uint8_t *pem, size_t length, CCryptoFault *fault) {
@@ -227,6 +243,14 @@ CCryptoFault CCryptoCertificate_read_pem(const uint8_t *certificate, size_t cert
     return fault;
 }
 
+// The archive's checksum is keyed with the password, and needs no cipher.
+static bool is_password_of(PKCS12 *archive, const char *password) {
+    if (PKCS12_mac_present(archive) != 1) return false;
+    if (PKCS12_verify_mac(archive, password, password ? -1 : 0) == 1) return true;
+    // Having no password is written in two ways.
+    return !password && PKCS12_verify_mac(archive, "", 0) == 1;
+}
+
 CCryptoFault CCryptoCertificate_read_pkcs12(const uint8_t *archive, size_t length,
                                             const char *password, CCryptoCertificate *read) {
     ERR_clear_error();
@@ -236,10 +260,15 @@ CCryptoFault CCryptoCertificate_read_pkcs12(const uint8_t *archive, size_t lengt
         ERR_clear_error();
         return CCryptoFaultOther;
     }
-    CCryptoFault fault = CCryptoFaultWrongPassword;
+    CCryptoFault fault;
     X509 *x509 = NULL;
     EVP_PKEY *key = NULL;
-    if (PKCS12_parse(pkcs12, password, &key, &x509, NULL) == 1) fault = look_into(x509, key, read);
+    if (PKCS12_parse(pkcs12, password, &key, &x509, NULL) == 1)
+        fault = key ? look_into(x509, key, read) : CCryptoFaultNoKey;
+    else if (is_password_of(pkcs12, password))
+        fault = CCryptoFaultOutdatedCipher;
+    else
+        fault = password ? CCryptoFaultWrongPassword : CCryptoFaultEncrypted;
     X509_free(x509);
     EVP_PKEY_free(key);
     PKCS12_free(pkcs12);

@@ -15,6 +15,7 @@ final class CurlExchange {
     init?(on connection: OpaquePointer) {
         pointer = CCurlExchange_create(connection, 0)
         if pointer == nil { return nil }
+        LiveObjects.count(.exchange, by: 1)
     }
 
     deinit { assert(pointer == nil, "A CurlExchange must be closed before it is released.") }
@@ -28,9 +29,9 @@ final class CurlExchange {
     func start(_ request: WireRequest, tag: UInt64, block: HeaderBlock) -> String? {
         self.block = block
         CCurlExchange_set_tag(handle, tag)
+        // SAFETY: the shim copies `body.count` bytes before it returns; an empty array's missing
+        // address is replaced by one that is not read.
         let isPrepared = request.body.withUnsafeBufferPointer { body in
-            // The shim copies `body.count` bytes; an empty array's missing address is replaced by
-            // any that is not read.
             withUnsafePointer(to: 0 as UInt8) { nothing in
                 CCurlExchange_prepare(
                     handle, request.path, block.pointer, body.baseAddress ?? nothing, body.count)
@@ -67,6 +68,7 @@ final class CurlExchange {
     /// Gives the handle back to libcurl. Must have been removed.
     func close() {
         CCurlExchange_destroy(handle)
+        LiveObjects.count(.exchange, by: -1)
         pointer = nil
         block = nil
     }

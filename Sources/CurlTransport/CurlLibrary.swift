@@ -33,8 +33,8 @@ public struct CurlLibrary: Hashable, Sendable {
     /// The oldest version that serves: 7.87 has every option that is used.
     public static let minimumVersionNumber: UInt32 = 0x075700
 
-    /// Initialises libcurl at the first call, and answers what it is. Any thread may ask; once made,
-    /// the answer stays.
+    /// Initialises libcurl at the first call, and answers what it is. Any thread may ask; once
+    /// made, the answer stays.
     public static func loaded() throws(Unsuitable) -> CurlLibrary { try shared.get() }
 
     // libcurl's global state is set up once and never torn down: see CCurl_global_init.

@@ -13,6 +13,8 @@ final class CurlSettings {
     private var memory: [UnsafeMutableRawBufferPointer] = []
 
     init(_ configuration: TransportConfiguration) {
+        // SAFETY: initialized below before anything reads it, freed by `deinit`; CCurlSettings is
+        // a plain C struct.
         pointer = .allocate(capacity: 1)
         let isAddress = configuration.host.contains(":")
         let host = isAddress ? "[\(configuration.host)]" : configuration.host
@@ -86,12 +88,13 @@ final class CurlSettings {
 
     /// A null-terminated copy that lives as long as this object.
     private func string(_ text: String) -> UnsafePointer<CChar> {
+        // SAFETY: see `keep`.
         let bytes = keep(Array(text.utf8) + [0])
         return UnsafePointer(bytes.assumingMemoryBound(to: CChar.self))
     }
 
     private func blob(_ bytes: [UInt8]) -> (UnsafePointer<UInt8>, Int) {
-        // One byte more, so that an empty blob has an address too.
+        // SAFETY: see `keep`. One byte more, so that an empty blob has an address too.
         let kept = keep(bytes + [0])
         return (UnsafePointer(kept.assumingMemoryBound(to: UInt8.self)), bytes.count)
     }

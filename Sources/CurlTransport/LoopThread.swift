@@ -17,7 +17,7 @@ enum LoopThread {
             CCurl_name_this_thread("\(name)")
             run()
         }
-        // Retained here once, released by the thread's first line, whichever happens later.
+        // SAFETY: retained here once, released by the thread's first line, whichever happens later.
         let body = Unmanaged.passRetained(Body(named)).toOpaque()
         var thread = pthread_t()
         let code = pthread_create(&thread, nil, LoopThread.main, body)

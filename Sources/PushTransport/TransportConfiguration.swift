@@ -119,12 +119,14 @@ public struct TransportConfiguration: Sendable {
 }
 
 extension TransportConfiguration.Credentials: CustomStringConvertible,
-    CustomDebugStringConvertible
+    CustomDebugStringConvertible, CustomReflectable
 {
     /// The user alone.
     public var description: String { "\(user):(secret)" }
     /// The user alone.
     public var debugDescription: String { description }
+    /// No children, so that a dump does not show the password.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension TransportConfiguration.ClientCertificate: CustomStringConvertible,

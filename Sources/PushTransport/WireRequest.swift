@@ -20,12 +20,15 @@ public struct HeaderField: Hashable, Sendable {
 /// A class, because its identity is the point: a transport turns each instance once into whatever
 /// form its library wants (a libcurl list, an HPACK block) and finds that form again without
 /// comparing a single string.
-public final class SharedHeaders: Sendable {
-    /// The fields, in the order in which they are sent.
+public final class SharedHeaders: Sendable, CustomReflectable {
+    /// The fields, in the order in which they are sent. One of them may be a provider token.
     public let fields: [HeaderField]
 
     /// Keeps the fields as they are.
     public init(_ fields: [HeaderField]) { self.fields = fields }
+
+    /// No children, so that a dump does not show the provider token.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// One HTTP/2 request, ready to be written: everything but the method (`POST`), the scheme
@@ -33,11 +36,12 @@ public final class SharedHeaders: Sendable {
 public struct WireRequest: Sendable {
     /// The value of `:path`. Holds a device token: never logged.
     public var path: String
-    /// The fields shared with other requests; sent first.
+    /// The fields shared with other requests, sent in their order. Whether they stand before or
+    /// behind those of ``headers`` is the transport's choice.
     public var sharedHeaders: SharedHeaders
     /// The fields of this request alone (`apns-id`, `apns-expiration`, `apns-collapse-id`).
     public var headers: [HeaderField]
-    /// The body. Never compressed (rule G009), never logged.
+    /// The body; one that is empty is not sent. Never compressed (rule G009), never logged.
     public var body: [UInt8]
     /// Whether it goes ahead of everything that is not urgent in a transport's queue.
     public var isUrgent: Bool
@@ -53,6 +57,15 @@ public struct WireRequest: Sendable {
         self.body = body
         self.isUrgent = isUrgent
     }
+}
+
+extension WireRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The size alone: path, authorization and body are all secret.
+    public var description: String { "request with a body of \(body.count) bytes" }
+    /// The same as ``description``: a debugger's output ends in logs too.
+    public var debugDescription: String { description }
+    /// No children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// One HTTP/2 answer.

@@ -65,9 +65,9 @@ public struct APNsID: Hashable, Sendable {
 extension APNsID: CustomStringConvertible {
     /// The canonical lower-case form, as it goes into the header.
     public var description: String {
+        // SAFETY: 36 is the capacity asked for, and the loop writes each of the 36 indices once: 32
+        // digits and four hyphens.
         String(unsafeUninitializedCapacity: 36) { buffer in
-            // Safe: 36 is the capacity asked for, and the loop writes exactly 32 digits and the
-            // four hyphens, each index once.
             var digit = 0
             for index in 0..<36 {
                 if index == 8 || index == 13 || index == 18 || index == 23 {

@@ -93,9 +93,11 @@ public struct DeviceToken: Hashable, Sendable {
     }
 }
 
-extension DeviceToken: CustomStringConvertible, CustomDebugStringConvertible {
+extension DeviceToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The digest, in a form that cannot be mistaken for a token: `device#1c2d3e4f`.
     public var description: String { "device#\(digest)" }
     /// The same as ``description``: a debugger's output ends in logs too.
     public var debugDescription: String { description }
+    /// No children, so that a dump shows the digest alone.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -133,7 +133,7 @@ extension RejectionReason {
             meaning: "The device token was issued for another topic.",
             advice: Advice(
                 scope: .deviceForTopic, retry: .never, deviceToken: .deadForTopic,
-                remedy: "Check the bundle id, and that VoIP and ordinary tokens are not mixed up.")),
+                remedy: "Check the bundle id, and whether VoIP and ordinary tokens got mixed.")),
         Entry(
             reason: .expiredToken, status: 410, meaning: "The device token expired.",
             advice: Advice(
@@ -176,6 +176,8 @@ extension RejectionReason {
             "The provider token cannot be verified: wrong key id, team id or key, or a second "
                 + "team on this connection.",
             "Check key id, team id and key file (rouse token --verify)."),
+        // Whoever sends no token with one push sends none with the next, so this is the key's
+        // fault rather than the one request's.
         authentication(
             .missingProviderToken, "Neither a provider token nor a certificate was given.",
             "Configure a key or a certificate."),

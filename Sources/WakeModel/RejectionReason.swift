@@ -65,10 +65,15 @@ extension RejectionReason {
             self.remedy = remedy
         }
 
-        /// By status class: 5xx later, 429 later for the device, 410 dead, the rest only after
-        /// a fix.
+        /// By status class (reference §3.2): 5xx later, 429 later for the device, 410 dead, 403
+        /// only after somebody mended the key or certificate, the rest only after a fix.
         public static func forUnknownReason(status: Int) -> Advice {
             switch status {
+            case 403:
+                Advice(
+                    scope: .key, retry: .afterFix,
+                    remedy: "Look the reason up in Apple's documentation; it is about the key or "
+                        + "certificate, and new to Rouse.")
             case 410:
                 Advice(
                     scope: .device, retry: .never, deviceToken: .deadUnlessRegisteredSince,
@@ -146,7 +151,12 @@ extension RejectionReason {
         /// The delay before try number `attempt` (the first retry is 1), in seconds.
         public func delaySeconds(attempt: Int) -> Int {
             var delay = initialSeconds
-            for _ in 1..<max(1, attempt) where delay < maximumSeconds { delay *= 2 }
+            // 63 doublings take any delay beyond any maximum.
+            for _ in 1..<max(1, min(attempt, 64)) {
+                let (doubled, overflow) = delay.multipliedReportingOverflow(by: 2)
+                guard !overflow, doubled < maximumSeconds else { return maximumSeconds }
+                delay = doubled
+            }
             return min(delay, maximumSeconds)
         }
     }

@@ -31,3 +31,14 @@ public struct WakeRequest: Hashable, Sendable {
         self.collapseID = collapseID
     }
 }
+
+extension WakeRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Kind, app, device digest and size; neither the device token nor the payload.
+    public var description: String {
+        "\(kind) wake of \(bundleID) on \(deviceToken) (\(payload.count) bytes)"
+    }
+    /// The same as ``description``: a debugger's output ends in logs too.
+    public var debugDescription: String { description }
+    /// No children, so that a dump does not show the payload.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -60,7 +60,8 @@ extension WallInstant: CustomStringConvertible {
     public var description: String {
         let days = Self.floorDivide(secondsSinceEpoch, 86_400)
         let secondOfDay = secondsSinceEpoch - days * 86_400
-        let millisecond = millisecondsSinceEpoch - secondsSinceEpoch &* 1000
+        // Near the range's lower end the product wraps, and the difference wraps back.
+        let millisecond = millisecondsSinceEpoch &- secondsSinceEpoch &* 1000
         let date = Self.civilDate(daysSinceEpoch: days)
         return Self.padded(date.year, 4) + "-" + Self.padded(date.month, 2) + "-"
             + Self.padded(date.day, 2) + "T" + Self.padded(secondOfDay / 3600, 2) + ":"

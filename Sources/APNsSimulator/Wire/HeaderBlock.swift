@@ -8,6 +8,8 @@ struct WireResponse: Hashable, Sendable {
     var apnsID: String
     /// Only on answers of the development environment.
     var apnsUniqueID: String?
+    /// The value of `date`, `nil` for none.
+    var date: String?
     /// Empty for 200.
     var body: [UInt8] = []
 }
@@ -24,6 +26,7 @@ enum HeaderBlock {
         write(status: response.status, to: &buffer)
         write("apns-id", response.apnsID, to: &buffer)
         if let id = response.apnsUniqueID { write("apns-unique-id", id, to: &buffer) }
+        if let date = response.date { write("date", date, to: &buffer) }
     }
 
     private static func write(status: Int, to buffer: inout ByteBuffer) {

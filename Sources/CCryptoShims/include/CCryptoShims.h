@@ -29,6 +29,7 @@ typedef enum CCryptoFault : int32_t {
     CCryptoFaultNoCertificate,   // no certificate where one is needed
     CCryptoFaultMismatch,        // the private key is not the certificate's
     CCryptoFaultWrongPassword,   // the password does not open it
+    CCryptoFaultOutdatedCipher,  // the password is right, but this OpenSSL lacks the cipher
     CCryptoFaultOther,
 } CCryptoFault;
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PushTransport
+import Synchronization
+import WakeModel
+
+/// A transport that a test plays: it keeps what it is given, in order, until the test answers.
+final class ScriptedTransport: PushTransport {
+    enum Event: Sendable {
+        case submitted(Submission)
+        case cancelled(Submission.ID)
+        case replacedConnections
+    }
+
+    private struct State {
+        var events: [Event] = []
+        /// Called, once, in the middle of the next submission.
+        var interruption: (@Sendable () -> Void)?
+        /// Who waits for a submission.
+        var waiter: CheckedContinuation<Submission, Never>?
+    }
+
+    let configuration: TransportConfiguration
+    private let sink: CompletionSink
+    private let state = Mutex(State())
+
+    init(_ configuration: TransportConfiguration, _ sink: @escaping CompletionSink) {
+        self.configuration = configuration
+        self.sink = sink
+    }
+
+    /// What happened since the last call.
+    func takeEvents() -> [Event] {
+        state.withLock { state in
+            defer { state.events = [] }
+            return state.events
+        }
+    }
+
+    /// The submissions since the last call; other events are dropped.
+    func takeSubmissions() -> [Submission] {
+        takeEvents().compactMap { event in
+            if case .submitted(let submission) = event { submission } else { nil }
+        }
+    }
+
+    /// The oldest submission not yet taken, once there is one. One at a time may wait.
+    func nextSubmission() async -> Submission {
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                state.waiter = continuation
+                Self.serveWaiter(&state)
+            }
+        }
+    }
+
+    private static func serveWaiter(_ state: inout State) {
+        guard let waiter = state.waiter else { return }
+        for (index, event) in state.events.enumerated() {
+            guard case .submitted(let submission) = event else { continue }
+            state.events.remove(at: index)
+            state.waiter = nil
+            waiter.resume(returning: submission)
+            return
+        }
+    }
+
+    func interruptNextSubmission(_ interruption: @escaping @Sendable () -> Void) {
+        state.withLock { $0.interruption = interruption }
+    }
+
+    func answer(_ id: Submission.ID, _ status: Int, _ body: String = "", date: String? = nil) {
+        let headers = date.map { [HeaderField(name: "date", value: $0)] } ?? []
+        let response = WireResponse(status: status, headers: headers, body: Array(body.utf8))
+        sink([Completion(id: id, result: .success(response))])
+    }
+
+    func fail(_ id: Submission.ID, _ failure: TransportFailure) {
+        sink([Completion(id: id, result: .failure(failure))])
+    }
+
+    func submit(_ batch: [Submission]) {
+        let interruption = state.withLock { state in
+            defer { state.interruption = nil }
+            return state.interruption
+        }
+        interruption?()
+        state.withLock { state in
+            state.events += batch.map(Event.submitted)
+            Self.serveWaiter(&state)
+        }
+    }
+
+    func cancel(_ id: Submission.ID) { state.withLock { $0.events.append(.cancelled(id)) } }
+
+    func replaceConnections() { state.withLock { $0.events.append(.replacedConnections) } }
+
+    func shutDown(gracePeriod: Duration) async {}
+
+    var gauges: TransportGauges { TransportGauges() }
+}
