@@ -72,8 +72,21 @@ struct ReplyRouter {
     }
 
     func deliver() {
-        for (continuation, result) in continuations { continuation.resume(returning: result) }
+        resumeContinuations()
         for (batch, replies) in batches.values { batch.add(replies) }
         for (receiver, replies) in receivers.values { receiver.receive(replies) }
+    }
+
+    /// Resumes several callers from a task instead of from the transport's thread. There, each one
+    /// would wake a thread of the pool for itself, which sends its next push and falls asleep before
+    /// the next one is resumed; from a thread of the pool, they are queued up together.
+    private func resumeContinuations() {
+        guard continuations.count > 1 else {
+            for (continuation, result) in continuations { continuation.resume(returning: result) }
+            return
+        }
+        Task.detached { [continuations] in
+            for (continuation, result) in continuations { continuation.resume(returning: result) }
+        }
     }
 }
