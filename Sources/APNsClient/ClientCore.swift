@@ -216,16 +216,17 @@ final class ClientCore: Sendable {
 
     /// Compares the server's clock with ours, now and then.
     private func observeDate(of completions: [Completion]) {
-        guard case .success(let response)? = completions.last?.result,
-            let text = response.header("date"), let date = HTTPDate.parse(text)
-        else { return }
+        guard case .success(let response)? = completions.last?.result else { return }
         let uptime = clock.uptime()
-        let now = clock.now()
         state.withLock { state in
+            // Whether it is time comes first: to read a date costs more than all else here.
             if let last = state.lastSkewCheck, uptime - last < Self.skewInterval { return }
+            guard let text = response.header("date"), let date = HTTPDate.parse(text) else {
+                return
+            }
             state.lastSkewCheck = uptime
             // The header counts whole seconds: half of one is the fairest guess for the rest.
-            state.clockSkew = .milliseconds(date.milliseconds(since: now) + 500)
+            state.clockSkew = .milliseconds(date.milliseconds(since: clock.now()) + 500)
         }
     }
 }
