@@ -635,11 +635,15 @@ bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
                CURLE_OK;
 }
 
-bool CCurlExchange_append_header(CCurlExchange *exchange, const uint8_t *line, size_t length) {
+bool CCurlExchange_append_header(CCurlExchange *exchange, const uint8_t *name, size_t nameLength,
+                                 const uint8_t *value, size_t valueLength) {
     if (exchange->lineCount == CCURL_OWN_HEADERS_MAX) return false;
-    size_t wanted = exchange->linesLength + length + 1;
+    size_t wanted = exchange->linesLength + nameLength + 2 + valueLength + 1;
     if (!reserve((void **)&exchange->lines, &exchange->linesCapacity, wanted)) return false;
-    memcpy(exchange->lines + exchange->linesLength, line, length);
+    char *line = exchange->lines + exchange->linesLength;
+    memcpy(line, name, nameLength);
+    memcpy(line + nameLength, ": ", 2);
+    memcpy(line + nameLength + 2, value, valueLength);
     exchange->lines[wanted - 1] = 0;
     exchange->lineStarts[exchange->lineCount++] = exchange->linesLength;
     exchange->linesLength = wanted;

@@ -45,11 +45,17 @@ final class CurlExchange {
     }
 
     private func append(_ field: HeaderField) -> Bool {
-        var line = field.name + ": " + field.value
-        return line.withUTF8 { bytes in
-            // A line is never empty: it holds at least the colon.
-            guard let start = bytes.baseAddress else { return false }
-            return CCurlExchange_append_header(handle, start, bytes.count)
+        var (name, value) = (field.name, field.value)
+        return name.withUTF8 { name in
+            value.withUTF8 { value in
+                // SAFETY: the shim copies as many bytes as it is told. A missing address, which an
+                // empty string may have, is replaced by any that is not read.
+                withUnsafePointer(to: 0 as UInt8) { nothing in
+                    CCurlExchange_append_header(
+                        handle, name.baseAddress ?? nothing, name.count,
+                        value.baseAddress ?? nothing, value.count)
+                }
+            }
         }
     }
 

@@ -127,7 +127,9 @@ void CCurlExchange_set_tag(CCurlExchange *exchange, uint64_t tag);
 /// the wire. False when memory ran out or there are too many own headers.
 bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
                            const CCurlHeaderBlock *shared, const uint8_t *body, size_t bodyLength);
-bool CCurlExchange_append_header(CCurlExchange *exchange, const uint8_t *line, size_t length);
+/// Adds the line `name: value` to the next request.
+bool CCurlExchange_append_header(CCurlExchange *exchange, const uint8_t *name, size_t nameLength,
+                                 const uint8_t *value, size_t valueLength);
 
 /// Hands the exchange to its connection. Returns 0 or libcurl's CURLMcode.
 int32_t CCurlExchange_start(CCurlExchange *exchange);
