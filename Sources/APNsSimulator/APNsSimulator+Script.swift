@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOCore
 public import WakeModel
 
 /// What a test can do to the simulator, and ask of it.
@@ -45,14 +44,9 @@ extension APNsSimulator {
     /// Sends GOAWAY on every open connection, with the highest stream seen there as the last one:
     /// open requests are still answered, then the connection is closed.
     public func sendGoAway(reason: RejectionReason? = .shutdown) {
-        let goAway = Fault.GoAway(reason: reason, lastStream: .highestSeen)
-        for channel in state.openChannels {
-            channel.pipeline.fireUserInboundEventTriggered(goAway)
-        }
+        state.sendGoAway(reason: reason)
     }
 
     /// Closes every open connection at once.
-    public func closeAllConnections() {
-        for channel in state.openChannels { channel.close(promise: nil) }
-    }
+    public func closeAllConnections() { state.closeAllConnections() }
 }

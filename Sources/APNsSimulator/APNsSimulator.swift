@@ -31,12 +31,15 @@ public final class APNsSimulator: Sendable {
     public let host: String
     /// The TCP port it listens on.
     public let port: Int
+    /// The port of the control endpoint; `nil` when the configuration asked for none.
+    public let controlPort: Int?
     /// The certificate authority that clients must trust, in PEM. Made anew for each run.
     public let certificateAuthorityPEM: String
 
     let state: SimulatorState
     private let group: MultiThreadedEventLoopGroup
-    private let listener: any Channel
+    let listener: any Channel
+    private let controlListener: (any Channel)?
     private let logger: Logger
 
     /// Makes certificates, listens, and returns once connections are accepted.
@@ -53,8 +56,15 @@ public final class APNsSimulator: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.eventLoopThreads)
         do {
             let channel = try await listener.bind(group: group)
+            var controlChannel: (any Channel)?
+            if let port = configuration.controlPort {
+                controlChannel = try await ControlHandler.bind(
+                    router: ControlRouter(
+                        state: state, certificateAuthorityPEM: certificates.authorityPEM),
+                    group: group, host: configuration.host, port: port)
+            }
             return APNsSimulator(
-                state: state, group: group, listener: channel,
+                state: state, group: group, listener: channel, controlListener: controlChannel,
                 certificateAuthorityPEM: certificates.authorityPEM, logger: logger)
         } catch {
             try? await group.shutdownGracefully()
@@ -64,11 +74,13 @@ public final class APNsSimulator: Sendable {
 
     private init(
         state: SimulatorState, group: MultiThreadedEventLoopGroup, listener: any Channel,
-        certificateAuthorityPEM: String, logger: Logger
+        controlListener: (any Channel)?, certificateAuthorityPEM: String, logger: Logger
     ) {
         self.state = state
         self.group = group
         self.listener = listener
+        self.controlListener = controlListener
+        controlPort = controlListener?.localAddress?.port
         self.certificateAuthorityPEM = certificateAuthorityPEM
         self.logger = logger
         host = state.configuration.host
@@ -81,6 +93,7 @@ public final class APNsSimulator: Sendable {
     public func shutdown() async throws {
         state.wakeAll()
         try? await listener.close()
+        try? await controlListener?.close()
         closeAllConnections()
         try await group.shutdownGracefully()
         logger.info("APNs simulator stopped")

@@ -83,7 +83,7 @@ extension Fault.GoAway {
         case .thisOne: stream
         case .theOneBefore: max(0, stream - 2)
         case .highestSeen: highestSeen
-        case .number(let number): number
+        case .number(let number): min(max(0, number), Int(Int32.max))
         }
     }
 }

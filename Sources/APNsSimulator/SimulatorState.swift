@@ -140,7 +140,16 @@ extension SimulatorState {
         counters.connectionsOpen.subtract(1, ordering: .relaxed)
     }
 
-    var openChannels: [any Channel] { connections.withLock { Array($0.values) } }
+    func sendGoAway(reason: RejectionReason?) {
+        let goAway = Fault.GoAway(reason: reason, lastStream: .highestSeen)
+        for channel in openChannels { channel.pipeline.fireUserInboundEventTriggered(goAway) }
+    }
+
+    func closeAllConnections() {
+        for channel in openChannels { channel.close(promise: nil) }
+    }
+
+    private var openChannels: [any Channel] { connections.withLock { Array($0.values) } }
 }
 
 extension APNsSimulator.LogDepth {

@@ -103,7 +103,9 @@ public struct Fault: Hashable, Sendable {
         case connection
         /// When the header block has arrived, before the body.
         case headers
-        /// When the first bytes of the body have arrived, if they are not the last too.
+        /// When the first bytes of the body have arrived. Even if they are all of it, the
+        /// simulator behaves as if it had read no further: a request that ends here does not
+        /// count as complete.
         case body
         /// When the whole request has arrived, before any answer.
         case answer

@@ -93,7 +93,7 @@ extension ServerSession {
     mutating func writeSettings(_ settings: [(id: UInt16, value: Int)]) {
         FrameHeader(length: 6 * settings.count, type: FrameHeader.Kind.settings).write(to: &output)
         for (id, value) in settings {
-            output.writeMultipleIntegers(id, UInt32(value))
+            output.writeMultipleIntegers(id, UInt32(clamping: value))
         }
     }
 }

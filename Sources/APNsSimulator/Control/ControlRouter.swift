@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import WakeModel
+
+/// The control endpoint without its socket: method, path and body in, response out.
+///
+/// | Request | Does |
+/// |---|---|
+/// | `GET /pushes` | the log, oldest first: ``PushDocument`` |
+/// | `DELETE /pushes` | empties the log |
+/// | `GET /counters` | ``CountersDocument`` |
+/// | `POST /faults` | adds one fault: ``FaultDocument`` |
+/// | `DELETE /faults` | takes all faults away |
+/// | `POST /devices` | registers one device token: ``DeviceDocument`` |
+/// | `DELETE /devices/<hex>` | forgets a device token |
+/// | `POST /goaway` | GOAWAY on every connection; the body may be `{"reason":"…"}` |
+/// | `DELETE /connections` | closes every connection |
+/// | `GET /ca.pem` | the certificate authority |
+///
+/// What changes something answers 204; a bad body 400 with `field`, `problem` and `remedy`.
+struct ControlRouter: Sendable {
+    let state: SimulatorState
+    let certificateAuthorityPEM: String
+
+    /// The longest body it reads, in bytes.
+    static let longestBody = 65_536
+
+    struct Response: Hashable, Sendable {
+        var status: Int
+        var contentType = "application/json"
+        var body: [UInt8] = []
+
+        static let done = Response(status: 204)
+    }
+
+    func respond(method: String, path: String, body: [UInt8]) -> Response {
+        do {
+            return try route(method: method, path: path, body: body)
+        } catch {
+            return Self.json(ProblemDocument(error), status: 400)
+        }
+    }
+
+    private func route(
+        method: String, path: String, body: [UInt8]
+    ) throws(InvalidField) -> Response {
+        switch (method, path) {
+        case ("GET", "/pushes"): return Self.json(state.log.pushes.map(PushDocument.init))
+        case ("DELETE", "/pushes"): state.forgetPushes()
+        case ("GET", "/counters"): return Self.json(CountersDocument(state.counters.snapshot))
+        case ("POST", "/faults"):
+            let fault = try Self.parse(FaultDocument.self, body).fault()
+            state.changeRules { $0.faults.add(fault) }
+        case ("DELETE", "/faults"): state.changeRules { $0.faults.removeAll() }
+        case ("POST", "/devices"):
+            let device = try Self.parse(DeviceDocument.self, body).device()
+            state.changeRules { $0.judge.devices[device.token] = device }
+        case ("DELETE", _) where path.hasPrefix(Self.devicePrefix):
+            let token = try DeviceToken(hex: path.dropFirst(Self.devicePrefix.count))
+            state.changeRules { $0.judge.devices[token] = nil }
+        case ("POST", "/goaway"):
+            let reason = body.isEmpty ? nil : try Self.parse(GoAwayDocument.self, body).reason
+            state.sendGoAway(reason: RejectionReason(rawValue: reason ?? "Shutdown"))
+        case ("DELETE", "/connections"): state.closeAllConnections()
+        case ("GET", "/ca.pem"):
+            return Response(
+                status: 200, contentType: "application/x-pem-file",
+                body: Array(certificateAuthorityPEM.utf8))
+        default: return Response(status: 404)
+        }
+        return .done
+    }
+
+    private static let devicePrefix = "/devices/"
+
+    private struct GoAwayDocument: Codable {
+        var reason: String
+    }
+
+    private struct ProblemDocument: Codable {
+        var field: String
+        var problem: String
+        var remedy: String
+
+        init(_ error: InvalidField) {
+            field = error.field
+            problem = error.problem
+            remedy = error.remedy
+        }
+    }
+
+    private static func parse<Document: Decodable>(
+        _ type: Document.Type, _ body: [UInt8]
+    ) throws(InvalidField) -> Document {
+        do {
+            return try JSONDecoder().decode(type, from: Data(body))
+        } catch {
+            throw InvalidField(
+                field: "body", problem: "is not the JSON object that this path takes",
+                remedy: "See the documentation of the simulator's control endpoint.")
+        }
+    }
+
+    private static func json(_ value: some Encodable, status: Int = 200) -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return Response(status: 500) }
+        return Response(status: status, body: Array(data))
+    }
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import NIOHPACK
+import Testing
+
+@testable import APNsSimulator
+
+@Suite("Server session")
+struct ServerSessionTests {
+    typealias Frame = RawClient.Frame
+    typealias Kind = RawClient.Kind
+
+    static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    static let settings = RawClient.bytes(
+        of: Frame(type: Kind.settings, flags: 0, stream: 0, payload: []))
+    static let fields = [(":method", "POST"), (":scheme", "https"), (":path", "/3/device/ab")]
+
+    static func headers(
+        _ stream: Int, flags: UInt8 = 0x4, _ fields: [(String, String)] = fields
+    ) -> [UInt8] {
+        RawClient.bytes(
+            of: Frame(
+                type: Kind.headers, flags: flags, stream: stream, payload: RawClient.block(fields)))
+    }
+
+    static func data(_ stream: Int, _ text: String, flags: UInt8 = 0x1) -> [UInt8] {
+        RawClient.bytes(
+            of: Frame(type: Kind.data, flags: flags, stream: stream, payload: Array(text.utf8)))
+    }
+
+    /// Feeds the bytes in pieces of this size and describes the events, one line each.
+    static func events(
+        _ bytes: [UInt8], piece: Int = .max, session: inout ServerSession
+    ) -> [String] {
+        var input = ByteBuffer()
+        var lines: [String] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            input.writeBytes(rest.prefix(piece))
+            rest = rest.dropFirst(piece)
+            while let event = session.nextEvent(from: &input) { lines.append(describe(event)) }
+        }
+        return lines
+    }
+
+    static func events(_ bytes: [UInt8]) -> [String] {
+        var session = ServerSession(streamLimit: 100)
+        return events(preface + settings + bytes, session: &session)
+    }
+
+    static func describe(_ event: ServerSession.Event) -> String {
+        switch event {
+        case .headers(let stream, let fields, let ends):
+            "headers \(stream) \(fields.count)\(ends ? " end" : "")"
+        case .data(let stream, let bytes, let ends):
+            "data \(stream) \(String(buffer: bytes))\(ends ? " end" : "")"
+        case .reset(let stream, let code): "reset \(stream) \(code)"
+        case .refused(let stream): "refused \(stream)"
+        case .malformed(let stream): "malformed \(stream)"
+        case .failed(let violation): "failed \(violation.code)"
+        }
+    }
+
+    @Test("bytes may come in any pieces", arguments: [1, 2, 3, 7, 10, 100])
+    func pieces(size: Int) {
+        let bytes =
+            Self.preface + Self.settings + Self.headers(1) + Self.data(1, "abc", flags: 0)
+            + Self.headers(3) + Self.data(3, "xyz") + Self.data(1, "def")
+        var whole = ServerSession(streamLimit: 100)
+        var cut = ServerSession(streamLimit: 100)
+        let expected = Self.events(bytes, session: &whole)
+        #expect(expected.count == 5)
+        #expect(Self.events(bytes, piece: size, session: &cut) == expected)
+        #expect(cut.output == whole.output)
+    }
+
+    @Test("padding and priority are taken off")
+    func padding() {
+        let block = RawClient.block(Self.fields)
+        let headers = RawClient.bytes(
+            of: Frame(
+                type: Kind.headers, flags: 0x4 | 0x8 | 0x20, stream: 1,
+                payload: [3] + [0, 0, 0, 0, 16] + block + [0, 0, 0]))
+        let data = RawClient.bytes(
+            of: Frame(type: Kind.data, flags: 0x9, stream: 1, payload: [2] + "abc".utf8 + [0, 0]))
+        #expect(Self.events(headers + data) == ["headers 1 3", "data 1 abc end"])
+    }
+
+    @Test("a header block in several frames is one")
+    func continuation() {
+        let block = RawClient.block(Self.fields)
+        let first = Frame(
+            type: Kind.headers, flags: 0x1, stream: 1, payload: Array(block.prefix(9)))
+        let second = Frame(
+            type: Kind.continuation, flags: 0x4, stream: 1, payload: Array(block.dropFirst(9)))
+        #expect(
+            Self.events(RawClient.bytes(of: first) + RawClient.bytes(of: second))
+                == ["headers 1 3 end"])
+        #expect(
+            Self.events(RawClient.bytes(of: first) + Self.data(1, "x"))
+                == ["failed PROTOCOL_ERROR"])
+    }
+
+    @Test("trailers end a request")
+    func trailers() {
+        #expect(
+            Self.events(
+                Self.headers(1) + Self.data(1, "abc", flags: 0)
+                    + Self.headers(1, flags: 0x5, [("x", "y")]))
+                == ["headers 1 3", "data 1 abc", "data 1  end"])
+    }
+
+    @Test(
+        "the body must be as long as content-length says",
+        arguments: [
+            ("3", "abc", "data 1 abc end"), ("4", "abc", "malformed 1"),
+            ("2", "abc", "malformed 1"),
+        ])
+    func contentLength(length: String, body: String, event: String) {
+        let headers = Self.headers(1, Self.fields + [("content-length", length)])
+        #expect(Self.events(headers + Self.data(1, body)).last == event)
+    }
+
+    @Test(
+        "what breaks the connection ends it with the right code",
+        arguments: [
+            (Frame(type: 0, flags: 0, stream: 1, payload: []), "PROTOCOL_ERROR"),
+            (Frame(type: 0, flags: 0, stream: 0, payload: []), "PROTOCOL_ERROR"),
+            (Frame(type: 1, flags: 4, stream: 2, payload: []), "PROTOCOL_ERROR"),
+            (Frame(type: 1, flags: 4, stream: 1, payload: [0x80]), "COMPRESSION_ERROR"),
+            (Frame(type: 3, flags: 0, stream: 1, payload: [0, 0, 0, 8]), "PROTOCOL_ERROR"),
+            (Frame(type: 3, flags: 0, stream: 1, payload: [0]), "FRAME_SIZE_ERROR"),
+            (Frame(type: 4, flags: 0, stream: 1, payload: []), "PROTOCOL_ERROR"),
+            (Frame(type: 4, flags: 0, stream: 0, payload: [0]), "FRAME_SIZE_ERROR"),
+            (
+                Frame(type: 4, flags: 0, stream: 0, payload: [0, 4, 0xff, 0xff, 0xff, 0xff]),
+                "FLOW_CONTROL_ERROR"
+            ),
+            (Frame(type: 5, flags: 4, stream: 1, payload: [0, 0, 0, 2]), "PROTOCOL_ERROR"),
+            (Frame(type: 6, flags: 0, stream: 0, payload: [0]), "FRAME_SIZE_ERROR"),
+            (Frame(type: 8, flags: 0, stream: 0, payload: [0, 0, 0, 0]), "FLOW_CONTROL_ERROR"),
+            (
+                Frame(type: 8, flags: 0, stream: 0, payload: [0x7f, 0xff, 0xff, 0xff]),
+                "FLOW_CONTROL_ERROR"
+            ),
+            (Frame(type: 9, flags: 4, stream: 1, payload: []), "PROTOCOL_ERROR"),
+            (Frame(type: 0, flags: 8, stream: 1, payload: [9]), "PROTOCOL_ERROR"),
+            (
+                Frame(type: 6, flags: 0, stream: 0, payload: Array(repeating: 0, count: 16_385)),
+                "FRAME_SIZE_ERROR"
+            ),
+        ])
+    func violations(frame: Frame, code: String) {
+        #expect(Self.events(RawClient.bytes(of: frame)) == ["failed \(code)"])
+        #expect(Self.events(RawClient.bytes(of: frame) + Self.headers(1)) == ["failed \(code)"])
+    }
+
+    @Test("PRIORITY, GOAWAY and unknown frames are passed over")
+    func ignored() {
+        let frames = [2, 7, 10, 200].map {
+            RawClient.bytes(
+                of: Frame(type: $0, flags: 0, stream: 0, payload: Array(repeating: 0, count: 8)))
+        }
+        #expect(Self.events(frames.flatMap { $0 } + Self.headers(1)) == ["headers 1 3"])
+    }
+
+    @Test("something else than HTTP/2 is told so")
+    func noPreface() {
+        var session = ServerSession(streamLimit: 1)
+        #expect(
+            Self.events(Array("GET / HTTP/1.1\r\n".utf8), session: &session)
+                == ["failed PROTOCOL_ERROR"])
+    }
+
+    @Test("a client that overruns the connection's window is stopped; within it, it is renewed")
+    func receiveWindow() {
+        let frame = Self.data(1, String(repeating: "x", count: 16_384), flags: 0)
+        let lines = Self.events(Self.headers(1) + frame + frame + frame + frame)
+        #expect(lines.last == "malformed 1")  // The stream's own window is not renewed.
+        let many = (0..<40).flatMap {
+            Self.headers(2 * $0 + 1) + Self.data(2 * $0 + 1, String(repeating: "x", count: 4096))
+        }
+        #expect(Self.events(many).allSatisfy { !$0.hasPrefix("failed") })
+    }
+
+    @Test("an answer waits for the client's window, and for nothing else")
+    func sendWindow() throws {
+        var session = ServerSession(streamLimit: 100)
+        let window = RawClient.bytes(
+            of: Frame(type: Kind.settings, flags: 0, stream: 0, payload: [0, 4, 0, 0, 0, 4]))
+        _ = Self.events(Self.preface + window + Self.headers(1, flags: 0x5), session: &session)
+        session.output.clear()
+        session.respond(
+            to: 1, with: .init(status: 400, apnsID: "id", body: Array("123456789".utf8)))
+        #expect(String(buffer: session.output).hasSuffix("1234"))
+        #expect(!session.isIdle)
+        session.output.clear()
+        let update = RawClient.bytes(
+            of: Frame(type: 8, flags: 0, stream: 1, payload: [0, 0, 0, 100]))
+        _ = Self.events(update, session: &session)
+        #expect(String(buffer: session.output).hasSuffix("56789"))
+        #expect(session.isIdle)
+    }
+
+    @Test("streams above a GOAWAY are dropped without a word")
+    func goAway() {
+        var session = ServerSession(streamLimit: 100)
+        _ = Self.events(
+            Self.preface + Self.settings + Self.headers(1) + Self.headers(3), session: &session)
+        session.goAway(lastStream: 1, code: .noError)
+        session.output.clear()
+        let lines = Self.events(
+            Self.data(3, "x") + Self.headers(5) + Self.data(1, "y"), session: &session)
+        #expect(lines == ["data 1 y end"])
+        #expect(session.output.readableBytes == 0)
+    }
+
+    @Test(
+        "every status decodes with another's decoder, with and without a unique id",
+        arguments: [200, 400, 403, 404, 405, 410, 413, 429, 500, 503])
+    func headerBlocks(status: Int) throws {
+        let long = String(repeating: "x", count: 300)
+        for uniqueID in [nil, "u", long] {
+            var buffer = ByteBuffer()
+            HeaderBlock.write(
+                .init(status: status, apnsID: "the-id", apnsUniqueID: uniqueID), to: &buffer)
+            var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+            let fields = try decoder.decodeHeaders(from: &buffer)
+            #expect(fields.first(name: ":status") == "\(status)")
+            #expect(fields.first(name: "apns-id") == "the-id")
+            #expect(fields.first(name: "apns-unique-id") == uniqueID)
+        }
+    }
+}

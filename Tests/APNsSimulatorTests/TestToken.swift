@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import FoundationEssentials
+
+/// Provider tokens for tests, made by hand and signed by Crypto.
+enum TestToken {
+    static let team = "TEAM123456"
+    static let key = "KEYKEY1234"
+    /// The moment that tests take for now: 2026-11-21T09:20:00Z.
+    static let now: Int64 = 1_795_252_800
+
+    static func base64URL(_ bytes: some Sequence<UInt8>) -> String {
+        Data(bytes).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    /// A JWS with this header and these claims, in JSON; without a key, the signature is noise.
+    static func compact(
+        header: String, claims: String, signedBy key: P256.Signing.PrivateKey? = nil
+    ) throws -> String {
+        let signed = base64URL(header.utf8) + "." + base64URL(claims.utf8)
+        guard let key else { return signed + "." + base64URL(Array(repeating: 1, count: 64)) }
+        let signature = try key.signature(for: Data(signed.utf8))
+        return signed + "." + base64URL(signature.rawRepresentation)
+    }
+
+    /// An `authorization` header with a token as Apple wants it.
+    static func bearer(
+        team: String = team, key: String = key, issuedAt: Int64? = nil,
+        signedBy signer: P256.Signing.PrivateKey? = nil
+    ) -> String {
+        let issuedAt = issuedAt ?? Int64(Date().timeIntervalSince1970)
+        let token = try? compact(
+            header: #"{"alg":"ES256","kid":"\#(key)"}"#,
+            claims: #"{"iss":"\#(team)","iat":\#(issuedAt)}"#, signedBy: signer)
+        return "bearer " + (token ?? "")
+    }
+}
