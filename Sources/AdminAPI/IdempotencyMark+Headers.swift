@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import HTTPTypes
+import WakeModel
+
+extension IdempotencyMark {
+    /// The most characters of an `Idempotency-Key`.
+    static let maximumKeyLength = 255
+
+    private static let name = HTTPField.Name("idempotency-key")
+
+    /// The mark of a request, or `nil` when it has no `Idempotency-Key`. Keys of different callers
+    /// are different keys.
+    static func make(
+        _ headers: HTTPFields, caller: String, body: [UInt8], expiresAt: WallInstant
+    ) throws(Problem) -> IdempotencyMark? {
+        guard let name, let key = headers[name] else { return nil }
+        guard !key.isEmpty, key.utf8.count <= maximumKeyLength else {
+            throw Problem(
+                InvalidField(
+                    field: "Idempotency-Key",
+                    problem: "does not have 1 to \(maximumKeyLength) characters",
+                    remedy: "Use a random UUID for each request."))
+        }
+        // The zero byte, which is in no header, keeps caller and key apart.
+        let owned = Array(caller.utf8) + [0] + Array(key.utf8)
+        return IdempotencyMark(
+            key: SHA256.digest(of: owned), request: SHA256.digest(of: body),
+            expiresAt: expiresAt)
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// One app in one of Apple's two environments: what a key is configured for.
+public struct AppIdentity: Hashable, Sendable, CustomStringConvertible {
+    /// The app.
+    public let bundleID: BundleID
+    /// The environment of its device tokens.
+    public let environment: APNsEnvironment
+
+    /// Names both parts.
+    public init(bundleID: BundleID, environment: APNsEnvironment) {
+        self.bundleID = bundleID
+        self.environment = environment
+    }
+
+    /// `com.example.app (sandbox)`.
+    public var description: String { "\(bundleID) (\(environment))" }
+}
+
+/// All wakes of one kind for one app: the unit that is claimed, and held back, as a whole.
+///
+/// VoIP has lanes of its own, so that no background backlog stands before a call; and every app
+/// has its own, so that one app's refused key or long queue does not delay another.
+public struct Lane: Hashable, Sendable, CustomStringConvertible {
+    /// The app.
+    public let app: AppIdentity
+    /// The kind.
+    public let kind: WakeKind
+
+    /// Names both parts.
+    public init(app: AppIdentity, kind: WakeKind) {
+        self.app = app
+        self.kind = kind
+    }
+
+    /// `voip for com.example.app (sandbox)`.
+    public var description: String { "\(kind) for \(app)" }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The gateway's time: wall time, because due times and deadlines outlive the process.
+public protocol GatewayClock: Sendable {
+    /// The present instant.
+    func now() -> WallInstant
+    /// Returns at or after the instant. Throws `CancellationError` when the task is cancelled.
+    func sleep(until instant: WallInstant) async throws
+}
+
+/// The machine's clock.
+public struct SystemGatewayClock: GatewayClock {
+    /// The machine's clock.
+    public init() {}
+
+    /// The present instant by `CLOCK_REALTIME`.
+    public func now() -> WallInstant {
+        var time = timespec()
+        // Cannot fail: the clock exists on every system, and the pointer is to a live local.
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallInstant(
+            millisecondsSinceEpoch: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    /// Sleeps for the span from now to the instant, measured on the monotonic clock. When the wall
+    /// clock is set meanwhile, the sleeper wakes early or late by as much; the dispatcher never
+    /// sleeps long enough for that to matter.
+    public func sleep(until instant: WallInstant) async throws {
+        let milliseconds = instant.milliseconds(since: now())
+        guard milliseconds > 0 else { return try Task.checkCancellation() }
+        try await Task.sleep(for: .milliseconds(milliseconds))
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// What follows from the result of an attempt: a pure function of reference §3.3 and the design's
+/// life of a wake.
+public struct RetryPolicy: Hashable, Sendable {
+    /// What a result says about the lane, beside the one wake.
+    public enum LaneSignal: Hashable, Sendable {
+        /// APNs answered, and nothing is wrong with key or topic.
+        case answered
+        /// No answer came; nothing is known.
+        case unanswered
+        /// APNs refuses whatever comes from this lane. `pauseSeconds` is how long at least, when
+        /// the answer implies it.
+        case blocked(reason: String, pauseSeconds: Int?)
+    }
+
+    /// One decision.
+    public struct Decision: Hashable, Sendable {
+        /// What is recorded.
+        public let settlement: Settlement
+        /// What it says about the lane.
+        public let signal: LaneSignal
+    }
+
+    /// Delays are lengthened by up to this part of themselves, so that wakes that failed together
+    /// do not come back together. Never shortened: Apple's 15 minutes are a minimum.
+    public static let jitterPart = 0.2
+
+    /// The limits that apply.
+    public let limits: GatewayLimits
+
+    /// A policy within these limits.
+    public init(limits: GatewayLimits) { self.limits = limits }
+
+    /// Whether a claimed wake must not be sent after all: its settlement then, else `nil`.
+    public func settlementWithoutSending(_ claim: Claim, now: WallInstant) -> Settlement? {
+        if claim.deadline <= now { return ended(claim, .expired, nil, now) }
+        if claim.tries >= limits.triesCount {
+            return ended(claim, .failed(.triesUsedUp), nil, now)
+        }
+        return nil
+    }
+
+    /// Decides on one result. `jitter` is a number drawn from 0 to 1.
+    public func decide(
+        _ claim: Claim, _ result: Result<PushOutcome, SendFailure>, now: WallInstant,
+        jitter: Double
+    ) -> Decision {
+        switch result {
+        case .success(.accepted(let acceptance)):
+            let end = WakeEnd.sent(apnsUniqueID: acceptance.apnsUniqueID)
+            let attempt = AttemptResult.accepted(apnsUniqueID: acceptance.apnsUniqueID)
+            return Decision(settlement: ended(claim, end, attempt, now), signal: .answered)
+        case .success(.rejected(let rejection)):
+            return decide(claim, rejection, now: now, jitter: jitter)
+        case .failure(let failure):
+            let settlement = settle(claim, failure, now: now, jitter: jitter)
+            return Decision(settlement: settlement, signal: .unanswered)
+        }
+    }
+
+    // MARK: No answer
+
+    private func settle(
+        _ claim: Claim, _ failure: SendFailure, now: WallInstant, jitter: Double
+    ) -> Settlement {
+        let attempt = AttemptResult.unanswered(failure)
+        if failure.certainty == .unknown && claim.kind == .voip {
+            return ended(claim, .failed(.fateUnknown), attempt, now)
+        }
+        return retried(
+            claim, attempt, now, afterMilliseconds: transportPause(claim),
+            charged: failure.certainty == .unknown, jitter: jitter)
+    }
+
+    // MARK: Refusals
+
+    private func decide(
+        _ claim: Claim, _ rejection: PushOutcome.Rejection, now: WallInstant, jitter: Double
+    ) -> Decision {
+        let advice = rejection.advice
+        let refusal = Refusal(rejection)
+        let attempt = AttemptResult.refused(refusal)
+        let repeatsExpiredToken =
+            advice.retry == .onceWithNewProviderToken && claim.previousReason == rejection.reason
+
+        if let pause = lanePause(advice, repeatsExpiredToken: repeatsExpiredToken) {
+            // The wake is not at fault. It stays due; the lane's hold keeps it back.
+            let settlement =
+                advice.retry == .never
+                ? ended(claim, end(refusal, advice), attempt, now)
+                : retried(claim, attempt, now, afterMilliseconds: 0, charged: false, jitter: 0)
+            let reason = "APNs refused it with \(rejection.words). \(advice.remedy)"
+            return Decision(
+                settlement: settlement,
+                signal: .blocked(reason: reason, pauseSeconds: pause.minimumSeconds))
+        }
+        let settlement =
+            switch advice.retry {
+            case .never, .afterFix:
+                ended(claim, end(refusal, advice), attempt, now)
+            case .nowOnAnotherConnection, .onceWithNewProviderToken:
+                retried(
+                    claim, attempt, now, afterMilliseconds: transportPause(claim), charged: false,
+                    jitter: jitter)
+            case .later(let backoff):
+                retried(
+                    claim, attempt, now,
+                    afterMilliseconds: 1000
+                        * Int64(backoff.delaySeconds(attempt: claim.tries + 1)),
+                    charged: true, jitter: jitter)
+            }
+        return Decision(settlement: settlement, signal: .answered)
+    }
+
+    private struct LanePause {
+        let minimumSeconds: Int?
+    }
+
+    /// Whether a refusal concerns all that the lane would send: a bad key, a topic that is not
+    /// allowed, a provider token that APNs will not have.
+    private func lanePause(
+        _ advice: RejectionReason.Advice, repeatsExpiredToken: Bool
+    ) -> LanePause? {
+        switch (advice.scope, advice.retry) {
+        case (.key, _), (.topic, _): LanePause(minimumSeconds: nil)
+        case (.providerToken, .later(let backoff)):
+            LanePause(minimumSeconds: backoff.initialSeconds)
+        case (.providerToken, _) where repeatsExpiredToken: LanePause(minimumSeconds: nil)
+        default: nil
+        }
+    }
+
+    private func end(_ refusal: Refusal, _ advice: RejectionReason.Advice) -> WakeEnd {
+        switch advice.deviceToken {
+        case .deadUnlessRegisteredSince, .deadForTopic: .undeliverable(refusal)
+        case .unaffected, .suspectEnvironment: .rejected(refusal)
+        }
+    }
+
+    // MARK: Settlements
+
+    private func ended(
+        _ claim: Claim, _ end: WakeEnd, _ attempt: AttemptResult?, _ now: WallInstant
+    ) -> Settlement {
+        Settlement(ticket: claim.ticket, at: now, attempt: attempt, effect: .end(end))
+    }
+
+    /// A retry, unless the tries are used up or the deadline would come first: a wake that cannot
+    /// be sent in time ends as soon as that is known.
+    private func retried(
+        _ claim: Claim, _ attempt: AttemptResult, _ now: WallInstant, afterMilliseconds: Int64,
+        charged: Bool, jitter: Double
+    ) -> Settlement {
+        if charged && claim.tries + 1 >= limits.triesCount {
+            return ended(claim, .failed(.triesUsedUp), attempt, now)
+        }
+        let lengthened = Double(afterMilliseconds) * (1 + Self.jitterPart * jitter)
+        let due = now.advanced(byMilliseconds: Int64(lengthened))
+        if due >= claim.deadline { return ended(claim, .expired, attempt, now) }
+        return Settlement(
+            ticket: claim.ticket, at: now, attempt: attempt,
+            effect: .retry(at: due, charged: charged))
+    }
+
+    /// The pause before another connection is tried: short at first, then doubling. The fencing
+    /// number counts the claims so far.
+    private func transportPause(_ claim: Claim) -> Int64 {
+        var pause = Int64(limits.transportPauseMilliseconds)
+        let maximum = Int64(limits.transportPauseMaximumMilliseconds)
+        var claims = claim.ticket.fence
+        while claims > 1 && pause < maximum {
+            pause *= 2
+            claims -= 1
+        }
+        return min(pause, maximum)
+    }
+}
+
+extension PushOutcome.Rejection {
+    /// Status and reason, as in `403 InvalidProviderToken`.
+    var words: String { reason.map { "\(status) \($0)" } ?? "status \(status)" }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import AdminAPI
+
+@Suite("Reading the members of a body")
+struct JSONMembersTests {
+    @Test("Values are the very bytes of the body")
+    func bytes() throws {
+        let text = " {\"a\" : {\"b\":[1, {\"c\":\"}\\\"]\"}]} ,\n\"d\":-1.5e3,\"e\":\"x\\\\\"}\n"
+        let members = try JSONMembers(Array(text.utf8)).members
+        #expect(members.map(\.name) == ["a", "d", "e"])
+        #expect(
+            members.map { String(decoding: $0.value, as: UTF8.self) }
+                == ["{\"b\":[1, {\"c\":\"}\\\"]\"}]}", "-1.5e3", "\"x\\\\\""])
+    }
+
+    @Test("An empty object has no members")
+    func empty() throws {
+        #expect(try JSONMembers(Array("{ }".utf8)).members.isEmpty)
+    }
+
+    @Test(
+        "What is not an object is refused, with the place",
+        arguments: [
+            ("", 0), ("[]", 0), ("{", 1), ("{\"a\"}", 4), ("{\"a\":}", 5), ("{\"a\":1", 6),
+            ("{\"a\":1,}", 7), ("{\"a\":1}x", 7), ("{\"a\":1,\"\\u0061\":2}", 7), ("{\"a", 1),
+            ("{\"a\":[1}", 8), ("{\"a\":\"x}", 5), ("{a:1}", 1), ("{\"a\" 1}", 5),
+        ])
+    func faults(text: String, offset: Int) {
+        let fault = #expect(throws: JSONMembers.Fault.self) {
+            _ = try JSONMembers(Array(text.utf8))
+        }
+        // An unclosed bracket inside is found where the text ends or where it was opened.
+        #expect(fault.map { $0.offset <= max(offset, 5) && $0.offset <= text.utf8.count } == true)
+    }
+
+    @Test("Deep nesting costs no stack")
+    func depth() throws {
+        let deep = String(repeating: "[", count: 20_000) + String(repeating: "]", count: 20_000)
+        let members = try JSONMembers(Array("{\"a\":\(deep)}".utf8)).members
+        #expect(members[0].value.count == 40_000)
+    }
+
+    @Test(
+        "Strings are decoded by RFC 8259",
+        arguments: [
+            ("\"\"", ""), ("\"a\\n\\u00e9\\/\"", "a\né/"), ("\"\\ud83d\\ude00\"", "😀"),
+            ("\"é\"", "é"),
+        ] as [(String, String)])
+    func strings(quoted: String, text: String) {
+        #expect(JSONText.decode(Array(quoted.utf8)[...]) == text)
+    }
+
+    @Test(
+        "What is no JSON string is refused",
+        arguments: [
+            "", "\"", "a", "\"a\nb\"", "\"\\x\"", "\"\\ud83d\"", "\"\\ude00\"", "\"\\u12\"",
+            "\"\\ud83d\\u0041\"", "\"a\"b\"",
+        ])
+    func badStrings(quoted: String) {
+        #expect(JSONText.decode(Array(quoted.utf8)[...]) == nil)
+    }
+
+    @Test("Bad UTF-8 is refused")
+    func badUTF8() { #expect(JSONText.decode([0x22, 0xff, 0x22]) == nil) }
+}

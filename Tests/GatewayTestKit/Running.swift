@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Gateway
+public import Logging
+import ServiceLifecycle
+import Synchronization
+import WakeModel
+
+/// Runs a gateway in a service group while `body` runs, then shuts it down gracefully.
+public func withRunning(_ gateway: Gateway, _ body: () async throws -> Void) async throws {
+    let group = ServiceGroup(
+        configuration: .init(services: [.init(service: gateway)], logger: .silent))
+    let run = Task { try await group.run() }
+    do {
+        try await body()
+    } catch {
+        await group.triggerGracefulShutdown()
+        try await run.value
+        throw error
+    }
+    await group.triggerGracefulShutdown()
+    try await run.value
+}
+
+extension Logger {
+    /// A logger that says nothing.
+    public static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+}
+
+/// A gateway for the sample apps, with a seeded source of randomness.
+public func sampleGateway(
+    store: any WakeStore, sender: any WakeSender, clock: any GatewayClock = SystemGatewayClock(),
+    limits: GatewayLimits = GatewayLimits(), seed: UInt64 = 1, logger: Logger = .silent
+) -> Gateway {
+    let generator = Mutex(SeededGenerator(seed: seed))
+    return Gateway(
+        apps: [Samples.app, Samples.otherApp], store: store, sender: sender, clock: clock,
+        limits: limits, logger: logger
+    ) { generator.withLock { $0.next() } }
+}
+
+extension Acceptance {
+    /// The id of an admitted wake.
+    public var admittedID: WakeID? {
+        if case .admitted(let wake, _) = self { wake.id } else { nil }
+    }
+}

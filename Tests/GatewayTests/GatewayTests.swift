@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import PayloadRules
+import Testing
+import WakeModel
+
+@Suite("The gateway in front of a store in memory", .timeLimit(.minutes(1)))
+struct GatewayTests {
+    private let store = WatchfulStore(InMemoryWakeStore())
+    private let clock = ManualClock()
+
+    @Test("An accepted wake is sent with the bytes it came with, and its record says so")
+    func happyPath() async throws {
+        let sender = ScriptedSender()
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        try await withRunning(gateway) {
+            let request = Samples.request()
+            let id = try #require(await gateway.accept(request).admittedID)
+            await store.waitUntilSettled(1)
+            let record = try #require(try await gateway.record(of: id))
+            #expect(record.state == .sent)
+            #expect(record.attempts.map(\.result) == [.accepted(apnsUniqueID: nil)])
+            #expect(sender.sent.map(\.payload) == [request.payload])
+            #expect(sender.sent.map(\.app) == [Samples.app])
+            #expect(gateway.readiness.isReady)
+        }
+    }
+
+    @Test("What cannot be is refused, and nothing is kept")
+    func refusals() async throws {
+        let both = [Samples.app, Samples.identity("com.example.app", .production)]
+        let gateway = Gateway(
+            apps: both, store: store, sender: ScriptedSender(), clock: clock, logger: .silent)
+        try await withRunning(gateway) {
+            var broken = Samples.request()
+            broken.payload = Array("{".utf8)
+            let acceptance = await gateway.accept(broken, environment: .sandbox)
+            guard case .invalid(let diagnostics) = acceptance else {
+                Issue.record("A broken payload was taken: \(acceptance).")
+                return
+            }
+            #expect(diagnostics.contains { $0.severity == .error })
+            #expect(await gateway.accept(Samples.request()) == .ambiguousEnvironment)
+            #expect(await gateway.accept(Samples.request(app: Samples.otherApp)) == .unknownApp)
+            let count = try await store.recount()
+            #expect(count.accepted == 0)
+        }
+    }
+
+    @Test("VoIP leaves before background that was due longer")
+    func voipFirst() async throws {
+        for device in 0..<20 as Range<UInt64> {
+            _ = try await store.admit([Submission(wake: Samples.wake(device: device))])
+        }
+        _ = try await store.admit([Submission(wake: Samples.wake(.voip))])
+        let sender = ScriptedSender()
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        try await withRunning(gateway) {
+            await store.waitUntilSettled(21)
+            #expect(sender.sent.first?.kind == .voip)
+        }
+    }
+
+    @Test("A VoIP wake that waited ten seconds expires unsent")
+    func voipExpires() async throws {
+        let sender = ScriptedSender { _ in Samples.notSent }
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        try await withRunning(gateway) {
+            let id = try #require(await gateway.accept(Samples.request(.voip)).admittedID)
+            await sender.waitUntilSent(1)
+            await store.waitUntilSettled(1)
+            clock.advance(bySeconds: 10)
+            try await eventually { try await gateway.record(of: id)?.state == .expired }
+            #expect(sender.sent.count == 1)
+        }
+    }
+
+    @Test("A background wake of unknown fate is sent again with the same apns-id")
+    func resend() async throws {
+        let sender = ScriptedSender { $0.tries == 0 ? Samples.unknown : Samples.accepted }
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        try await withRunning(gateway) {
+            let id = try #require(await gateway.accept(Samples.request()).admittedID)
+            await store.waitUntilSettled(1)
+            clock.advance(bySeconds: 1)
+            await store.waitUntilSettled(2)
+            #expect(sender.sent.map(\.id) == [id, id])
+            #expect(try await gateway.record(of: id)?.state == .sent)
+        }
+    }
+
+    @Test("A VoIP wake of unknown fate is not sent again")
+    func noSecondRing() async throws {
+        let sender = ScriptedSender { _ in Samples.unknown }
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        try await withRunning(gateway) {
+            let id = try #require(await gateway.accept(Samples.request(.voip)).admittedID)
+            await store.waitUntilSettled(1)
+            clock.advance(bySeconds: 5)
+            #expect(try await gateway.record(of: id)?.end == .failed(.fateUnknown))
+        }
+        #expect(sender.sent.count == 1)
+    }
+
+    @Test("A sender that forgets a claim leaves its fate unknown, and a second report is void")
+    func carelessSender() async throws {
+        let gateway = sampleGateway(store: store, sender: CarelessSender(), clock: clock)
+        try await withRunning(gateway) {
+            let voip = try #require(await gateway.accept(Samples.request(.voip)).admittedID)
+            let background = try #require(await gateway.accept(Samples.request()).admittedID)
+            await store.waitUntilSettled(2)
+            #expect(try await gateway.record(of: voip)?.end == .failed(.fateUnknown))
+            #expect(try await gateway.record(of: background)?.state == .sent)
+        }
+    }
+
+    @Test("A refused key holds the app, turns readiness red, loses nothing, and mends")
+    func circuit() async throws {
+        let isMended = Flag()
+        let sender = ScriptedSender { claim in
+            claim.app == Samples.app && !isMended.isSet
+                ? Samples.refusal(403, .invalidProviderToken) : Samples.accepted
+        }
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        try await withRunning(gateway) {
+            let held = try #require(await gateway.accept(Samples.request()).admittedID)
+            await store.waitUntilSettled(1)
+            #expect(gateway.readiness.obstacles.count == 1)
+            #expect(gateway.readiness.obstacles[0].contains("InvalidProviderToken"))
+
+            // Nothing more of this app goes out; the other app is not affected.
+            let second = try #require(await gateway.accept(Samples.request()).admittedID)
+            let free = try #require(
+                await gateway.accept(Samples.request(app: Samples.otherApp)).admittedID)
+            await store.waitUntilSettled(2)
+            #expect(try await gateway.record(of: free)?.state == .sent)
+            #expect(sender.sent.count == 2)
+
+            // The probe goes out alone, is answered, and the rest follows.
+            isMended.set()
+            clock.advance(bySeconds: 31)
+            await store.waitUntilSettled(4)
+            #expect(try await gateway.record(of: held)?.state == .sent)
+            #expect(try await gateway.record(of: second)?.state == .sent)
+            #expect(gateway.readiness.isReady)
+        }
+    }
+
+    @Test("Requests that wait share one transaction")
+    func groupCommit() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        store.closeGate()
+        try await withRunning(gateway) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for device in 0..<200 as Range<UInt64> {
+                    group.addTask {
+                        let acceptance = await gateway.accept(Samples.request(device: device))
+                        #expect(acceptance.admittedID != nil)
+                    }
+                }
+                // The first transaction is under way; the others gather behind it.
+                for _ in 0..<1_000 { await Task.yield() }
+                store.openGate()
+                try await group.waitForAll()
+            }
+            #expect(store.admissions.reduce(0, +) == 200)
+            #expect(store.admissions.count < 20)
+        }
+    }
+
+    @Test("A full intake refuses at once, and keeps what it has")
+    func overload() async throws {
+        var limits = GatewayLimits()
+        limits.intakeQueueCount = 3
+        limits.intakeBatchCount = 1
+        let gateway = sampleGateway(
+            store: store, sender: ScriptedSender(), clock: clock, limits: limits)
+        store.closeGate()
+        try await withRunning(gateway) {
+            let answers = await crowd(gateway, count: 20, opensAfter: 16)
+            let refused = answers.filter { $0 == .overloaded(retryAfterSeconds: 1) }.count
+            #expect(answers.count { $0.admittedID != nil } == 20 - refused)
+            #expect(refused == 16 || refused == 17)
+        }
+    }
+
+    @Test("A failing store keeps nothing, says why, and is asked again")
+    func failingStore() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) {
+            store.fail(with: StoreFailure(kind: .full, message: "The disk is full."))
+            #expect(await gateway.accept(Samples.request()) == .unavailable("The disk is full."))
+            #expect(gateway.readiness.obstacles == ["The store fails: The disk is full."])
+            store.fail(with: nil)
+            #expect(await gateway.accept(Samples.request()).admittedID != nil)
+            clock.advance(bySeconds: 2)
+            await store.waitUntilSettled(1)
+            #expect(gateway.readiness.isReady)
+        }
+    }
+
+    @Test("Shutdown waits for answers in flight, then gives the rest up and settles them")
+    func shutdown() async throws {
+        var limits = GatewayLimits()
+        limits.drainSeconds = 1
+        // The drain is real time here, because nobody moves a clock during a shutdown.
+        let sender = ScriptedSender { $0.kind == .voip ? nil : Samples.accepted }
+        let gateway = sampleGateway(store: store, sender: sender, limits: limits)
+        var ids: [WakeID] = []
+        try await withRunning(gateway) {
+            for kind in WakeKind.allCases {
+                ids.append(try #require(await gateway.accept(Samples.request(kind)).admittedID))
+            }
+            await sender.waitUntilSent(2)
+        }
+        let states = try await ids.asyncMap { try await store.record(of: $0)?.state }
+        #expect(states == [.sent, .failed])
+        #expect(
+            await gateway.accept(Samples.request()) == .unavailable("The gateway is shutting down.")
+        )
+        #expect(try await store.recount().isConserved)
+    }
+
+    /// Sends requests all at once; opens the store's gate when so many answers are there.
+    private func crowd(_ gateway: Gateway, count: Int, opensAfter: Int) async -> [Acceptance] {
+        let store = store
+        return await withTaskGroup(of: Acceptance.self) { group in
+            for device in 0..<UInt64(count) {
+                group.addTask { await gateway.accept(Samples.request(device: device)) }
+            }
+            var answers: [Acceptance] = []
+            while let answer = await group.next() {
+                answers.append(answer)
+                // One is being written and three wait: the others come back first.
+                if answers.count == opensAfter { store.openGate() }
+            }
+            return answers
+        }
+    }
+}

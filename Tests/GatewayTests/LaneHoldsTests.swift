@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayTestKit
+import Testing
+import WakeModel
+
+@testable import Gateway
+
+@Suite("Holding back a lane that APNs refuses")
+struct LaneHoldsTests {
+    private let now = Samples.start
+    private let lane = Lane(app: Samples.app, kind: .background)
+    private let other = Lane(app: Samples.otherApp, kind: .background)
+    private let blocked = RetryPolicy.LaneSignal.blocked(reason: "why", pauseSeconds: nil)
+
+    private func limits(_ holds: LaneHolds, at now: WallInstant) -> [Lane: Int] {
+        let shares = holds.shares(of: [lane, other], limit: 50, now: now)
+        return Dictionary(uniqueKeysWithValues: shares.map { ($0.lane, $0.limit) })
+    }
+
+    @Test("A refused lane sends nothing, then one probe, and other lanes go on")
+    func probing() {
+        var holds = LaneHolds(limits: GatewayLimits())
+        #expect(holds.note(blocked, on: lane, now: now) == .began)
+        #expect(limits(holds, at: now) == [other: 50])
+        #expect(holds.nextProbe(after: now) == now.advanced(bySeconds: 30))
+
+        let later = now.advanced(bySeconds: 30)
+        #expect(limits(holds, at: later) == [lane: 1, other: 50])
+        holds.claimed(lane)
+        #expect(limits(holds, at: later) == [other: 50])
+        #expect(holds.note(.answered, on: lane, now: later) == .ended)
+        #expect(limits(holds, at: later) == [lane: 50, other: 50])
+    }
+
+    @Test("Each refused probe doubles the pause, up to ten minutes")
+    func doubling() {
+        var holds = LaneHolds(limits: GatewayLimits())
+        var now = now
+        holds.note(blocked, on: lane, now: now)
+        for pause in [60, 120, 240, 480, 600, 600] as [Int64] {
+            now = holds.nextProbe(after: now) ?? now
+            holds.claimed(lane)
+            holds.note(blocked, on: lane, now: now)
+            #expect(holds.nextProbe(after: now) == now.advanced(bySeconds: pause))
+        }
+    }
+
+    @Test("Refusals of what was in flight before the hold do not lengthen it")
+    func latecomers() {
+        var holds = LaneHolds(limits: GatewayLimits())
+        holds.note(blocked, on: lane, now: now)
+        holds.note(blocked, on: lane, now: now.advanced(bySeconds: 1))
+        #expect(holds.nextProbe(after: now) == now.advanced(bySeconds: 30))
+    }
+
+    @Test("A probe without an answer is repeated after a pause")
+    func unansweredProbe() {
+        var holds = LaneHolds(limits: GatewayLimits())
+        holds.note(blocked, on: lane, now: now)
+        let later = now.advanced(bySeconds: 30)
+        holds.claimed(lane)
+        holds.note(.unanswered, on: lane, now: later)
+        #expect(holds.nextProbe(after: later) == later.advanced(bySeconds: 30))
+    }
+
+    @Test("A pause that the answer implies is a minimum")
+    func impliedPause() {
+        var holds = LaneHolds(limits: GatewayLimits())
+        holds.note(.blocked(reason: "why", pauseSeconds: 1_200), on: lane, now: now)
+        #expect(holds.nextProbe(after: now) == now.advanced(bySeconds: 1_200))
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import Synchronization
+import Testing
+import WakeModel
+
+/// A switch that a test throws once.
+final class Flag: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .acquiring) }
+    func set() { value.store(true, ordering: .releasing) }
+}
+
+/// Reports background wakes twice, as sent and then as rejected, and forgets VoIP.
+struct CarelessSender: WakeSender {
+    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+        for claim in batch where claim.kind == .background {
+            report(SendReport(ticket: claim.ticket, result: Samples.accepted))
+            report(SendReport(ticket: claim.ticket, result: Samples.refusal(410, .unregistered)))
+        }
+    }
+}
+
+/// Polls a condition that no event announces, for at most twenty seconds.
+func eventually(_ condition: () async throws -> Bool) async throws {
+    for _ in 0..<2_000 {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("The condition did not come true.")
+}
+
+extension Sequence {
+    func asyncMap<Image>(_ transform: (Element) async throws -> Image) async rethrows -> [Image] {
+        var images: [Image] = []
+        for element in self { images.append(try await transform(element)) }
+        return images
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayTestKit
+import StoreSQLite
+import Testing
+import WakeModel
+
+@Suite("The SQLite file")
+struct SQLiteWakeStoreTests {
+    @Test("It and its companions can be read by their owner only")
+    func mode() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let store = try SQLiteWakeStore(path: path)
+            _ = try await store.admit([Submission(wake: Samples.wake())])
+            for suffix in ["", "-wal", "-shm", ".lock"] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: path + suffix)
+                #expect(attributes[.posixPermissions] as? Int == 0o600, "\(suffix)")
+            }
+            try store.close()
+        }
+    }
+
+    @Test("A second gateway is refused with a sentence, until the first is gone")
+    func oneOwner() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            try await {
+                let store = try SQLiteWakeStore(path: path)
+                let failure = #expect(throws: StoreFailure.self) {
+                    _ = try SQLiteWakeStore(path: path)
+                }
+                #expect(failure?.kind == .inUse)
+                #expect(failure?.message.contains("in use by another gateway") == true)
+                _ = try await store.recount()
+                try store.close()
+            }()
+            _ = try SQLiteWakeStore(path: path).close()
+        }
+    }
+
+    @Test("What is not a store, or cannot be made, is refused with the reason")
+    func refusals() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/text.sqlite"
+            let text = String(repeating: "This is no database. ", count: 500)
+            try Data(text.utf8).write(to: URL(filePath: path))
+            #expect(throws: StoreFailure.self) { _ = try SQLiteWakeStore(path: path) }
+            let missing = #expect(throws: StoreFailure.self) {
+                _ = try SQLiteWakeStore(path: folder + "/missing/store.sqlite")
+            }
+            #expect(missing?.kind == .readOnly)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+        }
+    }
+
+    @Test("Leases end when the file is opened again, and everything else is as it was")
+    func reopen() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let now = Samples.start
+            let wakes = [Samples.wake(.voip), Samples.wake(), Samples.wake(dueIn: 600)]
+            let lanes = WakeKind.allCases.map { Lane(app: Samples.app, kind: $0) }
+            try await {
+                let store = try SQLiteWakeStore(path: path)
+                _ = try await store.admit(wakes.map { Submission(wake: $0) })
+                let claims = try await store.claim(
+                    ClaimOrder(
+                        shares: lanes.map { .init(lane: $0, limit: 10) }, limit: 10, now: now,
+                        leaseUntil: now.advanced(bySeconds: 3_000)))
+                #expect(claims.count == 2)
+                try store.close()
+            }()
+            let store = try SQLiteWakeStore(path: path)
+            #expect(
+                try await store.reclaimLapsed(at: now, limit: 10)
+                    == Reclaimed(returned: [wakes[1].id], failed: [wakes[0].id]))
+            #expect(try await store.record(of: wakes[2].id)?.state == .pending)
+            #expect(try await store.recount().isConserved)
+            try store.close()
+        }
+    }
+
+    @Test("Waiting requests share transactions, and each one is on disk when answered")
+    func groupCommit() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteWakeStore(path: folder + "/store.sqlite")
+            let watchful = WatchfulStore(store)
+            let gateway = sampleGateway(store: watchful, sender: ScriptedSender())
+            try await withRunning(gateway) {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for device in 0..<500 as Range<UInt64> {
+                        group.addTask {
+                            let answer = await gateway.accept(Samples.request(device: device))
+                            let id = try #require(answer.admittedID)
+                            #expect(try await store.record(of: id) != nil)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            #expect(watchful.admissions.reduce(0, +) == 500)
+            #expect(watchful.admissions.count < 250)
+            try store.close()
+        }
+    }
+}
