@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text that ``JSONScanner`` has found to be JSON: its bytes and its tape.
+///
+/// Nodes are named by their index on the tape; 0 is the root. It never changes, and is a class only
+/// because dozens of rules look at it: handing it on costs one reference.
+package final class JSONDocument: Sendable {
+    /// What the scanner counted on its way.
+    package struct Summary: Hashable, Sendable {
+        /// How many containers stand inside each other at the deepest place; 0 for a lone scalar.
+        package var deepest = 0
+        /// The traits of all nodes together.
+        package var traits: JSONNode.Traits = []
+        /// One bit, `1 << rawValue`, for each kind of node that occurs.
+        var kinds: UInt8 = 0
+        /// How many `\u` escapes stand for characters that could have been written as they are.
+        package var avoidableEscapeCount = 0
+        /// Whether a key stands twice in an object.
+        package var hasDuplicateKeys = false
+
+        /// Whether a node of this kind occurs.
+        package func contains(_ kind: JSONNode.Kind) -> Bool { kinds & (1 << kind.rawValue) != 0 }
+    }
+
+    /// The text as it was given.
+    package let bytes: [UInt8]
+    /// The tape, in the order of the text.
+    package let nodes: [JSONNode]
+    /// Keys that equal an earlier key of their object, escapes resolved.
+    package let duplicateKeys: [Int]
+    /// What the scanner counted on its way.
+    package let summary: Summary
+
+    init(bytes: [UInt8], nodes: [JSONNode], duplicateKeys: [Int], summary: Summary) {
+        self.bytes = bytes
+        self.nodes = nodes
+        self.duplicateKeys = duplicateKeys
+        self.summary = summary
+    }
+
+    /// The kind of a node.
+    package func kind(_ node: Int) -> JSONNode.Kind { nodes[node].kind }
+
+    /// The members of an object.
+    package func members(of object: Int) -> JSONMembers {
+        JSONMembers(document: self, upcoming: object + 1, end: Int(nodes[object].next))
+    }
+
+    /// How many members or elements a container has.
+    package func childCount(of container: Int) -> Int {
+        let isObject = kind(container) == .object
+        var count = 0
+        var child = container + 1
+        while child < Int(nodes[container].next) {
+            child = Int(nodes[isObject ? child + 1 : child].next)
+            count += 1
+        }
+        return count
+    }
+}
+
+extension JSONDocument {
+    /// The text of a node as it stands there, quotes and brackets included.
+    package func literal(_ node: Int) -> ArraySlice<UInt8> {
+        bytes[Int(nodes[node].start)..<Int(nodes[node].end)]
+    }
+
+    /// Where the text of a string or key stands, without its quotes and with its escapes.
+    package func content(_ node: Int) -> Range<Int> {
+        Int(nodes[node].start) + 1..<Int(nodes[node].end) - 1
+    }
+
+    /// Whether the text of a string or key differs from its bytes.
+    package func isEscaped(_ node: Int) -> Bool { nodes[node].traits.contains(.escaped) }
+
+    /// The text of a string or key with escapes resolved. Allocates only if there are any.
+    package func text(_ node: Int) -> ArraySlice<UInt8> {
+        let content = bytes[content(node)]
+        return isEscaped(node) ? JSONText.unescaped(content)[...] : content
+    }
+
+    /// Calls `body` with each byte of a string's or key's text, escapes resolved.
+    func forEachByte(of node: Int, _ body: (UInt8) -> Void) {
+        if isEscaped(node) {
+            for byte in text(node) { body(byte) }
+        } else {
+            for index in content(node) { body(bytes[index]) }
+        }
+    }
+
+    /// Whether a string or key has exactly this text, escapes resolved.
+    package func hasText(_ node: Int, _ text: StaticString) -> Bool {
+        text.withUTF8Buffer { expected in
+            guard !isEscaped(node) else { return self.text(node).elementsEqual(expected) }
+            return hasBytes(content(node), expected)
+        }
+    }
+
+    /// Whether the text of a string or key begins with these bytes, escapes resolved.
+    func hasText(_ node: Int, beginningWith start: [UInt8]) -> Bool {
+        guard !isEscaped(node) else { return text(node).starts(with: start) }
+        let content = content(node)
+        guard content.count >= start.count else { return false }
+        for index in 0..<start.count where bytes[content.lowerBound + index] != start[index] {
+            return false
+        }
+        return true
+    }
+
+    /// Whether a string or key is `""`.
+    package func isEmptyString(_ node: Int) -> Bool { content(node).isEmpty }
+
+    /// Whether a number is written exactly like this.
+    package func isNumber(_ node: Int, _ literal: StaticString) -> Bool {
+        guard kind(node) == .number else { return false }
+        return literal.withUTF8Buffer {
+            hasBytes(Int(nodes[node].start)..<Int(nodes[node].end), $0)
+        }
+    }
+
+    /// The nearest `Double` of a number; infinite where it is too large for one.
+    package func double(_ node: Int) -> Double? {
+        guard kind(node) == .number else { return nil }
+        return Double(String(decoding: literal(node), as: UTF8.self))
+    }
+
+    private func hasBytes(_ range: Range<Int>, _ expected: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard range.count == expected.count else { return false }
+        for index in 0..<expected.count where bytes[range.lowerBound + index] != expected[index] {
+            return false
+        }
+        return true
+    }
+}
+
+/// The members of an object, in the order of the text.
+package struct JSONMembers: Sequence, IteratorProtocol {
+    let document: JSONDocument
+    var upcoming: Int
+    let end: Int
+
+    /// The next member: the index of its key, and that of its value.
+    package mutating func next() -> (key: Int, value: Int)? {
+        guard upcoming < end else { return nil }
+        let key = upcoming
+        upcoming = Int(document.nodes[key + 1].next)
+        return (key, key + 1)
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One finding: which rule, what and where, and how to mend it.
+///
+/// A diagnostic names keys, because its reader has to find them, and never a value of the payload.
+public struct Diagnostic: Hashable, Sendable {
+    /// The rule that found it.
+    public var rule: RuleID
+    /// How much this finding weighs; mostly the rule's own severity.
+    public var severity: Severity
+    /// What was found, as a clause without a full stop.
+    public var message: String
+    /// What to do, as an imperative sentence.
+    public var fix: String
+    /// The line, from 1.
+    public var line: Int
+    /// The column in characters (Unicode scalars), from 1.
+    public var column: Int
+    /// The offset in bytes, from 0 to the payload's length.
+    public var offset: Int
+    /// The JSON pointer (RFC 6901) of the offending key or value; empty for the whole payload.
+    public var pointer: String
+    /// The header that the finding is about, such as `apns-expiration`; `nil` where it is about the
+    /// payload. A finding about a header has line 1, column 1 and an empty pointer.
+    public var header: String?
+
+    /// Spells out one finding.
+    public init(
+        rule: RuleID, severity: Severity, message: String, fix: String, line: Int = 1,
+        column: Int = 1, offset: Int = 0, pointer: String = "", header: String? = nil
+    ) {
+        self.rule = rule
+        self.severity = severity
+        self.message = message
+        self.fix = fix
+        self.line = line
+        self.column = column
+        self.offset = offset
+        self.pointer = pointer
+        self.header = header
+    }
+}
+
+extension Diagnostic: CustomStringConvertible {
+    /// One line in the manner of a compiler: `1:24: error BG004 /aps/badge: message. Fix`.
+    public var description: String {
+        let place = header ?? "\(line):\(column)"
+        let target = pointer.isEmpty ? "" : " \(pointer)"
+        return "\(place): \(severity) \(rule)\(target): \(message). \(fix)"
+    }
+}

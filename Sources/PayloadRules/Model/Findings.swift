@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the rules have found so far. Places stay raw until ``diagnostics(of:)``: lines, columns and
+/// pointers are worked out only for what is reported.
+struct Findings {
+    /// Where a finding belongs.
+    enum Place {
+        /// The payload as a whole.
+        case whole
+        /// A key or a value.
+        case node(Int)
+        /// A place in text that has no tape.
+        case offset(Int, pointer: String)
+        /// A header.
+        case header(StaticString)
+    }
+
+    private struct Finding {
+        let rule: Int
+        let severity: Severity
+        let message: String
+        let fix: String
+        let place: Place
+    }
+
+    private let rules: [Rule]
+    /// The index in `rules` of the rule that is looking now.
+    private var current = 0
+    private var found: [Finding] = []
+
+    init(of rules: [Rule]) { self.rules = rules }
+
+    /// Runs all rules over one push.
+    mutating func run(on examination: Examination) {
+        for index in rules.indices {
+            current = index
+            rules[index].check(examination, &self)
+        }
+    }
+
+    /// Reports a finding of the rule that is looking now. What is left out is taken from the rule:
+    /// its title, its fix, its severity.
+    mutating func report(
+        _ place: Place, _ message: String? = nil, fix: String? = nil, severity: Severity? = nil
+    ) {
+        found.append(
+            Finding(
+                rule: current, severity: severity ?? rules[current].severity,
+                message: message ?? rules[current].title, fix: fix ?? rules[current].fix,
+                place: place))
+    }
+
+    /// The findings with their places, by offset; at one offset the gravest first, then by id.
+    func diagnostics(of examination: Examination) -> [Diagnostic] {
+        var diagnostics = found.map { diagnostic($0, examination) }
+        if diagnostics.count > 1 {
+            diagnostics.sort {
+                if $0.offset != $1.offset { return $0.offset < $1.offset }
+                if $0.severity != $1.severity { return $0.severity > $1.severity }
+                return $0.rule < $1.rule
+            }
+        }
+        return diagnostics
+    }
+
+    private func diagnostic(_ finding: Finding, _ examination: Examination) -> Diagnostic {
+        var diagnostic = Diagnostic(
+            rule: rules[finding.rule].id, severity: finding.severity, message: finding.message,
+            fix: finding.fix)
+        switch finding.place {
+        case .whole:
+            diagnostic.offset = examination.document.map { Int($0.nodes[0].start) } ?? 0
+        case .header(let name):
+            diagnostic.header = name.description
+        case .offset(let offset, let pointer):
+            diagnostic.offset = offset
+            diagnostic.pointer = pointer
+        case .node(let node):
+            guard let document = examination.document else { break }
+            diagnostic.offset = Int(document.nodes[node].start)
+            diagnostic.pointer = document.pointer(to: node)
+        }
+        if diagnostic.offset > 0 {
+            let position = TextPosition(offset: diagnostic.offset, in: examination.payload)
+            diagnostic.line = position.line
+            diagnostic.column = position.column
+        }
+        return diagnostic
+    }
+}

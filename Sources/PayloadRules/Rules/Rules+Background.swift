@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about background pushes: what `aps` may hold, and the headers.
+extension Rules {
+    static let background: [Rule] = [
+        Rule(
+            "BG001", .error, "nothing in the payload wakes the app",
+            why: "Only `content-available` 1 inside `aps` makes a push a background push.",
+            from: [.backgroundUpdates, .pushTypeMatrix], fix: "Set `content-available` to 1.",
+            for: .background, check: nothingWakes),
+        interactionKey("BG002", .alert),
+        interactionKey("BG003", .sound),
+        interactionKey("BG004", .badge),
+        Rule(
+            "BG005", .warning, "`aps` holds more than `content-available`",
+            why: "Apple asks that `aps` of a background push hold `content-available` alone.",
+            from: [.backgroundUpdates], fix: "Remove the key from `aps`.", for: .background,
+            check: otherKeys),
+        Rule(
+            "BG010", .error, "`content-available` is not a number",
+            why: "Apple documents a number; clients differ in what they make of anything else.",
+            from: [.generating, .practice], fix: "Write 1, without quotes.", for: .background
+        ) { push, findings in
+            guard let member = push.contentAvailable, let document = push.document else {
+                return
+            }
+            switch document.kind(member.value) {
+            case .string, .object, .array, .null, .falseLiteral:
+                findings.report(.node(member.value))
+            case .number, .trueLiteral, .key:
+                break
+            }
+        },
+        Rule(
+            "BG011", .warning, "`content-available` is true instead of 1",
+            why: "Apple documents the number 1; true often works, and nobody promises it.",
+            from: [.generating], fix: "Write 1.", for: .background
+        ) { push, findings in
+            guard let member = push.contentAvailable, let document = push.document,
+                document.kind(member.value) == .trueLiteral
+            else { return }
+            findings.report(.node(member.value))
+        },
+        Rule(
+            "BG012", .warning, "`content-available` is a number other than 1",
+            why: "Only 1 has a meaning.", from: [.generating], fix: "Write 1.", for: .background
+        ) { push, findings in
+            guard let member = push.contentAvailable, let document = push.document,
+                document.kind(member.value) == .number, !document.isNumber(member.value, "1")
+            else { return }
+            if document.double(member.value) == 1 {
+                findings.report(.node(member.value), "`content-available` is 1 in another form")
+            } else {
+                findings.report(.node(member.value))
+            }
+        },
+        Rule(
+            "BG016", .warning, "an empty text stands beside `content-available`",
+            why: "An empty alert or sound makes a push neither silent nor visible.",
+            from: [.practice], fix: "Remove the key.", for: .background, check: emptyVisibleKeys),
+        Rule(
+            "BG017", .warning, "`mutable-content` stands in a silent push",
+            why: "A notification service extension runs for visible alerts only.",
+            from: [.serviceExtension], fix: "Remove it, or send an alert push.", for: .background
+        ) { push, findings in
+            guard let member = push.member(.mutableContent) else { return }
+            findings.report(.node(member.key))
+        },
+        Rule(
+            "BG018", .note, "the request has no expiration",
+            why: """
+                APNs by itself would keep the push for up to 30 days, and a hint that old is \
+                worthless.
+                """,
+            from: [.metrics], fix: "Say until when the wake is worth something.",
+            for: .background, in: .headers
+        ) { push, findings in
+            if case .absent = expiration(of: push) { findings.report(.header(expirationHeader)) }
+        },
+        Rule(
+            "BG019", .note, "apns-expiration is 0",
+            why: "The push is lost where the device is offline or saves power.",
+            from: [.sending, .metrics], fix: "Give a time ahead if the wake can wait.",
+            for: .background, in: .headers
+        ) { push, findings in
+            if case .zero = expiration(of: push) { findings.report(.header(expirationHeader)) }
+        },
+        Rule(
+            "BG026", .note, "a silent push has a collapse id",
+            why: """
+                Apple documents it for merging what the user sees; of background pushes the \
+                device keeps one anyway.
+                """,
+            from: [.sending], fix: "Leave it out.", for: .background, in: .headers
+        ) { push, findings in
+            if push.headers?.collapseID != nil { findings.report(.header(collapseIDHeader)) }
+        },
+    ]
+
+    private static func interactionKey(_ id: RuleID, _ key: APSKey) -> Rule {
+        Rule(
+            id, .error, "a background push has `\(key.name)`",
+            why: """
+                A background push must not hold keys that reach the user, not even empty ones or \
+                0; it is not shown either.
+                """,
+            from: [.backgroundUpdates],
+            fix: "Remove `\(key.name)`, or send an alert push.", for: .background
+        ) { push, findings in
+            guard let member = push.member(key) else { return }
+            findings.report(.node(member.key))
+        }
+    }
+
+    private static func nothingWakes(_ push: Examination, _ findings: inout Findings) {
+        guard push.hasRootObject, let document = push.document else { return }
+        guard let member = push.contentAvailable else {
+            let place = push.aps.map { Findings.Place.node($0.value) } ?? .whole
+            findings.report(
+                place, "`content-available` is missing from `aps`, so nothing wakes the app")
+            return
+        }
+        switch document.kind(member.value) {
+        case .trueLiteral: return
+        case .number where document.isNumber(member.value, "1"): return
+        case .number where document.double(member.value) == 1: return
+        default: findings.report(.node(member.value))
+        }
+    }
+
+    private static func otherKeys(_ push: Examination, _ findings: inout Findings) {
+        let ruled: APSKeySet = [
+            APSKeySet(.contentAvailable), APSKeySet(.alert), APSKeySet(.sound), APSKeySet(.badge),
+        ]
+        guard !push.apsKeys.isSubset(of: ruled), let document = push.document,
+            let aps = push.apsObject
+        else { return }
+        for member in document.members(of: aps) {
+            guard let key = APSKey.named(member.key, in: document),
+                !ruled.contains(APSKeySet(key))
+            else { continue }
+            findings.report(.node(member.key), "a background push has `\(key.name)`")
+        }
+    }
+
+    private static func emptyVisibleKeys(_ push: Examination, _ findings: inout Findings) {
+        let visible: APSKeySet = [APSKeySet(.alert), APSKeySet(.sound)]
+        guard push.apsKeys.contains(.contentAvailable), !push.apsKeys.isDisjoint(with: visible),
+            let document = push.document
+        else { return }
+        for key in [APSKey.alert, .sound] {
+            guard let member = push.member(key) else { continue }
+            let isEmpty =
+                switch document.kind(member.value) {
+                case .string: document.isEmptyString(member.value)
+                case .object: document.childCount(of: member.value) == 0
+                default: false
+                }
+            if isEmpty { findings.report(.node(member.value), "`\(key.name)` is empty") }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about what a background push is used for, by the names in its custom data.
+extension Rules {
+    static let backgroundContent: [Rule] = [
+        Rule(
+            "BG022", .warning, "the payload carries what must not be lost",
+            why: """
+                Of several held background pushes only the newest survives, and delivery is not \
+                guaranteed.
+                """,
+            from: [.backgroundUpdates],
+            fix: "Send a hint, and let the app fetch what changed when it wakes.",
+            for: .background, check: uniqueState),
+        Rule(
+            "BG023", .note, "no version, cursor or event id is in the custom data",
+            why: "The app cannot tell whether it missed something.", from: [.proposal],
+            fix: "Add what the app can compare with what it has, such as \"version\".",
+            for: .background
+        ) { push, findings in
+            if push.hasRootObject, !push.customRoles.contains(.version) { findings.report(.whole) }
+        },
+        Rule(
+            "BG024", .warning, "the payload speaks of something that a person waits for",
+            why: "A background push comes late or never; what is urgent needs another channel.",
+            from: [.proposal],
+            fix: "Use an alert push for messages and codes, a VoIP push for calls.",
+            for: .background, check: urgentContent),
+    ]
+
+    private static func uniqueState(_ push: Examination, _ findings: inout Findings) {
+        let suspects: NameRole = [.change, .oneTimeCode, .prose]
+        guard !push.customRoles.isDisjoint(with: suspects), let document = push.document else {
+            return
+        }
+        push.forEachCustomMember { key, value in
+            let roles = document.keyRoles(key)
+            if roles.contains(.change), isContent(value, document) {
+                findings.report(.node(key), "the payload carries changes to apply")
+            } else if roles.contains(.oneTimeCode), isContent(value, document, orNumber: true) {
+                findings.report(.node(key), "the payload carries a one-time code")
+            } else if roles.contains(.prose), isProse(value, document) {
+                findings.report(.node(key), "the payload carries what somebody wrote")
+            }
+        }
+    }
+
+    private static func urgentContent(_ push: Examination, _ findings: inout Findings) {
+        guard push.customRoles.contains(.discriminator), let document = push.document else {
+            return
+        }
+        push.forEachCustomMember { key, value in
+            guard document.wordRoles(value).contains(.urgent),
+                document.keyRoles(key).contains(.discriminator)
+            else { return }
+            findings.report(.node(value))
+        }
+    }
+
+    private static func isContent(
+        _ value: Int, _ document: JSONDocument, orNumber: Bool = false
+    ) -> Bool {
+        switch document.kind(value) {
+        case .object, .array: document.childCount(of: value) > 0
+        case .string: !document.isEmptyString(value)
+        case .number: orNumber
+        case .key, .trueLiteral, .falseLiteral, .null: false
+        }
+    }
+
+    /// A container with content, or a text of at least two words: a single word is rather a name or
+    /// an id.
+    private static func isProse(_ value: Int, _ document: JSONDocument) -> Bool {
+        guard document.kind(value) == .string else { return isContent(value, document) }
+        let words = document.text(value).split { $0 == 0x20 || $0 == 0x0a }
+        return words.count >= 2
+    }
+}

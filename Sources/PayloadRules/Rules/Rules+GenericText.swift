@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// Rules about the body as a text: size, encoding, grammar.
+extension Rules {
+    static let genericText: [Rule] = [
+        Rule(
+            "G001", .error, "the body is not a JSON object",
+            why: "A payload is one JSON dictionary.", from: [.generating],
+            fix: "Send one JSON object.", check: notAnObject),
+        Rule(
+            "G002", .error, "the body is empty", why: "APNs answers PayloadEmpty.",
+            from: [.responses], fix: "Send a JSON object."
+        ) { push, findings in
+            if push.payload.isEmpty { findings.report(.whole) }
+        },
+        Rule(
+            "G003", .error, "the body is over the size limit",
+            why: "APNs refuses it with PayloadTooLarge; it does not cut it.",
+            from: [.generating, .sending],
+            fix: "Send a hint, and let the app fetch the rest when it wakes.", for: .background,
+            check: overLimit),
+        Rule(
+            "G004", .warning, "the body is above 90 % of the size limit",
+            why: "A little more text in one of its values will make APNs refuse it.",
+            from: [.proposal], fix: "Leave out what the app can fetch by itself."
+        ) { push, findings in
+            let limit = push.kind.pushType.maximumPayloadBytes
+            let count = push.payload.count
+            guard count * 10 > limit * 9, count <= limit else { return }
+            findings.report(
+                .whole, "the body has \(count) bytes, above 90 % of the limit of \(limit)")
+        },
+        Rule(
+            "G005", .error, "the body is not plain UTF-8",
+            why: "JSON between systems is UTF-8, without a byte order mark.",
+            from: [.rfc8259("§8.1")], fix: "Encode the text as UTF-8 without a byte order mark."
+        ) { push, findings in
+            reportSyntaxError(of: .encoding, push, &findings)
+        },
+        Rule(
+            "G006", .warning, "a key stands twice in one object",
+            why: "Parsers differ on which of the two values wins.", from: [.rfc8259("§4")],
+            fix: "Remove one of the two."
+        ) { push, findings in
+            guard push.summary.hasDuplicateKeys, let document = push.document else { return }
+            for key in document.duplicateKeys { findings.report(.node(key)) }
+        },
+        Rule(
+            "G007", .warning, "a number is not exact in every parser",
+            why: """
+                Many parsers read numbers as doubles: integers beyond ±(2^53 − 1) lose digits, and \
+                larger numbers become infinite.
+                """,
+            from: [.rfc8259("§6")], fix: "Write large numbers as strings.", check: inexactNumbers),
+        Rule(
+            "G008", .note, "containers are nested deeply",
+            why: "Apple documents no limit, and parsers differ in theirs.", from: [.proposal],
+            fix: "Flatten the payload.", check: deepNesting),
+        Rule(
+            "G009", .error, "the body is compressed", why: "APNs takes uncompressed JSON only.",
+            from: [.sending], fix: "Send the JSON text as it is."
+        ) { push, findings in
+            guard let format = Compression.format(of: push.payload) else { return }
+            findings.report(.whole, "the body is compressed with \(format)")
+        },
+    ]
+
+    private static func notAnObject(_ push: Examination, _ findings: inout Findings) {
+        reportSyntaxError(of: .grammar, push, &findings)
+        guard push.document != nil, !push.hasRootObject else { return }
+        findings.report(.whole, "the body is JSON, but not an object")
+    }
+
+    /// VoIP has a limit of its own, which rule VO002 checks in the same way.
+    static func overLimit(_ push: Examination, _ findings: inout Findings) {
+        let limit = push.kind.pushType.maximumPayloadBytes
+        guard push.payload.count > limit else { return }
+        findings.report(.whole, "the body has \(push.payload.count) bytes, \(limit) are allowed")
+    }
+
+    private static func inexactNumbers(_ push: Examination, _ findings: inout Findings) {
+        if push.syntaxError?.category == .notANumber {
+            reportSyntaxError(of: .notANumber, push, &findings, severity: .error)
+        }
+        guard push.summary.traits.contains(.extremeNumber), let document = push.document else {
+            return
+        }
+        for (index, node) in document.nodes.enumerated()
+        where node.traits.contains(.extremeNumber) {
+            if !node.traits.contains(.notInteger) {
+                findings.report(.node(index), "an integer is outside ±(2^53 − 1)")
+            } else if document.double(index)?.isInfinite == true {
+                findings.report(.node(index), "a number is too large for a double")
+            }
+        }
+    }
+
+    private static func deepNesting(_ push: Examination, _ findings: inout Findings) {
+        if push.syntaxError?.category == .depth {
+            reportSyntaxError(of: .depth, push, &findings, severity: .error)
+        }
+        let deepest = push.summary.deepest
+        guard deepest > 16, let document = push.document else { return }
+        if let node = document.firstContainer(deeperThan: 128) {
+            findings.report(
+                .node(node), "containers are nested \(deepest) deep, more than 128",
+                severity: .warning)
+        } else if let node = document.firstContainer(deeperThan: 16) {
+            findings.report(
+                .node(node), "containers are nested \(deepest) deep, more than 16")
+        }
+    }
+
+    private static func reportSyntaxError(
+        of category: JSONSyntaxError.Category, _ push: Examination, _ findings: inout Findings,
+        severity: Severity? = nil
+    ) {
+        guard let error = push.syntaxError, error.category == category else { return }
+        findings.report(
+            .offset(error.offset, pointer: error.pointer), error.description, fix: error.hint,
+            severity: severity)
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about values and strings anywhere in the body.
+extension Rules {
+    /// From how many avoidable `\u` escapes on rule G018 speaks: fewer cost little.
+    static let avoidableEscapeLimit = 4
+
+    static let genericValues: [Rule] = [
+        Rule(
+            "G015", .warning, "a value is null",
+            why: "It arrives in the app as NSNull, on which code that expects a string crashes.",
+            from: [.remoteNotificationHandler], fix: "Leave the key out.", check: nulls),
+        Rule(
+            "G017", .warning, "a value looks like a secret or personal data",
+            why: "Apple asks that no customer data or sensitive data be sent in clear.",
+            from: [.generating],
+            fix: "Send a reference that the app resolves, or encrypt the value.", check: secrets),
+        Rule(
+            "G018", .note, "characters are written as \\u escapes",
+            why: "An escape takes 6 bytes or 12, where UTF-8 needs 2 to 4.", from: [.practice],
+            fix: "Write the characters themselves, in UTF-8.", check: avoidableEscapes),
+        Rule(
+            "G019", .warning, "a surrogate escape has no partner",
+            why: "It stands for no character; parsers refuse it, replace it or keep it.",
+            from: [.rfc8259("§8.2")],
+            fix: "Do not cut text inside a character, and write characters as UTF-8."
+        ) { push, findings in
+            guard push.summary.traits.contains(.loneSurrogate), let document = push.document else {
+                return
+            }
+            for (index, node) in document.nodes.enumerated()
+            where node.traits.contains(.loneSurrogate) {
+                findings.report(.node(index))
+            }
+        },
+    ]
+
+    private static func nulls(_ push: Examination, _ findings: inout Findings) {
+        guard push.summary.contains(.null), let document = push.document else { return }
+        var appleValues: Set<Int> = []
+        if let aps = push.apsObject {
+            for member in document.members(of: aps) where document.kind(member.value) == .null {
+                guard let key = APSKey.named(member.key, in: document) else { continue }
+                appleValues.insert(member.value)
+                findings.report(.node(member.value), "`\(key.name)` is null")
+            }
+        }
+        for (index, node) in document.nodes.enumerated()
+        where node.kind == .null && !appleValues.contains(index) {
+            findings.report(.node(index), severity: .note)
+        }
+    }
+
+    private static func secrets(_ push: Examination, _ findings: inout Findings) {
+        guard let document = push.document else { return }
+        for index in document.nodes.indices {
+            guard let kind = Sensitive.kind(ofNode: index, in: document) else { continue }
+            findings.report(.node(index), "a value looks like \(kind.noun)")
+        }
+    }
+
+    private static func avoidableEscapes(_ push: Examination, _ findings: inout Findings) {
+        let count = push.summary.avoidableEscapeCount
+        guard count >= avoidableEscapeLimit, let document = push.document,
+            let first = document.nodes.firstIndex(where: { $0.traits.contains(.avoidableEscape) })
+        else { return }
+        findings.report(
+            .node(first),
+            "\(count) characters are written as \\u escapes, from here on")
+    }
+}

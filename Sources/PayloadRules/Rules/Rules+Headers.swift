@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// Rules about header values that a request can still get wrong. The others are upheld by types:
+/// see ``upheldByConstruction``.
+extension Rules {
+    static let headers: [Rule] = [
+        Rule(
+            "H011", .error, "apns-expiration is a number of seconds from now",
+            why: "The header is an absolute time, so this one passed decades ago.",
+            from: [.relativeExpiration], fix: "Add it to the current time in epoch seconds.",
+            in: .headers
+        ) { push, findings in
+            if case .relative = expiration(of: push) { findings.report(.header(expirationHeader)) }
+        },
+        Rule(
+            "H012", .warning, "apns-expiration is in milliseconds",
+            why: "The header counts seconds, so this one is thousands of years ahead.",
+            from: [.proposal], fix: "Divide it by 1000.", in: .headers
+        ) { push, findings in
+            if case .milliseconds = expiration(of: push) {
+                findings.report(.header(expirationHeader))
+            }
+        },
+        Rule(
+            "H013", .warning, "apns-expiration is in the past",
+            why: "The push expires at once.", from: [.sending],
+            fix: "Use 0 for \"now or never\", or a time ahead.", in: .headers
+        ) { push, findings in
+            if case .ahead(let seconds) = expiration(of: push), seconds < 0 {
+                findings.report(.header(expirationHeader))
+            }
+        },
+        Rule(
+            "H014", .note, "apns-expiration is more than 30 days ahead",
+            why: "APNs keeps a push for 30 days at most.", from: [.metrics],
+            fix: "Use a time within the next 30 days.", in: .headers
+        ) { push, findings in
+            if case .ahead(let seconds) = expiration(of: push), seconds > storageLimitSeconds {
+                findings.report(.header(expirationHeader))
+            }
+        },
+    ]
+
+    static let expirationHeader: StaticString = "apns-expiration"
+    static let collapseIDHeader: StaticString = "apns-collapse-id"
+
+    /// How long APNs keeps a push at most, in seconds: 30 days (rule H014).
+    private static let storageLimitSeconds: Int64 = 30 * 86_400
+
+    /// What an expiration's value says.
+    enum ExpirationReading {
+        case absent
+        case zero
+        /// Between 1 and 10^9 − 1: September 2001 and before, so a span of time.
+        case relative
+        /// Above 10^11: the year 5138 and later, so milliseconds.
+        case milliseconds
+        /// A time, so many seconds ahead of now.
+        case ahead(seconds: Int64)
+    }
+
+    /// Reads the header as it would be sent. A payload by itself has no headers.
+    static func expiration(of push: Examination) -> ExpirationReading {
+        guard let headers = push.headers, let expiration = headers.expiration else {
+            return .absent
+        }
+        switch expiration {
+        case .immediately:
+            return .zero
+        case .at(let instant):
+            let seconds = instant.secondsSinceEpoch
+            if seconds < 1_000_000_000 { return .relative }
+            if seconds > 100_000_000_000 { return .milliseconds }
+            return .ahead(seconds: seconds - headers.now.secondsSinceEpoch)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about VoIP pushes: size, the call's identity, headers.
+extension Rules {
+    static let voip: [Rule] = [
+        Rule(
+            "VO002", .error, "the body is over the size limit of VoIP pushes",
+            why: "APNs refuses it with PayloadTooLarge.", from: [.generating, .pushKit],
+            fix: "Send the call's id and the caller; the app fetches the rest.", for: .voip,
+            check: overLimit),
+        Rule(
+            "VO003", .error, "the payload names no call",
+            why: "The app must report a call for each VoIP push, and needs its identity for that.",
+            from: [.pushKit], fix: "Add the call's UUID, for example as \"callUUID\".", for: .voip,
+            check: missingCallIdentifier),
+        Rule(
+            "VO004", .warning, "the payload names no caller",
+            why: "The call is shown without a name until the app has asked for it.",
+            from: [.pushKit], fix: "Add the caller's handle or name, for example as \"handle\".",
+            for: .voip
+        ) { push, findings in
+            // What is no incoming call needs no caller: rules VO007 and VO008 speak then.
+            guard push.hasRootObject, !push.customRoles.contains(.caller),
+                !saysLaterCallEvent(push), !saysOtherThanCall(push)
+            else { return }
+            findings.report(.whole)
+        },
+        Rule(
+            "VO005", .warning, "the expiration of a call is absent or far ahead",
+            why: "A push that comes late rings for a call that is over, and must be reported too.",
+            from: [.pushKit, .proposal], fix: "Use 0, or a few seconds ahead.", for: .voip,
+            in: .headers, check: lateExpiration),
+        Rule(
+            "VO009", .warning, "a VoIP push has keys of a visible or silent push",
+            why: "PushKit ignores them; the payload was probably copied from another push type.",
+            from: [.proposal, .practice], fix: "Remove the key.", for: .voip
+        ) { push, findings in
+            guard !push.apsKeys.isEmpty else { return }
+            for key in [APSKey.contentAvailable, .alert, .badge, .sound, .mutableContent] {
+                guard let member = push.member(key) else { continue }
+                findings.report(.node(member.key), "a VoIP push has `\(key.name)`")
+            }
+        },
+        Rule(
+            "VO010", .note, "a VoIP push has a collapse id",
+            why: "Apple documents no effect.", from: [.proposal], fix: "Leave it out.", for: .voip,
+            in: .headers
+        ) { push, findings in
+            if push.headers?.collapseID != nil { findings.report(.header(collapseIDHeader)) }
+        },
+        Rule(
+            "VO015", .note, "the payload does not say when the call began",
+            why: "A push can come after its expiration, and the app cannot tell a late one.",
+            from: [.proposal, .lateVoIP], fix: "Add a time, for example as \"timestamp\".",
+            for: .voip
+        ) { push, findings in
+            if push.hasRootObject, !push.customRoles.contains(.creationTime) {
+                findings.report(.whole)
+            }
+        },
+    ]
+
+    private static func missingCallIdentifier(_ push: Examination, _ findings: inout Findings) {
+        guard push.hasRootObject, push.callID == nil else { return }
+        if let key = push.unusableCallIdentifier {
+            findings.report(
+                .node(key), "the call's identifier is empty or neither text nor integer")
+        } else {
+            findings.report(.whole)
+        }
+    }
+
+    private static func lateExpiration(_ push: Examination, _ findings: inout Findings) {
+        let limit = push.settings.voipExpirationLimitSeconds
+        switch expiration(of: push) {
+        case .absent:
+            findings.report(
+                .header(expirationHeader),
+                "the request has no expiration; APNs by itself would keep a call for 30 days")
+        case .milliseconds:
+            findings.report(.header(expirationHeader))
+        case .ahead(let seconds) where seconds > limit:
+            findings.report(
+                .header(expirationHeader), "apns-expiration is more than \(limit) s ahead")
+        case .zero, .relative, .ahead: break
+        }
+    }
+}

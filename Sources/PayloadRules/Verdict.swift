@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the rules say of a request.
+public enum Verdict: Hashable, Sendable {
+    /// No rule found an error. The remarks are warnings and notes.
+    case valid(ValidWake, remarks: [Diagnostic])
+    /// At least one rule found an error. All findings are in the list, warnings and notes too.
+    case invalid([Diagnostic])
+
+    /// All findings, in the order of their places in the payload.
+    public var diagnostics: [Diagnostic] {
+        switch self {
+        case .valid(_, let remarks): remarks
+        case .invalid(let diagnostics): diagnostics
+        }
+    }
+
+    /// The wake, if no rule found an error.
+    public var validWake: ValidWake? {
+        switch self {
+        case .valid(let wake, _): wake
+        case .invalid: nil
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a name can mean in a payload. All of it is convention, so that the rules that rest on it
+/// are warnings and notes, or errors only where Apple's rule is plain and the word unmistakable.
+struct NameRole: OptionSet, Hashable, Sendable {
+    let rawValue: UInt16
+
+    /// A key that lets the app tell whether it missed something: version, cursor, event id.
+    static let version = NameRole(rawValue: 1 << 0)
+    /// A key that says who calls.
+    static let caller = NameRole(rawValue: 1 << 1)
+    /// A key that says when the push was made.
+    static let creationTime = NameRole(rawValue: 1 << 2)
+    /// A key whose value says what the push is about: type, event, action.
+    static let discriminator = NameRole(rawValue: 1 << 3)
+    /// A key that holds changes to apply, each of which counts.
+    static let change = NameRole(rawValue: 1 << 4)
+    /// A key that holds a one-time code.
+    static let oneTimeCode = NameRole(rawValue: 1 << 5)
+    /// A key that may hold what somebody wrote.
+    static let prose = NameRole(rawValue: 1 << 6)
+    /// A word for what follows the first push of a call: cancel, end, update.
+    static let laterCallEvent = NameRole(rawValue: 1 << 7)
+    /// A word for what is not a call: chat, sync, location.
+    static let notCall = NameRole(rawValue: 1 << 8)
+    /// A word for a call.
+    static let call = NameRole(rawValue: 1 << 9)
+    /// A word for what a person should see or hear at once.
+    static let urgent = NameRole(rawValue: 1 << 10)
+}
+
+/// Names and their roles, looked up by binary search.
+struct Lexicon: Sendable {
+    private let entries: [(bits: UInt128, roles: NameRole)]
+
+    /// Builds a lexicon from lists of names, each separated by spaces. A name may stand in several.
+    init(_ lists: [(NameRole, String)]) {
+        var roles: [UInt128: NameRole] = [:]
+        for (role, names) in lists {
+            for name in names.split(separator: " ") {
+                let packed = PackedName(String(name))
+                precondition(packed.bits != 0, "\(name) is too long for a lexicon")
+                roles[packed.bits, default: []].formUnion(role)
+            }
+        }
+        entries = roles.map { (bits: $0.key, roles: $0.value) }.sorted { $0.bits < $1.bits }
+    }
+
+    /// The roles of a name; none if it is unknown.
+    func roles(of name: PackedName) -> NameRole {
+        let bits = name.bits
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].bits < bits { low = middle + 1 } else { high = middle }
+        }
+        return low < entries.count && entries[low].bits == bits ? entries[low].roles : []
+    }
+}
+
+extension Lexicon {
+    /// Keys by their whole name.
+    static let keys = Lexicon([
+        (
+            .version,
+            """
+            v ver version rev revision cursor seq seqno sequence sequenceid etag id eventid changeid \
+            syncid updateid messageid notificationid pushid wakeid since checkpoint modseq historyid \
+            generation hash digest timestamp ts updatedat modifiedat lastmodified
+            """
+        ),
+        (
+            .caller,
+            """
+            handle caller callername callerid callerhandle callernumber from fromname fromuser \
+            fromnumber name displayname username phonenumber phone number contact sender sendername \
+            initiator originator peer remoteuser nickname
+            """
+        ),
+        (
+            .creationTime,
+            """
+            timestamp ts time createdat created creationtime sentat senttime sent date iat issuedat \
+            starttime startedat startedon calltime epoch
+            """
+        ),
+        (
+            .discriminator,
+            """
+            type kind event action category method command cmd op operation signal state status \
+            eventtype eventname actiontype messagetype msgtype notificationtype pushtype payloadtype \
+            callstate callstatus callevent calltype callaction
+            """
+        ),
+        (.change, "delta deltas diff diffs patch patches mutation mutations operations ops"),
+        (
+            .oneTimeCode,
+            "otp otpcode onetimecode onetimepassword onetimepasscode verificationcode passcode"
+        ),
+        (.prose, "message messages messagebody messagetext body text content chat"),
+        (
+            .notCall,
+            """
+            message messages chat text sync refresh unread unreadcount badge badgecount config \
+            location logout ping wake heartbeat news
+            """
+        ),
+    ])
+
+    /// Keys by the last of several words.
+    static let keyEndings = Lexicon([
+        (.version, "version revision cursor seq sequence etag checkpoint"),
+        (.caller, "name handle caller"),
+        (.creationTime, "timestamp time"),
+    ])
+
+    /// Words of a discriminator's value, and such values as a whole.
+    static let values = Lexicon([
+        (
+            .laterCallEvent,
+            """
+            cancel cancelled canceled end ended hang hangup hungup bye missed answered elsewhere \
+            reject rejected decline declined update updated stop stopped stopring terminate \
+            terminated finish finished dismiss state status
+            """
+        ),
+        (
+            .notCall,
+            """
+            message messages msg chat text sync refresh unread badge config configuration settings \
+            location logout signout ping keepalive wake wakeup heartbeat news sms email
+            """
+        ),
+        (.call, "call calls calling voip ring ringing dial"),
+        (.urgent, "message msg chat call voip ring otp alert alarm mention sms"),
+    ])
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// Checks wakes against Apple's rules: the one door to a ``ValidWake``.
+///
+/// It is a pure function of the request, the time and its configuration. Every rule looks at every
+/// request, so that all faults come out at once. In a test of the code that writes payloads:
+///
+/// ```swift
+/// let payload = Array(#"{"aps":{"content-available":1},"version":7}"#.utf8)
+/// let findings = WakeValidator().diagnostics(ofPayload: payload, as: .background)
+/// #expect(findings.isEmpty)
+/// ```
+public struct WakeValidator: Sendable {
+    /// A payload larger than this, in bytes, is not read: that it is over Apple's limit is all that
+    /// need be said, and it bounds the work that hostile input can cause.
+    public static let maximumReadBytes = 16_384
+
+    private let configuration: Configuration
+    private let settings: Settings
+
+    /// A validator with these settings.
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        settings = Settings(configuration)
+    }
+
+    /// Checks a request as of `now`. Where the request has no expiration, the wake gets its kind's
+    /// default: for VoIP one attempt at once, for background one day from `now`.
+    public func validate(_ request: WakeRequest, now: WallInstant) -> Verdict {
+        let examination = Examination(
+            kind: request.kind, payload: request.payload,
+            headers: Examination.Headers(
+                expiration: request.expiration, collapseID: request.collapseID, now: now),
+            settings: settings)
+        var findings = Findings(of: Rules.forRequest(of: request.kind))
+        findings.run(on: examination)
+        let diagnostics = findings.diagnostics(of: examination)
+        guard !diagnostics.contains(where: { $0.severity == .error }) else {
+            return .invalid(diagnostics)
+        }
+        let wake = ValidWake(
+            request, expiration: request.expiration ?? defaultExpiration(request.kind, now),
+            callID: request.kind == .voip ? examination.callID : nil)
+        return .valid(wake, remarks: diagnostics)
+    }
+
+    /// Checks a payload by itself, as it would be sent in a push of this kind: the rules about
+    /// headers stay out.
+    public func diagnostics(ofPayload payload: [UInt8], as kind: WakeKind) -> [Diagnostic] {
+        let examination = Examination(
+            kind: kind, payload: payload, headers: nil, settings: settings)
+        var findings = Findings(of: Rules.forPayload(of: kind))
+        findings.run(on: examination)
+        return findings.diagnostics(of: examination)
+    }
+
+    private func defaultExpiration(_ kind: WakeKind, _ now: WallInstant) -> Expiration {
+        switch kind {
+        case .background: .at(now.advanced(bySeconds: configuration.backgroundLifetimeSeconds))
+        case .voip: .immediately
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import WakeModel
+
+extension RuleCase {
+    static let background: [RuleCase] = [
+        .aps("BG001", "{}", .found(at: "/aps", .error)),
+        .aps("BG001", #"{"content-available":0}"#, .found(at: "/aps/content-available", .error)),
+        .aps("BG001", #"{"content-available":"1"}"#, .found(at: "/aps/content-available", .error)),
+        .aps(
+            "BG001", #"{"content-available":1,"content-available":0}"#,
+            .found(at: "/aps/content-available", .error)),
+        RuleCase("BG001", .background, #"{"v":1}"#, .found(at: "", .error)),
+        .aps("BG001", #"{"content-available":1}"#, .clean),
+        .aps("BG001", #"{"content-available":true}"#, .clean),
+        .aps("BG001", #"{"content\u002davailable":1}"#, .clean),
+        .aps("BG002", #"{"content-available":1,"alert":"x"}"#, .found(at: "/aps/alert", .error)),
+        .aps("BG002", #"{"content-available":1,"alert":""}"#, .found(at: "/aps/alert", .error)),
+        .aps("BG002", #"{"content-available":1,"alert":{}}"#, .found(at: "/aps/alert", .error)),
+        .data("BG002", #""alert":"x""#, .clean),
+        .aps("BG003", #"{"content-available":1,"sound":""}"#, .found(at: "/aps/sound", .error)),
+        .aps("BG003", #"{"content-available":1}"#, .clean),
+        .aps("BG004", #"{"content-available":1,"badge":0}"#, .found(at: "/aps/badge", .error)),
+        .aps("BG004", #"{"content-available":1}"#, .clean),
+        .aps(
+            "BG005", #"{"content-available":1,"category":"x"}"#,
+            .found(at: "/aps/category", .warning)),
+        .aps("BG005", #"{"thread-id":"x"}"#, .found(at: "/aps/thread-id", .warning)),
+        .aps("BG005", #"{"mutable-content":1}"#, .found(at: "/aps/mutable-content", .warning)),
+        .aps("BG005", #"{"content-available":1,"alert":"","badge":0,"sound":"","v":1}"#, .clean),
+        .aps("BG010", #"{"content-available":"1"}"#, .found(at: "/aps/content-available", .error)),
+        .aps("BG010", #"{"content-available":[1]}"#, .found(at: "/aps/content-available", .error)),
+        .aps("BG010", #"{"content-available":null}"#, .found(at: "/aps/content-available", .error)),
+        .aps(
+            "BG010", #"{"content-available":false}"#, .found(at: "/aps/content-available", .error)),
+        .aps("BG010", #"{"content-available":true}"#, .clean),
+        .aps("BG010", #"{"content-available":0}"#, .clean),
+        .aps(
+            "BG011", #"{"content-available":true}"#,
+            .found(at: "/aps/content-available", .warning)),
+        .aps("BG011", #"{"content-available":1}"#, .clean),
+        .aps("BG011", #"{"content-available":false}"#, .clean),
+        .aps("BG012", #"{"content-available":0}"#, .found(at: "/aps/content-available", .warning)),
+        .aps("BG012", #"{"content-available":2}"#, .found(at: "/aps/content-available", .warning)),
+        .aps(
+            "BG012", #"{"content-available":1.0}"#,
+            .found(at: "/aps/content-available", .warning)),
+        .aps("BG012", #"{"content-available":1}"#, .clean),
+        .aps("BG012", #"{"content-available":"0"}"#, .clean),
+        .aps("BG016", #"{"content-available":1,"alert":""}"#, .found(at: "/aps/alert", .warning)),
+        .aps("BG016", #"{"content-available":1,"alert":{}}"#, .found(at: "/aps/alert", .warning)),
+        .aps("BG016", #"{"content-available":1,"sound":""}"#, .found(at: "/aps/sound", .warning)),
+        .aps("BG016", #"{"content-available":1,"alert":"x","sound":"default"}"#, .clean),
+        .aps("BG016", #"{"alert":""}"#, .clean),
+        .aps(
+            "BG017", #"{"content-available":1,"mutable-content":1}"#,
+            .found(at: "/aps/mutable-content", .warning)),
+        .aps("BG017", #"{"content-available":1}"#, .clean),
+        RuleCase("BG018", .background, cleanBackground, .found(at: "apns-expiration", .note)),
+        RuleCase("BG018", .background, cleanBackground, expiration: ahead(60), .clean),
+        RuleCase(
+            "BG019", .background, cleanBackground, expiration: .immediately,
+            .found(at: "apns-expiration", .note)),
+        RuleCase("BG019", .background, cleanBackground, .clean),
+        RuleCase("BG019", .voip, cleanCall, expiration: .immediately, .clean),
+        RuleCase(
+            "BG026", .background, cleanBackground, collapseID: "x",
+            .found(at: "apns-collapse-id", .note)),
+        RuleCase("BG026", .background, cleanBackground, .clean),
+    ]
+
+    static let backgroundContent: [RuleCase] = [
+        .data("BG022", #""deltas":[{"op":"add"}]"#, .found(at: "/deltas", .warning)),
+        .data("BG022", #""message":"See you at eight""#, .found(at: "/message", .warning)),
+        .data("BG022", #""data":{"body":{"x":1}}"#, .found(at: "/data/body", .warning)),
+        .data("BG022", #""otp":123456"#, .found(at: "/otp", .warning)),
+        .data(
+            "BG022", #""verification_code":"123456""#,
+            .found(at: "/verification_code", .warning)),
+        .data("BG022", #""deltas":3,"message":"m17","otp":true,"patch":"","body":{}"#, .clean),
+        RuleCase(
+            "BG023", .background, #"{"aps":{"content-available":1}}"#, .found(at: "", .note)),
+        .data("BG023", #""folder":"inbox""#, .found(at: "", .note)),
+        .data("BG023", #""syncVersion":7"#, .clean),
+        .data("BG023", #""data":{"event_id":7}"#, .clean),
+        .data("BG023", #""v":7"#, .clean),
+        .data("BG024", #""type":"message""#, .found(at: "/type", .warning)),
+        .data("BG024", #""event":"incoming_call""#, .found(at: "/event", .warning)),
+        .data("BG024", #""data":{"Action":"newMessage"}"#, .found(at: "/data/Action", .warning)),
+        .data("BG024", #""type":"otp""#, .found(at: "/type", .warning)),
+        .data("BG024", #""type":"sync","name":"alert","event":"recall","kind":7"#, .clean),
+    ]
+
+    static let voip: [RuleCase] = [
+        RuleCase("VO002", .voip, body(5121, #""callUUID":"x""#), .found(at: "", .error)),
+        RuleCase("VO002", .voip, body(100_000, #""callUUID":"x""#), .found(at: "", .error)),
+        RuleCase("VO002", .voip, body(5120, #""callUUID":"x""#), .clean),
+        RuleCase("VO003", .voip, #"{"handle":"Ann"}"#, .found(at: "", .error)),
+        RuleCase("VO003", .voip, #"{"callUUID":""}"#, .found(at: "/callUUID", .error)),
+        RuleCase("VO003", .voip, #"{"callUUID":null}"#, .found(at: "/callUUID", .error)),
+        RuleCase("VO003", .voip, #"{"a":{"b":{"callUUID":"x"}}}"#, .found(at: "", .error)),
+        RuleCase("VO003", .voip, #"{"callUUID":"x"}"#, .clean),
+        RuleCase("VO003", .voip, #"{"call_id":17}"#, .clean),
+        RuleCase("VO003", .voip, #"{"data":{"session-id":"x"}}"#, .clean),
+        RuleCase("VO004", .voip, #"{"callUUID":"x"}"#, .found(at: "", .warning)),
+        RuleCase("VO004", .voip, #"{"callUUID":"x","data":{"callerDisplayName":"Ann"}}"#, .clean),
+        RuleCase("VO004", .voip, cleanCall, .clean),
+        RuleCase("VO005", .voip, cleanCall, .found(at: "apns-expiration", .warning)),
+        RuleCase(
+            "VO005", .voip, cleanCall, expiration: ahead(31),
+            .found(at: "apns-expiration", .warning)),
+        RuleCase("VO005", .voip, cleanCall, expiration: ahead(30), .clean),
+        RuleCase("VO005", .voip, cleanCall, expiration: .immediately, .clean),
+        .call("VO009", #""aps":{"alert":"x"}"#, .found(at: "/aps/alert", .warning)),
+        .call(
+            "VO009", #""aps":{"content-available":1}"#,
+            .found(at: "/aps/content-available", .warning)),
+        .call("VO009", #""aps":{},"alert":"x""#, .clean),
+        RuleCase(
+            "VO010", .voip, cleanCall, collapseID: "x", .found(at: "apns-collapse-id", .note)),
+        RuleCase("VO010", .voip, cleanCall, .clean),
+        .call("VO015", #""room":1"#, .found(at: "", .note)),
+        .call("VO015", #""createdAt":1795255200"#, .clean),
+        .call("VO015", #""data":{"call_start_time":"x"}"#, .clean),
+    ]
+
+    static let voipContent: [RuleCase] = [
+        .call("VO007", #""event":"cancel""#, .found(at: "/event", .error)),
+        .call("VO007", #""type":"call_ended""#, .found(at: "/type", .error)),
+        .call("VO007", #""action":"hang-up""#, .found(at: "/action", .error)),
+        .call(
+            "VO007", #""data":{"callState":"answeredElsewhere"}"#,
+            .found(at: "/data/callState", .error)),
+        .call("VO007", #""type":"MISSED_CALL""#, .found(at: "/type", .error)),
+        .call("VO007", #""cmd":"callUpdate""#, .found(at: "/cmd", .error)),
+        .call(
+            "VO007", #""event":"incoming","state":"ringing","text":"cancel","type":"weekend""#,
+            .clean),
+        .call("VO008", #""type":"chat""#, .found(at: "/type", .error)),
+        .call("VO008", #""data":{"event":"location.request"}"#, .found(at: "/data/event", .error)),
+        .call("VO008", #""message":"Ann calls""#, .found(at: "/message", .warning)),
+        RuleCase("VO008", .voip, #"{"unread_count":3}"#, .found(at: "/unread_count", .error)),
+        .call("VO008", #""type":"incoming_call","name":"Chat","kind":"text call""#, .clean),
+    ]
+}
