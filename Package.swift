@@ -13,6 +13,20 @@ let roomSettings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + (isContinuousIntegration ? [.treatAllWarnings(as: .error)] : [])
 
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let lifecycle = Target.Dependency.product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let unixSignals = Target.Dependency.product(
+    name: "UnixSignals", package: "swift-service-lifecycle")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
 let package = Package(
     name: "rouse",
     platforms: [.macOS(.v15)],
@@ -20,15 +34,26 @@ let package = Package(
         .library(
             name: "APNsClient", targets: ["APNsClient", "APNsWire", "PushTransport", "WakeModel"]),
         .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
+        .executable(name: "rouse", targets: ["rouse"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        // Without its default traits: Rouse reads its own configuration.
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1",
+            traits: []),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
+        .package(
+            url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: [
         // Layer 0: nouns.
@@ -43,6 +68,14 @@ let package = Package(
             swiftSettings: roomSettings),
         .testTarget(
             name: "APNsWireTests", dependencies: ["APNsWire", "PushTransport", "WakeModel"],
+            swiftSettings: roomSettings),
+
+        .target(
+            name: "PayloadRules", dependencies: ["WakeModel"], swiftSettings: roomSettings),
+
+        // Layer 2: the hall.
+        .target(
+            name: "Gateway", dependencies: ["WakeModel", "PayloadRules", logging, lifecycle],
             swiftSettings: roomSettings),
 
         // Layer 3: C.
@@ -84,6 +117,39 @@ let package = Package(
                 "APNsClient", "APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport",
                 "WakeModel",
             ],
+            swiftSettings: roomSettings),
+        .target(
+            name: "StoreSQLite", dependencies: ["WakeModel", "PayloadRules", "Gateway", sqlite],
+            swiftSettings: roomSettings),
+        .target(
+            name: "AdminAPI",
+            dependencies: [
+                "WakeModel", "PayloadRules", "Gateway", hummingbird, hummingbirdCore, nioCore,
+                httpTypes, logging, lifecycle,
+            ],
+            swiftSettings: roomSettings),
+
+        // Layer 4: where rooms are wired together.
+        .target(
+            name: "RouseCommand",
+            dependencies: [
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CurlTransport", "Gateway",
+                "PayloadRules", "PushTransport", "StoreSQLite", "WakeModel", argumentParser,
+                lifecycle, logging, unixSignals, yams,
+            ],
+            swiftSettings: roomSettings),
+        .testTarget(
+            name: "RouseCommandTests",
+            dependencies: [
+                "APNsClient", "APNsSimulator", "APNsWire", "PushTransport", "RouseCommand",
+                "WakeModel", "rouse", logging,
+            ],
+            exclude: ["Golden"], swiftSettings: roomSettings),
+
+        // Layer 5: the program. The guard must be linked into the executable itself, because that
+        // is where the dynamic linker looks before it looks into libnghttp2.
+        .executableTarget(
+            name: "rouse", dependencies: ["CNghttp2ResetGuard", "RouseCommand"],
             swiftSettings: roomSettings),
 
         // The fake: it imports no client code, so that it is an independent check.

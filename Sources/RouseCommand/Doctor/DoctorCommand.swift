@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `rouse doctor`: is everything there that pushing needs?
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Check libraries, key, configuration, clock, and the way to APNs.",
+        discussion: """
+            Sends no push. To see whether a server can be reached it makes one request without a \
+            device token and without credentials, which APNs refuses; the answer also tells the \
+            time. Without --production, --sandbox, --host or a configuration both of Apple's \
+            servers are asked.
+
+            Ends with 0 when nothing is wrong (a warning is not), 69 when a server cannot be \
+            reached, 78 when anything else is wrong.
+
+            Example:
+
+              rouse doctor --config rouse.yaml
+            """)
+
+    @Flag(help: "Ask no server.")
+    var offline = false
+
+    @Flag(help: "Write the result as JSON.")
+    var json = false
+
+    @OptionGroup(title: "App")
+    var app: AppOptions
+
+    @Flag
+    var environment: EnvironmentFlag?
+
+    @OptionGroup(title: "Credential")
+    var credential: CredentialOptions
+
+    @OptionGroup(title: "Server")
+    var server: ServerOptions
+
+    func run() async throws {
+        let variables = Variables.current
+        let console = Console(variables)
+        let examination = await Examination(self, variables: variables)
+        if json {
+            try console.write(DoctorDocument(examination))
+        } else {
+            examination.tell(console)
+        }
+        let status = examination.status
+        guard status == .success else { throw ExitCode(status.rawValue) }
+    }
+}

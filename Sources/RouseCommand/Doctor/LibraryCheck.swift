@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CurlTransport
+
+/// Looks at the libraries that this process has loaded.
+enum LibraryCheck {
+    /// What was found.
+    static func findings() -> [Examination.Finding] {
+        let library: CurlLibrary
+        do throws(CurlLibrary.Unsuitable) {
+            library = try CurlLibrary.loaded()
+        } catch {
+            return [.wrong("libcurl", error.description)]
+        }
+        return [
+            .fine(
+                "libcurl",
+                "\(library.version) with \(library.tlsLibrary) and nghttp2 "
+                    + "\(library.nghttp2Version)."),
+            resetGuard(library),
+        ]
+    }
+
+    /// The fault of libcurl 7.88.0 and 7.88.1, and what stands against it.
+    private static func resetGuard(_ library: CurlLibrary) -> Examination.Finding {
+        switch (library.resetsFinishedStreams, library.hasResetGuard) {
+        case (true, true):
+            .fine(
+                "reset-guard",
+                "This libcurl resets every stream that ended well; the guard is active and drops "
+                    + "those resets.")
+        case (true, false):
+            .warning(
+                "reset-guard",
+                "This libcurl resets every stream that ended well, and the guard against it is "
+                    + "not active: pushes are rationed, so that servers do not close connections.",
+                "Install libcurl 8, or a rouse that links libcurl and libnghttp2 dynamically.")
+        case (false, true): .fine("reset-guard", "Active; this libcurl does not need it.")
+        case (false, false): .fine("reset-guard", "Not active; this libcurl does not need it.")
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a command ends, for scripts. The numbers above 1 are those of `sysexits.h`.
+enum ExitStatus: Int32, Sendable {
+    /// Everything is fine.
+    case success = 0
+    /// The answer is no: a refused push, a dead device token, a faulty provider token.
+    case no = 1
+    /// The command line is wrong.
+    case usage = 64
+    /// What was given cannot be read: a payload, a device token.
+    case data = 65
+    /// There is no such file, or nothing on standard input.
+    case noInput = 66
+    /// A server cannot be reached, or gave no answer.
+    case unavailable = 69
+    /// A fault of Rouse.
+    case bug = 70
+    /// Permission is missing: a file's, or that of the key at APNs.
+    case notAllowed = 77
+    /// The configuration is wrong, a key or a certificate included.
+    case configuration = 78
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsClient
+import APNsWire
+import ArgumentParser
+import Foundation
+import PayloadRules
+import PushTransport
+import WakeModel
+
+/// What `rouse push` needs: everything read, parsed and checked, and nothing sent yet.
+struct PushPlan {
+    /// The push.
+    let push: Push
+    /// What the rules found in it.
+    let findings: [Diagnostic]
+    /// Who sends it.
+    let credential: Credential
+    /// The server.
+    let transport: TransportConfiguration
+    /// The environment, unless only a host was named.
+    let environment: APNsEnvironment?
+    /// How long to wait for the answer.
+    let timeout: Duration
+
+    /// Reads what was typed. Fails with 65 for a payload that Apple would not honour, unless it is
+    /// forced.
+    init(_ command: PushCommand, variables: Variables) throws {
+        let settings = try AppSettings(
+            app: command.app, credential: command.credential, environment: command.environment,
+            server: command.server, variables: variables)
+        let deviceToken = try failing(with: .data) { () throws(InvalidField) in
+            try DeviceToken(hex: command.deviceToken)
+        }
+        let now = WakeClock.system.now()
+        let kind: WakeKind = command.kind == .voip ? .voip : .background
+        let id = APNsID.generate()
+        let request = WakeRequest(
+            kind: kind, deviceToken: deviceToken, bundleID: try settings.requiredBundleID(),
+            payload: try Self.payload(command.payload, kind, id, now),
+            expiration: Self.expiration(command.ttl, kind, now),
+            collapseID: try failing(with: .usage) { () throws(InvalidField) in
+                guard let text = command.collapseID else { return nil }
+                return try CollapseID(text)
+            })
+        let verdict = WakeValidator().validate(request, now: now)
+        findings = verdict.diagnostics
+        if case .invalid(let findings) = verdict, !command.force {
+            throw PayloadRefusal(findings: findings)
+        }
+        push = try failing(with: .data) { () throws(InvalidField) in
+            try Push.wake(
+                kind, to: deviceToken, of: request.bundleID, payload: request.payload,
+                expiration: request.expiration, collapseID: request.collapseID, apnsID: id)
+        }
+        environment = settings.environment
+        transport = try settings.server.transport(for: settings.environment)
+        timeout = .seconds(settings.server.timeoutSeconds)
+        credential = try settings.requiredCredential().open(variables)
+    }
+
+    /// How long APNs may keep trying: what was typed, else a day, or one attempt for a call.
+    private static func expiration(
+        _ ttl: Int?, _ kind: WakeKind, _ now: WallInstant
+    ) -> Expiration {
+        let seconds = ttl ?? (kind == .voip ? 0 : 86_400)
+        return seconds == 0 ? .immediately : .at(now.advanced(bySeconds: Int64(seconds)))
+    }
+
+    /// The payload that was named, or the smallest one of its kind on which no rule remarks.
+    private static func payload(
+        _ path: String?, _ kind: WakeKind, _ id: APNsID, _ now: WallInstant
+    ) throws -> [UInt8] {
+        if let path {
+            return try InputFile.read(path, "payload", limit: WakeValidator.maximumReadBytes)
+        }
+        switch kind {
+        case .background:
+            return Array(#"{"aps":{"content-available":1},"eventId":"\#(id)"}"#.utf8)
+        case .voip:
+            let call = #""callUUID":"\#(id)","handle":"Rouse test call""#
+            return Array("{\(call),\"timestamp\":\(now.secondsSinceEpoch)}".utf8)
+        }
+    }
+
+    /// Sends the push and tells what came of it. Throws the exit code of anything but success.
+    func run(console: Console, asJSON: Bool) async throws {
+        if !asJSON { PushText(console).announce(self) }
+        let reply = try await send()
+        if asJSON {
+            try console.write(PushDocument(self, reply))
+        } else {
+            PushText(console).tell(reply)
+        }
+        guard reply.status == .success else { throw ExitCode(reply.status.rawValue) }
+    }
+
+    private func send() async throws(CommandFailure) -> SingleReply {
+        var configuration = APNsClient.Configuration(
+            transport: transport, authentication: credential.authentication)
+        configuration.pushTimeout = timeout
+        return try await SingleReply(to: push, configuration)
+    }
+}
+
+/// A payload that was not sent because of what the rules found.
+struct PayloadRefusal: Error {
+    /// All findings.
+    let findings: [Diagnostic]
+
+    /// Writes the findings.
+    func tell(_ console: Console, asJSON: Bool) throws(CommandFailure) {
+        if asJSON {
+            try console.write(
+                PayloadRefusalDocument(remarks: findings.map(FindingDocument.init)))
+        } else {
+            for finding in findings { PushText(console).say(finding) }
+        }
+    }
+}

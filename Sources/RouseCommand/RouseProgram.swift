@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Logging
+
+/// The `rouse` program: reads the command line, runs the command, ends with its status.
+public enum RouseProgram {
+    /// Runs the command that the process's arguments name, and ends the process.
+    ///
+    /// Whatever goes wrong ends in a line on standard error and one of the codes of ``ExitStatus``.
+    public static func run() async -> Never {
+        let console = Console(.current)
+        LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
+        do {
+            try refuseSecrets(in: CommandLine.arguments)
+            var command = try RootCommand.parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            exit(ExitStatus.success.rawValue)
+        } catch let failure as CommandFailure {
+            console.complain(failure)
+            exit(failure.status.rawValue)
+        } catch {
+            let code = RootCommand.exitCode(for: error)
+            guard code == .failure, !(error is ExitCode) else { RootCommand.exit(withError: error) }
+            // Only its type: what a library writes into an error may hold a path or a secret.
+            console.complain(
+                CommandFailure(.bug, "An error that Rouse does not know: \(type(of: error))."))
+            exit(ExitStatus.bug.rawValue)
+        }
+    }
+
+    /// Refuses a key as an argument before the parser sees it, whose errors repeat what was typed.
+    private static func refuseSecrets(in arguments: [String]) throws(CommandFailure) {
+        guard !arguments.contains(where: { $0.contains("-----BEGIN") }) else {
+            throw CommandFailure(
+                .usage,
+                "An argument is the text of a key or a certificate. Save it in a file that only "
+                    + "you can read and name the file; arguments are visible to others.")
+        }
+    }
+}
+
+/// `rouse`: the root of all commands.
+struct RootCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rouse",
+        abstract: "Wakes iOS apps: silent and VoIP pushes over APNs.",
+        discussion: """
+            Exit codes: 0 fine; 1 the answer is no; 64 wrong usage; 65 unreadable data; 66 no such \
+            input; 69 a service cannot be reached; 70 a bug; 77 not allowed; 78 bad configuration.
+
+            Example, without any account at Apple:
+
+              rouse serve --dev
+            """,
+        version: RouseVersion.current,
+        subcommands: [
+            ServeCommand.self, PushCommand.self, ProbeCommand.self, TokenCommand.self,
+            SimulatorCommand.self, DoctorCommand.self,
+        ])
+}
+
+/// The program's version.
+enum RouseVersion {
+    /// As `rouse --version` prints it.
+    static let current = "0.1.0"
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsClient
+import APNsWire
+import Gateway
+import PushTransport
+import Synchronization
+import WakeModel
+
+/// Takes the gateway's claims to APNs: one client for each app in its environment.
+struct APNsWakeSender: WakeSender {
+    /// The client of each app.
+    let clients: [AppIdentity: APNsClient]
+
+    /// Sends a batch, all apps at the same time, and reports each answer as it comes.
+    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+        let countdown = Countdown(batch.count)
+        let finish: @Sendable (SendReport) -> Void = { answer in
+            report(answer)
+            countdown.step()
+        }
+        for (app, claims) in Dictionary(grouping: batch, by: \.app) {
+            send(claims, with: clients[app], report: finish)
+        }
+        // A cancelled wait leaves what has no answer to the gateway, as of unknown fate.
+        await countdown.wait()
+    }
+
+    private func send(
+        _ claims: [Claim], with client: APNsClient?,
+        report: @escaping @Sendable (SendReport) -> Void
+    ) {
+        guard let client else {
+            for claim in claims { report(.notSent(claim, "The app has no client.")) }
+            return
+        }
+        var pushes: [Push] = []
+        var sent: [Claim.Ticket] = []
+        for claim in claims {
+            do throws(InvalidField) {
+                pushes.append(
+                    try Push.wake(
+                        claim.kind, to: claim.deviceToken, of: claim.app.bundleID,
+                        payload: claim.payload, expiration: claim.expiration,
+                        collapseID: claim.collapseID, apnsID: claim.id.apnsID))
+                sent.append(claim.ticket)
+            } catch {
+                report(.notSent(claim, error.description))
+            }
+        }
+        let tickets = sent
+        client.send(pushes) { replies in
+            for reply in replies {
+                report(
+                    SendReport(
+                        ticket: tickets[reply.index],
+                        result: reply.result.mapError {
+                            SendFailure(certainty: $0.certainty, description: $0.description)
+                        }))
+            }
+        }
+    }
+}
+
+extension SendReport {
+    fileprivate static func notSent(_ claim: Claim, _ reason: String) -> SendReport {
+        SendReport(
+            ticket: claim.ticket,
+            result: .failure(SendFailure(certainty: .notSent, description: reason)))
+    }
+}
+
+/// Waits until a number of things have happened, or the waiting task is cancelled.
+private final class Countdown: Sendable {
+    private struct State {
+        var remaining: Int
+        var isAbandoned = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state: Mutex<State>
+
+    init(_ count: Int) { state = Mutex(State(remaining: count)) }
+
+    /// One of them happened. Any thread may say so.
+    func step() { resume { $0.remaining -= 1 } }
+
+    func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                resume { $0.waiter = continuation }
+            }
+        } onCancel: {
+            resume { $0.isAbandoned = true }
+        }
+    }
+
+    private func resume(after change: (inout State) -> Void) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            change(&state)
+            guard state.remaining <= 0 || state.isAbandoned else { return nil }
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+}

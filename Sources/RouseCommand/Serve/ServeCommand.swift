@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `rouse serve`: the gateway.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run the gateway: take wakes over HTTP, send them to APNs, tell what became.",
+        discussion: """
+            POST /v1/wakes takes a wake; it is on disk before the answer. GET /v1/wakes/{id} tells \
+            what became of it. SIGTERM stops taking wakes, waits for answers, and ends with 0.
+
+            --dev needs no configuration and no account at Apple: a stand-in for APNs, a key made \
+            on the spot, one demo app, and three commands to paste.
+
+            A configuration file:
+
+              listen: 127.0.0.1:8080
+              store: /var/lib/rouse/wakes.sqlite
+              api-keys:
+                - name: backend
+                  sha256: <what is printed by printf %s "$KEY" | sha256sum>
+              apps:
+                - bundle-id: com.example.app
+                  environment: production
+                  team-id: TEAM123456
+                  key-file: AuthKey_ABCDE12345.p8
+
+            Examples:
+
+              rouse serve --config rouse.yaml
+              rouse serve --dev
+            """)
+
+    @Option(help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"))
+    var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen, as host:port or unix:path. Or ROUSE_LISTEN.", valueName: "address"))
+    var listen: String?
+
+    @Option(help: ArgumentHelp("The SQLite file. Or ROUSE_STORE.", valueName: "file"))
+    var store: String?
+
+    @Option(help: ArgumentHelp("trace … critical. Or ROUSE_LOG_LEVEL.", valueName: "level"))
+    var logLevel: String?
+
+    @Flag(help: "Listen beyond this machine without TLS.")
+    var insecure = false
+
+    @Flag(help: "Run with a stand-in for APNs and a demo app, without a configuration.")
+    var dev = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --dev: keep store, key and CA in this folder. Without it: a temporary one.",
+            valueName: "path"))
+    var folder: String?
+
+    func validate() throws {
+        if dev, config != nil {
+            throw ValidationError("--dev needs no configuration. Give --config or --dev.")
+        }
+        if folder != nil, !dev { throw ValidationError("--folder goes with --dev.") }
+        if dev, store != nil {
+            throw ValidationError("With --dev the store is in the folder. Give --folder.")
+        }
+    }
+
+    func run() async throws {
+        let variables = Variables.current
+        let console = Console(variables)
+        if dev {
+            try await DevelopmentServe(self, variables: variables).run(console)
+        } else {
+            try await ServePlan(self, variables: variables).run(console)
+        }
+    }
+}

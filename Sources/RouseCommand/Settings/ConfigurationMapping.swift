@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import WakeModel
+import Yams
+
+/// One mapping of a configuration file: typed look-ups whose errors name line, field, problem and
+/// fix.
+struct ConfigurationMapping {
+    /// The file, as it was named.
+    let file: String
+    /// The path of the mapping in the file, such as `apps[0]`; empty for the root.
+    let path: String
+    private let mapping: Node.Mapping
+    private let known: [String]
+
+    /// Wraps a node. Throws for anything but a mapping, and for a key that is not `known`.
+    init(
+        _ node: Node, file: String, path: String = "", known: [String]
+    ) throws(CommandFailure) {
+        guard let mapping = node.mapping else {
+            throw Self.failure(
+                file, node.mark, path.isEmpty ? "the file" : path, "is not a mapping",
+                "Write keys and values: \(known.joined(separator: ", ")).")
+        }
+        self.file = file
+        self.path = path
+        self.mapping = mapping
+        self.known = known
+        for (key, _) in mapping {
+            let name = key.scalar?.string ?? ""
+            guard !known.contains(name) else { continue }
+            let place = path.isEmpty ? name : "\(path).\(name)"
+            let meant = Nearest.name(to: name, among: known)
+            throw Self.failure(
+                file, key.mark, place, "is no key that Rouse knows",
+                meant.map { "Did you mean \($0)?" }
+                    ?? "The keys here are \(known.joined(separator: ", ")).")
+        }
+    }
+
+    /// What is wrong with the value of `key`.
+    func failure(_ key: String, _ problem: String, _ remedy: String) -> CommandFailure {
+        let mark = mapping[key]?.mark ?? mapping.mark
+        return Self.failure(file, mark, place(key), problem, remedy)
+    }
+
+    /// Runs `body` and blames the value of `key` for an invalid field.
+    func checking<Value>(
+        _ key: String, _ body: () throws(InvalidField) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(InvalidField) {
+            return try body()
+        } catch {
+            throw failure(key, error.problem, error.remedy)
+        }
+    }
+
+    /// Whether the key has a value.
+    func has(_ key: String) -> Bool { value(key) != nil }
+
+    /// A text that is not empty; `nil` when the key is absent.
+    func string(_ key: String) throws(CommandFailure) -> String? {
+        guard let node = value(key) else { return nil }
+        guard let text = node.scalar?.string, !text.isEmpty else {
+            throw failure(key, "is not a text", "Write one value, in quotes if need be.")
+        }
+        return text
+    }
+
+    /// A text that must be there.
+    func requiredString(_ key: String, _ remedy: String) throws(CommandFailure) -> String {
+        guard let text = try string(key) else { throw failure(key, "is missing", remedy) }
+        return text
+    }
+
+    /// A whole number within a range; `nil` when the key is absent.
+    func integer(_ key: String, in range: ClosedRange<Int>) throws(CommandFailure) -> Int? {
+        guard let node = value(key) else { return nil }
+        guard let number = node.int, range.contains(number) else {
+            throw failure(
+                key, "is not a whole number from \(range.lowerBound) to \(range.upperBound)",
+                "Write such a number, without a unit.")
+        }
+        return number
+    }
+
+    /// `true` or `false`; `nil` when the key is absent.
+    func boolean(_ key: String) throws(CommandFailure) -> Bool? {
+        guard let node = value(key) else { return nil }
+        guard let boolean = node.bool else {
+            throw failure(key, "is neither true nor false", "Write true or false.")
+        }
+        return boolean
+    }
+
+    /// One of a few words; `nil` when the key is absent.
+    func choice<Word: RawRepresentable & CaseIterable>(
+        _ key: String, _ type: Word.Type = Word.self
+    ) throws(CommandFailure) -> Word? where Word.RawValue == String {
+        guard let text = try string(key) else { return nil }
+        guard let word = Word(rawValue: text) else {
+            let words = Word.allCases.map(\.rawValue)
+            let meant = Nearest.name(to: text, among: words)
+            throw failure(
+                key, "is none of the words that it can be",
+                meant.map { "Did you mean \($0)?" }
+                    ?? "Write one of \(words.joined(separator: ", ")).")
+        }
+        return word
+    }
+
+    /// A mapping inside this one; `nil` when the key is absent.
+    func mapping(_ key: String, known: [String]) throws(CommandFailure) -> ConfigurationMapping? {
+        guard let node = value(key) else { return nil }
+        return try ConfigurationMapping(node, file: file, path: place(key), known: known)
+    }
+
+    /// A list of mappings; empty when the key is absent.
+    func list(_ key: String, known: [String]) throws(CommandFailure) -> [ConfigurationMapping] {
+        guard let node = value(key) else { return [] }
+        guard let sequence = node.sequence else {
+            throw failure(key, "is not a list", "Begin each entry with a hyphen.")
+        }
+        var list: [ConfigurationMapping] = []
+        for (index, node) in sequence.enumerated() {
+            list.append(
+                try ConfigurationMapping(
+                    node, file: file, path: "\(place(key))[\(index)]", known: known))
+        }
+        return list
+    }
+
+    private func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+    /// The node of a key; `nil` for an absent key, and for one without a value.
+    private func value(_ key: String) -> Node? {
+        guard let node = mapping[key], node.null == nil else { return nil }
+        return node
+    }
+
+    private static func failure(
+        _ file: String, _ mark: Mark?, _ place: String, _ problem: String, _ remedy: String
+    ) -> CommandFailure {
+        let line = mark.map { ":\($0.line)" } ?? ""
+        return CommandFailure(.configuration, "\(file)\(line): \(place) \(problem). \(remedy)")
+    }
+}

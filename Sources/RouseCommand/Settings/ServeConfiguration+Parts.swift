@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsWire
+import Foundation
+import PushTransport
+import WakeModel
+
+// The parts of a configuration file. The table of all keys is in `ServeConfiguration+YAML.swift`.
+
+extension ServeConfiguration.Listen {
+    /// Reads `host:port`, `[address]:port` or `unix:path`. Throws ``WakeModel/InvalidField``.
+    init(_ text: String) throws(InvalidField) {
+        if text.hasPrefix("unix:"), text.utf8.count > 5 {
+            self = .unixSocket(path: String(text.dropFirst(5)))
+            return
+        }
+        guard let colon = text.lastIndex(of: ":"),
+            let port = Int(text[text.index(after: colon)...]), (0...65_535).contains(port)
+        else {
+            throw InvalidField(
+                field: "listen", problem: "is not host:port",
+                remedy: "Write it as 127.0.0.1:8080, or unix:/run/rouse.sock.")
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty else {
+            throw InvalidField(
+                field: "listen", problem: "has no host",
+                remedy: "Write 127.0.0.1 before the port.")
+        }
+        self = .tcp(host: String(host), port: port)
+    }
+}
+
+extension ServeConfiguration.NamedKey {
+    init(_ mapping: ConfigurationMapping) throws(CommandFailure) {
+        name = try mapping.requiredString("name", "Name the program that uses the key.")
+        let remedy = "Give the output of: printf %s \"$KEY\" | sha256sum"
+        sha256 = try mapping.requiredString("sha256", remedy)
+        guard sha256.utf8.count == 64, sha256.allSatisfy(\.isHexDigit) else {
+            throw mapping.failure("sha256", "is not 64 hexadecimal digits", remedy)
+        }
+    }
+}
+
+extension ServeConfiguration.App {
+    static let keys = [
+        "bundle-id", "environment", "key-file", "key-id", "team-id", "certificate-file",
+        "certificate-key-file", "pkcs12-file", "server",
+    ]
+
+    init(_ mapping: ConfigurationMapping, folder: URL) throws(CommandFailure) {
+        let text = try mapping.requiredString(
+            "bundle-id", "Give the app's bundle id, such as com.example.app.")
+        bundleID = try mapping.checking("bundle-id") { () throws(InvalidField) in
+            try BundleID(text)
+        }
+        guard let environment: APNsEnvironment = try mapping.choice("environment") else {
+            throw mapping.failure("environment", "is missing", "Write production or sandbox.")
+        }
+        self.environment = environment
+        credential = try CredentialSource(mapping, folder: folder)
+        if let mapping = try mapping.mapping("server", known: ["host", "port", "ca-file"]) {
+            server = ServeConfiguration.Server(
+                host: try mapping.requiredString("host", "Name the stand-in's host."),
+                port: try mapping.integer("port", in: 1...65_535) ?? 443,
+                certificateAuthorityPath: try mapping.string("ca-file").map {
+                    ServeConfiguration.path($0, in: folder)
+                })
+        }
+    }
+}
+
+extension CredentialSource {
+    init(_ mapping: ConfigurationMapping, folder: URL) throws(CommandFailure) {
+        let forms = ["key-file", "certificate-file", "pkcs12-file"].filter(mapping.has)
+        guard forms.count == 1 else {
+            throw mapping.failure(
+                forms.last ?? "key-file",
+                forms.isEmpty ? "is missing" : "stands beside \(forms[0])",
+                "Give one of key-file, certificate-file and pkcs12-file.")
+        }
+        func path(_ key: String) throws(CommandFailure) -> String {
+            ServeConfiguration.path(
+                try mapping.requiredString(key, "Give the path of the file."), in: folder)
+        }
+        switch forms[0] {
+        case "key-file":
+            let place = KeyPlace.file(path: try path("key-file"))
+            self = .key(
+                place,
+                keyID: try Self.identifier("key-id", mapping, default: place.guessedKeyID),
+                teamID: try Self.identifier("team-id", mapping, default: nil))
+        case "certificate-file":
+            self = .certificate(
+                path: try path("certificate-file"), keyPath: try path("certificate-key-file"))
+        default:
+            self = .pkcs12(path: try path("pkcs12-file"))
+        }
+    }
+
+    private static func identifier(
+        _ key: String, _ mapping: ConfigurationMapping, default guess: String?
+    ) throws(CommandFailure) -> DeveloperID {
+        guard let text = try mapping.string(key) ?? guess else {
+            throw mapping.failure(key, "is missing", "Copy it from Apple's developer account.")
+        }
+        return try mapping.checking(key) { () throws(InvalidField) in
+            try DeveloperID(text, field: key)
+        }
+    }
+}
+
+extension ServeConfiguration.TransportSettings {
+    static let keys = [
+        "connections", "streams-per-connection", "queue", "connect-timeout-seconds", "proxy",
+    ]
+
+    init(_ mapping: ConfigurationMapping) throws(CommandFailure) {
+        self.init()
+        maximumConnections =
+            try mapping.integer("connections", in: 1...64) ?? maximumConnections
+        maximumStreamsPerConnection =
+            try mapping.integer("streams-per-connection", in: 1...1000)
+            ?? maximumStreamsPerConnection
+        maximumQueued = try mapping.integer("queue", in: 1...10_000_000) ?? maximumQueued
+        connectTimeoutSeconds =
+            try mapping.integer("connect-timeout-seconds", in: 1...300) ?? connectTimeoutSeconds
+        if let text = try mapping.string("proxy") {
+            proxy = try mapping.checking("proxy") { () throws(InvalidField) in
+                try ServerSettings.proxy(text, field: "proxy")
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import PushTransport
+import WakeModel
+
+/// Everything that a gateway is configured with. Reading it from a file is in
+/// `ServeConfiguration+YAML.swift`, which documents each key.
+struct ServeConfiguration: Hashable, Sendable {
+    /// Where the HTTP API listens.
+    var listen = Listen.tcp(host: "127.0.0.1", port: 8080)
+    /// Whether it may listen on other addresses than loopback without TLS.
+    var allowsInsecureListen = false
+    /// The SQLite file.
+    var storePath = "rouse.sqlite"
+    /// Who may call the API.
+    var apiKeys: [NamedKey] = []
+    /// The apps that are served.
+    var apps: [App] = []
+    /// Which log lines are written.
+    var logLevel = Logger.Level.info
+    /// How APNs is reached.
+    var transport = TransportSettings()
+
+    /// Where to listen.
+    enum Listen: Hashable, Sendable {
+        /// A host and a port; 0 lets the system choose one.
+        case tcp(host: String, port: Int)
+        /// A Unix domain socket.
+        case unixSocket(path: String)
+
+        /// Whether only this machine can reach it.
+        var isLocal: Bool {
+            switch self {
+            case .tcp(let host, _): ["127.0.0.1", "::1", "localhost"].contains(host)
+            case .unixSocket: true
+            }
+        }
+    }
+
+    /// A key of the API, by its digest.
+    struct NamedKey: Hashable, Sendable {
+        /// The name of the program that uses it.
+        var name: String
+        /// The SHA-256 of the key, in hexadecimal.
+        var sha256: String
+    }
+
+    /// One app in one environment.
+    struct App: Hashable, Sendable {
+        /// The app.
+        var bundleID: BundleID
+        /// The environment of its device tokens.
+        var environment: APNsEnvironment
+        /// Its key or certificate.
+        var credential: CredentialSource
+        /// Another server than Apple's.
+        var server: Server?
+    }
+
+    /// A server that stands in for Apple's.
+    struct Server: Hashable, Sendable {
+        /// Its name or address.
+        var host: String
+        /// Its port.
+        var port: Int
+        /// A file of certificate authorities, instead of the system's.
+        var certificateAuthorityPath: String?
+    }
+
+    /// Limits of the transport to APNs, for each app.
+    struct TransportSettings: Hashable, Sendable {
+        /// The most connections.
+        var maximumConnections = 4
+        /// The most streams on one connection.
+        var maximumStreamsPerConnection = 250
+        /// The most pushes that wait for a stream.
+        var maximumQueued = 100_000
+        /// How long connecting may take, in seconds.
+        var connectTimeoutSeconds = 10
+        /// The way out.
+        var proxy: TransportConfiguration.Proxy = .environment
+    }
+}

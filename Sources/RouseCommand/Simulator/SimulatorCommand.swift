@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import WakeModel
+
+/// `rouse apns-simulator`: a stand-in for APNs.
+struct SimulatorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apns-simulator",
+        abstract: "Run a stand-in for APNs on this machine.",
+        discussion: """
+            It speaks HTTP/2 over TLS and says no the way Apple does. It makes its certificate \
+            by itself, and a signing key that clients may use; any other well-formed provider \
+            token will do too. When it is ready it prints where it listens, and a command to \
+            try. It runs until SIGTERM or SIGINT.
+
+            The control endpoint (--control-port) is plain HTTP: GET /pushes, POST /faults, POST \
+            /devices, POST /goaway and others inject faults and tell what arrived.
+
+            Example:
+
+              rouse apns-simulator --port 2197 --control-port 2198
+            """)
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port; 0 lets the system choose.")
+    var port = 0
+
+    @Option(help: "Serve the control endpoint on this port; 0 lets the system choose.")
+    var controlPort: Int?
+
+    @Flag(help: "Which of Apple's environments it stands for.")
+    var environment: EnvironmentFlag = .sandbox
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the certificate authority and the key into this folder. Without it: a "
+                + "temporary one.", valueName: "path"))
+    var folder: String?
+
+    @Flag(help: "Answer device tokens that nobody registered with BadDeviceToken.")
+    var refuseUnknownTokens = false
+
+    @Flag(help: "Answer background pushes with priority 10 with BadPriority.")
+    var strictPriority = false
+
+    @Flag(help: "Write the ready line as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (0...65_535).contains(port), (0...65_535).contains(controlPort ?? 0) else {
+            throw ValidationError("A port is not between 0 and 65535.")
+        }
+    }
+
+    func run() async throws {
+        try await SimulatorRun(self).run(Console(.current))
+    }
+}

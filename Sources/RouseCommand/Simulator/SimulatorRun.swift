@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsSimulator
+import Foundation
+import Logging
+import ServiceLifecycle
+import UnixSignals
+import WakeModel
+
+/// What `rouse apns-simulator` needs, and its life.
+struct SimulatorRun {
+    private let configuration: APNsSimulator.Configuration
+    private let folder: StandInFolder
+    private let asJSON: Bool
+
+    /// Takes what was typed, and makes the folder and its key.
+    init(_ command: SimulatorCommand) throws(CommandFailure) {
+        var configuration = APNsSimulator.Configuration()
+        configuration.host = command.host
+        configuration.port = command.port
+        configuration.controlPort = command.controlPort
+        configuration.environment = command.environment.environment
+        configuration.unknownDeviceTokens = command.refuseUnknownTokens ? .refused : .accepted
+        configuration.refusesBackgroundPriority10 = command.strictPriority
+        self.configuration = configuration
+        asJSON = command.json
+        folder = try StandInFolder(path: command.folder)
+        _ = try folder.key()
+    }
+
+    /// Runs the simulator until a signal ends it.
+    func run(_ console: Console) async throws(CommandFailure) {
+        defer { folder.remove() }
+        let service = SimulatorService(
+            configuration: configuration, folder: folder, console: console, asJSON: asJSON)
+        var logger = Logger(label: "rouse")
+        logger.logLevel = .warning
+        let group = ServiceGroup(
+            services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        do {
+            try await group.run()
+        } catch {
+            throw CommandFailure(
+                .unavailable,
+                "The simulator did not start on \(configuration.host):\(configuration.port): "
+                    + "\(error)")
+        }
+    }
+}
+
+/// The simulator as a service.
+private struct SimulatorService: Service {
+    let configuration: APNsSimulator.Configuration
+    let folder: StandInFolder
+    let console: Console
+    let asJSON: Bool
+
+    func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            var logger = Logger(label: "apns-simulator")
+            logger.logLevel = .warning
+            try await APNsSimulator.run(
+                configuration, certificateAuthorityPath: folder.certificateAuthorityPath,
+                logger: logger
+            ) { tell($0) }
+        }
+    }
+
+    private func tell(_ ready: APNsSimulator.ReadyLine) {
+        if asJSON {
+            try? console.write(ReadyDocument(ready, folder))
+            return
+        }
+        console.say("CA", ready.certificateAuthorityPath)
+        console.say("Key", "\(folder.keyPath), team \(StandInFolder.teamID)")
+        if let port = ready.controlPort {
+            console.say("Control", "http://\(ready.host):\(port)/pushes")
+        }
+        console.sayVerbatim(
+            "Try",
+            "rouse push --host \(ready.host) --port \(ready.port) --ca "
+                + "\(ready.certificateAuthorityPath) --key \(folder.keyPath) --team-id "
+                + "\(StandInFolder.teamID) --bundle-id com.example.app 0123456789abcdef")
+        console.say(
+            "Ready",
+            "\(ready.host):\(ready.port) stands in for APNs (\(ready.environment)).", .good)
+    }
+}
+
+/// `rouse apns-simulator --json`: one document, once it is ready.
+///
+/// | Key | Value |
+/// |---|---|
+/// | `host`, `port` | where it listens |
+/// | `control_port` | where the control endpoint listens, if it was asked for |
+/// | `environment` | `sandbox` or `production` |
+/// | `ca_path` | the certificate authority that clients must trust |
+/// | `key_path`, `key_id`, `team_id` | a signing key that clients may use |
+struct ReadyDocument: Encodable {
+    let host: String
+    let port: Int
+    let controlPort: Int?
+    let environment: String
+    let caPath: String
+    let keyPath: String
+    let keyId: String
+    let teamId: String
+
+    /// Describes a simulator that is ready.
+    init(_ ready: APNsSimulator.ReadyLine, _ folder: StandInFolder) {
+        host = ready.host
+        port = ready.port
+        controlPort = ready.controlPort
+        environment = ready.environment
+        caPath = ready.certificateAuthorityPath
+        keyPath = folder.keyPath
+        keyId = StandInFolder.keyID
+        teamId = StandInFolder.teamID
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Files that a command is told to read, with the exit code that fits each way to fail.
+enum InputFile {
+    /// Fails for a path that cannot be read: 66 when nothing is there, 77 without permission.
+    static func check(_ path: String, _ field: String) throws(CommandFailure) {
+        guard access(path, R_OK) != 0 else { return }
+        let reason = String(cString: strerror(errno))
+        switch errno {
+        case EACCES, EPERM:
+            throw CommandFailure(
+                .notAllowed, "\(field) (\(path)) may not be read: \(reason). Check its permissions."
+            )
+        default:
+            throw CommandFailure(
+                .noInput, "\(field) (\(path)) cannot be read: \(reason). Check the path.")
+        }
+    }
+
+    /// The bytes of a file, or of standard input for `-`, up to `limit` bytes and one more, by
+    /// which a caller sees that there are too many.
+    static func read(
+        _ path: String, _ field: String, limit: Int
+    ) throws(CommandFailure) -> [UInt8] {
+        if path != "-" { try check(path, field) }
+        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw CommandFailure(
+                .noInput, "\(field) cannot be read: \(String(cString: strerror(errno))).")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var bytes: [UInt8] = []
+        do {
+            while bytes.count <= limit,
+                let part = try handle.read(upToCount: limit + 1 - bytes.count), !part.isEmpty
+            {
+                bytes += part
+            }
+        } catch {
+            throw CommandFailure(.noInput, "\(field) cannot be read to its end.")
+        }
+        return bytes
+    }
+}

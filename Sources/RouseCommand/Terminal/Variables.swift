@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The environment variables that Rouse reads. They stand over a configuration file and under the
+/// options of the command line.
+enum Variable: String, CaseIterable, Sendable {
+    /// The signing key itself, as PEM text. Secret.
+    case key = "ROUSE_KEY"
+    /// The signing key's file.
+    case keyFile = "ROUSE_KEY_FILE"
+    /// The signing key's id.
+    case keyID = "ROUSE_KEY_ID"
+    /// The team's id.
+    case teamID = "ROUSE_TEAM_ID"
+    /// A certificate's file in PEM.
+    case certificate = "ROUSE_CERT"
+    /// The certificate's key, in PEM.
+    case certificateKey = "ROUSE_CERT_KEY"
+    /// A PKCS#12 archive.
+    case pkcs12 = "ROUSE_P12"
+    /// What decrypts the certificate's key or the archive. Secret.
+    case certificatePassword = "ROUSE_CERT_PASSWORD"
+    /// The app's bundle id.
+    case bundleID = "ROUSE_BUNDLE_ID"
+    /// `production` or `sandbox`.
+    case environment = "ROUSE_ENVIRONMENT"
+    /// The configuration file.
+    case configuration = "ROUSE_CONFIG"
+    /// Where the gateway listens.
+    case listen = "ROUSE_LISTEN"
+    /// The gateway's store.
+    case store = "ROUSE_STORE"
+    /// The gateway's log level.
+    case logLevel = "ROUSE_LOG_LEVEL"
+}
+
+/// A process's environment, as a value.
+struct Variables: Sendable {
+    private let values: [String: String]
+
+    /// An environment with these values.
+    init(_ values: [String: String]) { self.values = values }
+
+    /// This process's environment.
+    static var current: Variables { Variables(ProcessInfo.processInfo.environment) }
+
+    /// A variable's value; `nil` when it is not set or empty.
+    subscript(name: String) -> String? {
+        values[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// A variable's value; `nil` when it is not set or empty.
+    subscript(variable: Variable) -> String? { self[variable.rawValue] }
+}

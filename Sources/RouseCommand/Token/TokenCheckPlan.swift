@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsClient
+import APNsWire
+import WakeModel
+
+/// What `rouse token --verify` needs: the text, and what to hold it against.
+struct TokenCheckPlan {
+    /// The most bytes that are read of a JWT; a provider token has about 220.
+    static let maximumByteCount = 16_384
+
+    private let text: String
+    private let expectation: TokenCheck.Expectation
+
+    /// Reads the JWT, and the key if one is named. Neither the environment's key nor a
+    /// configuration's counts: a token of somebody else is not to be blamed for them.
+    init(_ command: TokenCommand, variables: Variables) throws(CommandFailure) {
+        let path = command.credential.key
+        expectation = TokenCheck.Expectation(
+            key: try path.map { (path) throws(CommandFailure) in
+                try CredentialSource.KeyPlace.file(path: path).open(variables)
+            },
+            keyID: try Self.identifier(
+                command.credential.keyID
+                    ?? path.flatMap { CredentialSource.KeyPlace.file(path: $0).guessedKeyID },
+                "key id"),
+            teamID: try Self.identifier(command.credential.teamID, "team id"))
+        if let jwt = command.jwt, jwt != "-" {
+            text = jwt
+        } else {
+            let bytes = try InputFile.read("-", "JWT", limit: Self.maximumByteCount)
+            text = String(decoding: bytes, as: UTF8.self)
+        }
+        guard text.contains(where: { !$0.isWhitespace }) else {
+            throw CommandFailure(.noInput, "No JWT came on standard input.")
+        }
+        guard text.utf8.count <= Self.maximumByteCount else {
+            throw CommandFailure(
+                .data, "This has more than \(Self.maximumByteCount) bytes and is no JWT.")
+        }
+    }
+
+    private static func identifier(
+        _ text: String?, _ field: String
+    ) throws(CommandFailure) -> DeveloperID? {
+        guard let text else { return nil }
+        return try failing(with: .usage) { () throws(InvalidField) in
+            try DeveloperID(text, field: field)
+        }
+    }
+
+    /// Checks the token and tells what is wrong with it.
+    func run(_ console: Console, asJSON: Bool) throws(CommandFailure) -> ExitStatus {
+        let check = TokenCheck(text, now: WakeClock.system.now(), expecting: expectation)
+        if asJSON {
+            try console.write(TokenCheckDocument(check))
+        } else {
+            tell(check, console)
+        }
+        return check.faults.isEmpty ? .success : .no
+    }
+
+    private func tell(_ check: TokenCheck, _ console: Console) {
+        if let id = check.keyID { console.say("Key", id) }
+        if let id = check.teamID { console.say("Team", id) }
+        if let instant = check.issuedAt { console.say("Signed", instant.description) }
+        for fault in check.faults {
+            console.say(fault.rule ?? "Fault", fault.message, .bad)
+            console.say("", fault.fix)
+        }
+        for note in check.notes { console.say("Note", note) }
+        if check.faults.isEmpty {
+            let signature =
+                check.isSignatureValid == true ? " The signature is this key's." : ""
+            console.say("Result", "Sound: no rule finds a fault.\(signature)", .good)
+        } else {
+            let answers = check.faults.map(\.answer.rawValue)
+            console.say(
+                "Result", "Faulty: APNs answers 403 \(answers.first ?? "").", .bad)
+        }
+    }
+}
+
+/// `rouse token --verify --json`.
+///
+/// | Key | Value |
+/// |---|---|
+/// | `sound` | whether there is no fault |
+/// | `key_id`, `team_id`, `issued_at` | what the token says, where it can be read |
+/// | `signature_valid` | whether the key given with `--key` signed it |
+/// | `faults` | each with `rule` (where one fits), `message`, `fix`, `apns_answer` |
+/// | `notes` | what is worth knowing |
+struct TokenCheckDocument: Encodable {
+    let sound: Bool
+    let keyId: String?
+    let teamId: String?
+    let issuedAt: String?
+    let signatureValid: Bool?
+    let faults: [FaultDocument]
+    let notes: [String]
+
+    /// One fault.
+    struct FaultDocument: Encodable {
+        let rule: String?
+        let message: String
+        let fix: String
+        let apnsAnswer: String
+    }
+
+    /// Describes a check.
+    init(_ check: TokenCheck) {
+        sound = check.faults.isEmpty
+        keyId = check.keyID
+        teamId = check.teamID
+        issuedAt = check.issuedAt?.description
+        signatureValid = check.isSignatureValid
+        notes = check.notes
+        faults = check.faults.map {
+            FaultDocument(
+                rule: $0.rule, message: $0.message, fix: $0.fix, apnsAnswer: $0.answer.rawValue)
+        }
+    }
+}
