@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsWire
+import Foundation
+import Logging
+import PushTransport
+import Testing
+import WakeModel
+
+@testable import RouseCommand
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    private static let app = """
+        apps:
+          - bundle-id: com.example.app
+            environment: production
+            team-id: TEAM123456
+            key-file: keys/AuthKey_ABCDE12345.p8
+        """
+
+    private func read(
+        _ yaml: String, _ variables: [String: String] = [:]
+    ) throws(CommandFailure) -> ServeConfiguration {
+        try ServeConfiguration(
+            yaml: yaml, file: "rouse.yaml", folder: URL(filePath: "/etc/rouse/"),
+            variables: Variables(variables))
+    }
+
+    @Test("reads every key")
+    func everyKey() throws {
+        let configuration = try read(
+            """
+            listen: "[::1]:9000"
+            insecure: true
+            store: data/wakes.sqlite
+            log-level: debug
+            api-keys:
+              - name: backend
+                sha256: \(String(repeating: "0f", count: 32))
+            transport:
+              connections: 2
+              streams-per-connection: 100
+              queue: 5000
+              connect-timeout-seconds: 3
+              proxy: http://user:secret@proxy.example:3128
+            apps:
+              - bundle-id: com.example.app
+                environment: production
+                team-id: TEAM123456
+                key-file: keys/AuthKey_ABCDE12345.p8
+                server:
+                  host: 127.0.0.1
+                  port: 2197
+                  ca-file: /tmp/ca.pem
+              - bundle-id: com.example.app
+                environment: sandbox
+                certificate-file: cert.pem
+                certificate-key-file: cert.key
+              - bundle-id: com.example.other
+                environment: sandbox
+                pkcs12-file: other.p12
+            """)
+        #expect(configuration.listen == .tcp(host: "::1", port: 9000))
+        #expect(configuration.allowsInsecureListen)
+        #expect(configuration.storePath == "/etc/rouse/data/wakes.sqlite")
+        #expect(configuration.logLevel == .debug)
+        #expect(configuration.apiKeys.map(\.name) == ["backend"])
+        #expect(configuration.transport.maximumConnections == 2)
+        #expect(configuration.transport.maximumStreamsPerConnection == 100)
+        #expect(configuration.transport.maximumQueued == 5000)
+        #expect(configuration.transport.connectTimeoutSeconds == 3)
+        #expect(
+            configuration.transport.proxy
+                == .http(
+                    url: "http://proxy.example:3128",
+                    credentials: .init(user: "user", password: "secret")))
+        #expect(
+            configuration.apps.map(\.credential) == [
+                .key(
+                    .file(path: "/etc/rouse/keys/AuthKey_ABCDE12345.p8"),
+                    keyID: try DeveloperID("ABCDE12345", field: ""),
+                    teamID: try DeveloperID("TEAM123456", field: "")),
+                .certificate(path: "/etc/rouse/cert.pem", keyPath: "/etc/rouse/cert.key"),
+                .pkcs12(path: "/etc/rouse/other.p12"),
+            ])
+        #expect(configuration.apps[0].server?.certificateAuthorityPath == "/tmp/ca.pem")
+        #expect(ServeReadiness.problems(of: configuration).isEmpty)
+    }
+
+    @Test("has defaults for everything but apps and keys, and says what is missing")
+    func defaults() throws {
+        let configuration = try read(Self.app)
+        #expect(configuration.listen == .tcp(host: "127.0.0.1", port: 8080))
+        #expect(configuration.storePath == "/etc/rouse/rouse.sqlite")
+        let problems = ServeReadiness.problems(of: configuration)
+        #expect(problems.count == 1)
+        #expect(problems[0].hasPrefix("api-keys is empty"))
+    }
+
+    @Test("the environment stands over the file")
+    func environment() throws {
+        let configuration = try read(
+            "listen: 127.0.0.1:1\nstore: a\nlog-level: info\n" + Self.app,
+            [
+                "ROUSE_LISTEN": "unix:/run/rouse.sock", "ROUSE_STORE": "/var/b",
+                "ROUSE_LOG_LEVEL": "trace",
+            ])
+        #expect(configuration.listen == .unixSocket(path: "/run/rouse.sock"))
+        #expect(configuration.storePath == "/var/b")
+        #expect(configuration.logLevel == .trace)
+    }
+
+    @Test(
+        "names line, field, problem and fix",
+        arguments: [
+            ("lisen: 127.0.0.1:1", "rouse.yaml:1: lisen is no key that Rouse knows", "listen?"),
+            ("a: b", "a is no key that Rouse knows", "The keys here are listen"),
+            ("listen: 8080", "listen is not host:port", "127.0.0.1:8080"),
+            ("listen: localhost:99999", "listen is not host:port", "127.0.0.1:8080"),
+            ("insecure: maybe", "insecure is neither true nor false", "true or false"),
+            ("log-level: wrning", "log-level is none of the words", "Did you mean warning?"),
+            ("apps: com.example.app", "apps is not a list", "hyphen"),
+            ("apps:\n  - text", "rouse.yaml:2: apps[0] is not a mapping", "bundle-id"),
+            ("apps:\n  - bundle_id: a", "apps[0].bundle_id is no key", "Did you mean bundle-id?"),
+            ("apps:\n  - environment: sandbox", "apps[0].bundle-id is missing", "com.example.app"),
+            (
+                "apps:\n  - bundle-id: com.example.app.voip", "rouse.yaml:2: apps[0].bundle-id",
+                "without it"
+            ),
+            (
+                "apps:\n  - bundle-id: a\n    environment: prod",
+                "rouse.yaml:3: apps[0].environment", "production"
+            ),
+            (
+                "apps:\n  - bundle-id: a\n    environment: sandbox", "apps[0].key-file is missing",
+                "pkcs12-file"
+            ),
+            (
+                "apps:\n  - bundle-id: a\n    environment: sandbox\n    key-file: k.p8",
+                "apps[0].key-id is missing", "developer account"
+            ),
+            (
+                "apps:\n  - bundle-id: a\n    environment: sandbox\n    key-file: k.p8\n"
+                    + "    pkcs12-file: x", "stands beside key-file", "Give one of"
+            ),
+            (
+                "apps:\n  - bundle-id: a\n    environment: sandbox\n    key-file: k.p8\n"
+                    + "    key-id: ABC", "rouse.yaml:5: apps[0].key-id has 3 characters", "Copy it"
+            ),
+            (
+                "api-keys:\n  - name: x\n    sha256: abc", "api-keys[0].sha256 is not 64",
+                "sha256sum"
+            ),
+            ("transport:\n  connections: 0", "transport.connections", "1 to 64"),
+            ("transport:\n  proxy: ftp://user:secret@x", "transport.proxy", "http://"),
+            ("listen: a:1\nlisten: b:1", "listen stands there twice", "Remove one"),
+            ("listen: [", "rouse.yaml:", "not YAML"),
+            ("", "rouse.yaml is empty", "apps"),
+        ])
+    func faults(yaml: String, problem: String, fix: String) throws {
+        let failure = try #require(throws: CommandFailure.self) { try read(yaml) }
+        #expect(failure.status == .configuration)
+        #expect(failure.message.contains(problem), "\(failure.message)")
+        #expect(failure.message.contains(fix), "\(failure.message)")
+        #expect(!failure.message.contains("secret"))
+    }
+
+    @Test("the same app twice in one environment is an error")
+    func twice() throws {
+        let failure = try #require(throws: CommandFailure.self) {
+            try read(
+                Self.app + "\n"
+                    + Self.app.split(separator: "\n").dropFirst().joined(separator: "\n"))
+        }
+        #expect(failure.message.contains("com.example.app (production) twice"))
+    }
+
+    @Test("beyond loopback only with insecure")
+    func insecure() throws {
+        var configuration = try read("listen: 0.0.0.0:80\n" + Self.app)
+        #expect(
+            ServeReadiness.problems(of: configuration).contains { $0.contains("insecure: true") })
+        configuration.allowsInsecureListen = true
+        #expect(!ServeReadiness.problems(of: configuration).contains { $0.contains("insecure") })
+    }
+
+    @Test(
+        "suggests the nearest name, and none when none is near",
+        arguments: [
+            ("keyFile", "key-file"), ("bundle_id", "bundle-id"), ("key-fil", "key-file"),
+            ("xyz", nil), ("", nil),
+        ] as [(String, String?)])
+    func nearest(name: String, meant: String?) {
+        #expect(Nearest.name(to: name, among: ["key-file", "bundle-id", "environment"]) == meant)
+    }
+}

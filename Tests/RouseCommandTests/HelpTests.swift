@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("Help")
+struct HelpTests {
+    private static let golden = URL(filePath: #filePath)
+        .deletingLastPathComponent().appending(path: "Golden")
+
+    @Test(
+        "is what the golden files say (ROUSE_REGENERATE_GOLDEN=1 writes them anew)",
+        arguments: ["root", "serve", "push", "probe", "token", "apns-simulator", "doctor"])
+    func help(command: String) async throws {
+        let result = try await Rouse.run((command == "root" ? [] : [command]) + ["--help"])
+        #expect(result.status == 0)
+        #expect(result.error.isEmpty)
+        let file = Self.golden.appending(path: "\(command).txt")
+        if ProcessInfo.processInfo.environment["ROUSE_REGENERATE_GOLDEN"] == "1" {
+            try result.out.write(to: file, atomically: true, encoding: .utf8)
+        }
+        #expect(result.out == (try String(contentsOf: file, encoding: .utf8)))
+        #expect(result.out.contains("Example"))
+        // The parser never breaks its line of usage.
+        let lines = result.out.split(separator: "\n").filter { !$0.hasPrefix("USAGE") }
+        #expect(lines.allSatisfy { $0.count <= 80 })
+    }
+
+    @Test("--version prints the version")
+    func version() async throws {
+        let result = try await Rouse.run(["--version"])
+        #expect(result.status == 0)
+        #expect(result.out.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+    }
+
+    @Test(
+        "wrong usage ends with 64 and says what is wrong on standard error",
+        arguments: [
+            ["nonsense"], ["push"], ["push", "--colour", "abc"], ["push", "ab", "--ttl", "-1"],
+            ["push", "ab", "--voip", "--collapse-id", "x"], ["push", "ab", "--port", "0"],
+            ["push", "ab", "--cert", "x"], ["token", "abc"], ["serve", "--dev", "--config", "x"],
+            ["serve", "--folder", "x"], ["serve"], ["apns-simulator", "--port", "70000"],
+            ["push", "ab"], ["push", "ab", "--bundle-id", "com.example.app.voip"],
+            ["probe", "ab", "--host", "x", "--sandbox-server", "y:1"],
+        ])
+    func usage(arguments: [String]) async throws {
+        let result = try await Rouse.run(arguments)
+        #expect(result.status == 64, "\(result.all)")
+        #expect(result.out.isEmpty)
+        #expect(!result.error.isEmpty)
+    }
+}

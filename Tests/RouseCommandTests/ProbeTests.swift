@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsClient
+import APNsSimulator
+import Foundation
+import Testing
+import WakeModel
+
+@Suite("rouse probe")
+struct ProbeTests {
+    /// A case of the matrix: what each environment knows of the token, and what follows.
+    struct Case: CustomTestStringConvertible, Sendable {
+        let name: String
+        var production: @Sendable (DeviceToken) -> RegisteredDevice? = { _ in nil }
+        var sandbox: @Sendable (DeviceToken) -> RegisteredDevice? = { _ in nil }
+        let verdict: String
+        let status: Int32
+        var environment: String?
+        var words: [String] = []
+
+        var testDescription: String { name }
+    }
+
+    private static let death = WallInstant(secondsSinceEpoch: 1_750_000_000)
+
+    private static let cases: [Case] = [
+        Case(
+            name: "a production token", production: { RegisteredDevice(token: $0) },
+            verdict: "alive", status: 0, environment: "production",
+            words: ["most often it is a token of production"]),
+        Case(
+            name: "a sandbox token", sandbox: { RegisteredDevice(token: $0) },
+            verdict: "alive", status: 0, environment: "sandbox",
+            words: ["most often it is a token of sandbox"]),
+        Case(
+            name: "a dead token",
+            production: { RegisteredDevice(token: $0, state: .unregistered(since: death)) },
+            verdict: "dead", status: 1, environment: "production",
+            words: ["2025-06-15T15:06:40.000Z", "unless the app registered it again"]),
+        Case(
+            name: "an expired token",
+            sandbox: { RegisteredDevice(token: $0, state: .expired(since: death)) },
+            verdict: "dead", status: 1, environment: "sandbox", words: ["ExpiredToken"]),
+        Case(
+            name: "a VoIP token",
+            sandbox: { RegisteredDevice(token: $0, topic: "com.example.app.voip") },
+            verdict: "other-topic", status: 1, environment: "sandbox",
+            words: ["DeviceTokenNotForTopic", "VoIP"]),
+        Case(
+            name: "a token nobody knows", verdict: "unknown-everywhere", status: 1,
+            words: ["Neither environment"]),
+        Case(
+            name: "a token that both know", production: { RegisteredDevice(token: $0) },
+            sandbox: { RegisteredDevice(token: $0) }, verdict: "alive", status: 0,
+            words: ["stand-ins"]),
+    ]
+
+    @Test("tells environment, topic and death from the two answers", arguments: cases)
+    func verdict(probe: Case) async throws {
+        try await Self.withBoth(probe) { options in
+            let json = try await Rouse.run(["probe", "--json"] + options)
+            #expect(json.status == probe.status, "\(json.all)")
+            let document = try json.json()
+            #expect(document["verdict"] as? String == probe.verdict)
+            #expect(document["environment"] as? String == probe.environment)
+            if probe.name == "a dead token" {
+                #expect(document["dead_since"] as? String == Self.death.description)
+            }
+            #expect((document["answers"] as? [Any])?.count == 2)
+            #expect(json.error.contains("A probe is a real background push"))
+
+            let text = try await Rouse.run(["probe"] + options)
+            #expect(text.status == probe.status)
+            let words = text.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            for phrase in probe.words { #expect(words.contains(phrase), "\(text.out)") }
+            let notice = try #require(words.range(of: "A probe is a real background push"))
+            let answer = try #require(words.range(of: "Asked"))
+            #expect(notice.lowerBound < answer.lowerBound)
+        }
+    }
+
+    @Test("a key of the other environment is the credential's fault, not the token's")
+    func keyOfOtherEnvironment() async throws {
+        try await StandIn.with { configuration in
+            configuration.environment = .production
+            configuration.providerKeys[0].environment = .sandbox
+        } _: { standIn in
+            let result = try await Rouse.run(
+                ["probe", "--production", "--json"] + standIn.credential + [
+                    "--production-server", "127.0.0.1:\(standIn.simulator.port)", "--ca",
+                    standIn.authorityPath, StandIn.device,
+                ])
+            #expect(result.status == 77, "\(result.all)")
+            let document = try result.json()
+            #expect(document["verdict"] as? String == "credential-refused")
+            let answers = try #require(document["answers"] as? [[String: Any]])
+            #expect(answers[0]["reason"] as? String == "BadEnvironmentKeyInToken")
+        }
+    }
+
+    @Test("a server that cannot be reached leaves the question open and ends with 69")
+    func unreachable() async throws {
+        try await StandIn.with {
+            $0.unknownDeviceTokens = .refused
+        } _: { standIn in
+            let result = try await Rouse.run(
+                ["probe"] + standIn.credential + [
+                    "--production-server", "127.0.0.1:1", "--sandbox-server",
+                    "127.0.0.1:\(standIn.simulator.port)", "--ca", standIn.authorityPath,
+                    StandIn.device,
+                ])
+            #expect(result.status == 69, "\(result.all)")
+        }
+    }
+
+    @Test("probes are background pushes with one attempt, never VoIP")
+    func whatIsSent() async throws {
+        try await StandIn.with { standIn in
+            let result = try await Rouse.run(["probe"] + standIn.all)
+            #expect(result.status == 0, "\(result.all)")
+            let pushes = standIn.simulator.receivedPushes
+            #expect(pushes.count == 1)
+            #expect(pushes.first?["apns-push-type"] == "background")
+            #expect(pushes.first?["apns-expiration"] == "0")
+        }
+    }
+
+    /// Runs `body` against two simulators that stand for both environments.
+    private static func withBoth(
+        _ probe: Case, _ body: ([String]) async throws -> Void
+    ) async throws {
+        let token = try StandIn.deviceToken
+        try await StandIn.with {
+            $0.environment = .production
+            $0.unknownDeviceTokens = .refused
+        } _: { production in
+            if let device = probe.production(token) { production.simulator.register(device) }
+            try await StandIn.with {
+                $0.unknownDeviceTokens = .refused
+                $0.providerKeys[0].pem = production.key.publicKeyPEM
+            } _: { sandbox in
+                if let device = probe.sandbox(token) { sandbox.simulator.register(device) }
+                let authorities = try production.folder.write(
+                    production.simulator.certificateAuthorityPEM + "\n"
+                        + sandbox.simulator.certificateAuthorityPEM, to: "both.pem")
+                try await body(
+                    production.credential + [
+                        "--production-server", "127.0.0.1:\(production.simulator.port)",
+                        "--sandbox-server", "127.0.0.1:\(sandbox.simulator.port)", "--ca",
+                        authorities, StandIn.device,
+                    ])
+            }
+        }
+    }
+}

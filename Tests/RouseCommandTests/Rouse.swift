@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// The built `rouse`, run as a process of its own with an environment of its own.
+struct Rouse {
+    /// The program, which the build puts beside the test bundle.
+    static let path: String = {
+        let bundle = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        return bundle.deletingLastPathComponent().appending(path: "rouse").path
+    }()
+
+    /// What a process left behind.
+    struct Finished: Sendable {
+        /// Its exit code; -1 when a signal ended it.
+        let status: Int32
+        /// Its standard output.
+        let out: String
+        /// Its standard error.
+        let error: String
+
+        /// Both.
+        var all: String { out + error }
+
+        /// Standard output as a JSON object.
+        func json() throws -> [String: Any] {
+            try #require(
+                try JSONSerialization.jsonObject(with: Data(out.utf8)) as? [String: Any],
+                "no JSON object: \(all)")
+        }
+    }
+
+    /// The environment that commands get unless a test says otherwise: nothing of the machine's.
+    static let environment = [
+        "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": "80", "LC_ALL": "C.UTF-8",
+        "TMPDIR": NSTemporaryDirectory(),
+    ]
+
+    /// Runs `rouse` to its end.
+    static func run(
+        _ arguments: [String], stdin: String = "", environment extra: [String: String] = [:]
+    ) async throws -> Finished {
+        try await run(path, arguments, stdin: stdin, environment: extra)
+    }
+
+    /// Runs any program to its end. Its output goes through files, so that no pipe can fill up.
+    static func run(
+        _ program: String, _ arguments: [String], stdin: String = "",
+        environment extra: [String: String] = [:]
+    ) async throws -> Finished {
+        let folder = try TestFolder()
+        let out = try folder.write("", to: "out")
+        let error = try folder.write("", to: "error")
+        let input = try folder.write(stdin, to: "in")
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
+        process.environment = environment.merging(extra) { $1 }
+        process.standardInput = try FileHandle(forReadingFrom: URL(filePath: input))
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: out))
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: error))
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, _>) in
+            process.terminationHandler = { _ in continuation.resume() }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        let status = process.terminationReason == .exit ? process.terminationStatus : -1
+        return Finished(
+            status: status, out: try String(contentsOfFile: out, encoding: .utf8),
+            error: try String(contentsOfFile: error, encoding: .utf8))
+    }
+}
+
+/// A `rouse` that keeps running: its lines as they come, and signals to it. Used by one task.
+final class RunningRouse {
+    private let process = Process()
+    private let lines: AsyncStream<String>
+    private let ended: AsyncStream<Int32>
+    private var seen: [String] = []
+    let errorPath: String
+    private let folder: TestFolder
+
+    init(_ arguments: [String], environment extra: [String: String] = [:]) throws {
+        folder = try TestFolder()
+        errorPath = try folder.write("", to: "error")
+        let pipe = Pipe()
+        let (lines, lineSource) = AsyncStream.makeStream(of: String.self)
+        let (ended, endSource) = AsyncStream.makeStream(of: Int32.self)
+        self.lines = lines
+        self.ended = ended
+        process.executableURL = URL(filePath: Rouse.path)
+        process.arguments = arguments
+        process.environment = Rouse.environment.merging(extra) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: errorPath))
+        process.terminationHandler = { process in
+            endSource.yield(process.terminationReason == .exit ? process.terminationStatus : -1)
+            endSource.finish()
+        }
+        try process.run()
+        let reader = pipe.fileHandleForReading
+        Thread {
+            var rest = ""
+            // Whatever is there, and nothing at the end.
+            while case let data = reader.availableData, !data.isEmpty {
+                rest += String(decoding: data, as: UTF8.self)
+                while let end = rest.firstIndex(of: "\n") {
+                    lineSource.yield(String(rest[..<end]))
+                    rest = String(rest[rest.index(after: end)...])
+                }
+            }
+            lineSource.finish()
+        }.start()
+    }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+
+    /// The lines up to the first that fulfils the condition, that one included.
+    func lines(until isLast: (String) -> Bool) async throws -> [String] {
+        for await line in lines {
+            seen.append(line)
+            if isLast(line) { return seen }
+        }
+        let error = try String(contentsOfFile: errorPath, encoding: .utf8)
+        Issue.record("rouse ended before the line came: \(seen) \(error)")
+        throw CancellationError()
+    }
+
+    /// Sends a signal and waits for the end. Returns the exit code, -1 for death by signal.
+    func end(_ signal: Int32) async throws -> Int32 {
+        kill(process.processIdentifier, signal)
+        for await status in ended { return status }
+        throw CancellationError()
+    }
+
+    /// What it wrote to standard error so far.
+    var error: String { (try? String(contentsOfFile: errorPath, encoding: .utf8)) ?? "" }
+}
+
+/// A temporary folder that is gone with the object.
+final class TestFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "rc-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Writes a file that only its owner can read, and returns its path.
+    @discardableResult
+    func write(_ text: String, to name: String) throws -> String {
+        let file = path + "/" + name
+        try #require(
+            FileManager.default.createFile(
+                atPath: file, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600]))
+        return file
+    }
+}

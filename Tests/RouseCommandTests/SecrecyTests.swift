@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsClient
+import APNsSimulator
+import Foundation
+import Testing
+import WakeModel
+
+@Suite("Secrets and colours")
+struct SecrecyTests {
+    @Test("no command shows the key, the provider token, the device token or the payload")
+    func secrets() async throws {
+        try await StandIn.with { standIn in
+            let payload = #"{"aps":{"content-available":1},"version":"topsecretvalue"}"#
+            let commands: [[String]] = [
+                ["push", "--payload", "-"] + standIn.all,
+                ["push", "--payload", "-", "--json"] + standIn.all,
+                ["probe"] + standIn.all,
+                ["probe", "--json"] + standIn.all,
+                ["doctor"] + standIn.credential + standIn.server,
+                ["doctor", "--json"] + standIn.credential + standIn.server,
+            ]
+            // Accepted, refused, and unanswered.
+            for fault in [nil, Fault.Kind.reject(.badDeviceToken), .closeConnection] {
+                standIn.simulator.clearFaults()
+                if let fault { standIn.simulator.inject(Fault(fault)) }
+                for command in commands {
+                    let result = try await Rouse.run(command, stdin: payload)
+                    try Self.expectNoSecret(in: result.all, standIn)
+                    #expect(!result.all.contains("topsecretvalue"))
+                }
+            }
+            // What the server saw is what was looked for: the search can fail.
+            let seen = try #require(
+                standIn.simulator.receivedPushes.first?["authorization"])
+            #expect(seen.hasPrefix("bearer ey"))
+        }
+    }
+
+    @Test("a key given as text instead of a path is refused without being repeated")
+    func keyAsArgument() async throws {
+        try await StandIn.with { standIn in
+            let result = try await Rouse.run(
+                ["push", "--key", standIn.key.privateKeyPEM, "--key-id", StandIn.keyID]
+                    + ["--team-id", StandIn.teamID, "--bundle-id", StandIn.bundleID]
+                    + standIn.server + [StandIn.device])
+            #expect(result.status == 64, "\(result.all)")
+            try Self.expectNoSecret(in: result.all, standIn)
+        }
+    }
+
+    @Test("a device token that does not parse is described, not quoted")
+    func deviceToken() async throws {
+        let result = try await Rouse.run(
+            ["push", "--bundle-id", "com.example.app", StandIn.device + "xyz"])
+        #expect(result.status == 65)
+        #expect(!result.all.contains(StandIn.device))
+    }
+
+    @Test("colours are for terminals: not in pipes, not with NO_COLOR")
+    func colours() async throws {
+        let arguments = ["doctor", "--offline"]
+        let escape = "\u{1b}["
+        let piped = try await Rouse.run(arguments, environment: ["TERM": "xterm"])
+        #expect(!piped.all.contains(escape))
+        let terminal = try await Self.onTerminal(arguments, ["TERM": "xterm"])
+        #expect(terminal.contains(escape))
+        let plain = try await Self.onTerminal(arguments, ["TERM": "xterm", "NO_COLOR": "1"])
+        #expect(!plain.contains(escape))
+        #expect(plain.contains("libcurl"))
+    }
+
+    /// Runs `rouse` on a pseudo-terminal and returns what it wrote.
+    private static func onTerminal(
+        _ arguments: [String], _ environment: [String: String]
+    ) async throws -> String {
+        let command = ([Rouse.path] + arguments).joined(separator: " ")
+        let result = try await Rouse.run(
+            "/usr/bin/script", ["-q", "-e", "-c", command, "/dev/null"], environment: environment)
+        return result.out
+    }
+
+    private static func expectNoSecret(in output: String, _ standIn: StandIn) throws {
+        let key = standIn.key.privateKeyPEM.split(separator: "\n")[1]
+        #expect(!output.contains(key))
+        #expect(!output.contains("PRIVATE KEY"))
+        #expect(!output.contains("eyJ"), "a JWT's beginning: \(output)")
+        #expect(!output.contains(StandIn.device))
+    }
+}

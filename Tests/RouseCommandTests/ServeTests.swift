@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsSimulator
+import Foundation
+import Testing
+import WakeModel
+
+@Suite("rouse serve", .timeLimit(.minutes(2)))
+struct ServeTests {
+    private static let secret = "a-key-for-tests"
+    private static let readyPrefix = "Ready"
+
+    /// A configuration that pushes to a stand-in, with one API key.
+    private static func configuration(_ standIn: StandIn) throws -> String {
+        try standIn.folder.write(
+            """
+            listen: 127.0.0.1:0
+            store: wakes.sqlite
+            log-level: debug
+            api-keys:
+              - name: test
+                sha256: none-yet
+            apps:
+              - bundle-id: \(StandIn.bundleID)
+                environment: sandbox
+                team-id: \(StandIn.teamID)
+                key-file: AuthKey_\(StandIn.keyID).p8
+                server:
+                  host: 127.0.0.1
+                  port: \(standIn.simulator.port)
+                  ca-file: ca.pem
+            transport:
+              proxy: none
+            """, to: "rouse.yaml")
+    }
+
+    /// Writes the digest of the test's key into a configuration, as its users are told to make it.
+    private static func setKey(_ path: String) async throws {
+        let digest = try await Rouse.run(
+            "/bin/sh", ["-c", #"printf %s "$KEY" | sha256sum | cut -d' ' -f1"#],
+            environment: ["KEY": secret])
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try text.replacing(/sha256: .*/, with: "sha256: \(digest.out)")
+            .write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    /// Starts a gateway and waits until it listens; its base URL comes with it.
+    private static func start(_ arguments: [String]) async throws -> (RunningRouse, String) {
+        let gateway = try RunningRouse(["serve"] + arguments)
+        let lines = try await gateway.lines { $0.hasPrefix(readyPrefix) }
+        let address = try #require(lines.last?.firstMatch(of: /127\.0\.0\.1:\d+/)?.output)
+        return (gateway, "http://\(address)")
+    }
+
+    private static func curl(_ arguments: [String]) async throws -> [String: Any] {
+        try await Rouse.run(
+            "/usr/bin/curl", ["-sS", "-H", "Authorization: Bearer \(secret)"] + arguments
+        ).json()
+    }
+
+    /// Asks for one silent wake; returns its id.
+    private static func wake(_ base: String) async throws -> String {
+        let body = """
+            {"kind":"background","app":"\(StandIn.bundleID)","device_token":"\(StandIn.device)",\
+            "ttl_seconds":600,"payload":{"aps":{"content-available":1},"version":1}}
+            """
+        let answer = try await curl(
+            ["-H", "Content-Type: application/json", "-d", body, "\(base)/v1/wakes"])
+        return try #require(answer["id"] as? String, "\(answer)")
+    }
+
+    /// Asks for a wake's state until it is an end or the tries are used up: the outcome is on disk
+    /// a moment after the stand-in has answered, which no event outside the gateway tells.
+    private static func outcome(_ id: String, _ base: String) async throws -> String {
+        var state = ""
+        for _ in 0..<100 {
+            let record = try await curl(["\(base)/v1/wakes/\(id)"])
+            state = record["state"] as? String ?? "\(record)"
+            if state != "pending", state != "claimed" { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return state
+    }
+
+    @Test("takes a wake over HTTP, sends it, tells its outcome, and drains on SIGTERM")
+    func wholeWay() async throws {
+        try await StandIn.with { standIn in
+            let path = try Self.configuration(standIn)
+            try await Self.setKey(path)
+            let (gateway, base) = try await Self.start(["--config", path])
+            let id = try await Self.wake(base)
+            await standIn.simulator.waitForPushes(1)
+            #expect(try await Self.outcome(id, base) == "sent")
+            let push = try #require(standIn.simulator.receivedPushes.first)
+            #expect(push["apns-id"] == id)
+            #expect(push["apns-push-type"] == "background")
+            #expect(push.deviceTokenHex == StandIn.device)
+
+            let stranger = try await Rouse.run(
+                "/usr/bin/curl",
+                ["-sS", "-o", "/dev/null", "-w", "%{http_code}", "\(base)/v1/wakes/\(id)"])
+            #expect(stranger.out == "401")
+
+            #expect(try await gateway.end(SIGTERM) == 0)
+            #expect(!gateway.error.contains(StandIn.device))
+            #expect(!gateway.error.contains("eyJ"))
+            #expect(gateway.error.contains(id), "debug logs name the wake")
+        }
+    }
+
+    @Test("SIGTERM waits for the answer to a push in flight")
+    func drains() async throws {
+        try await StandIn.with { standIn in
+            let path = try Self.configuration(standIn)
+            try await Self.setKey(path)
+            standIn.simulator.inject(Fault(.delay(milliseconds: 1500), count: 1))
+            let (gateway, base) = try await Self.start(["--config", path])
+            let id = try await Self.wake(base)
+            await standIn.simulator.waitForPushes(1)
+            #expect(try await gateway.end(SIGTERM) == 0)
+
+            let (second, base2) = try await Self.start(["--config", path])
+            #expect(try await Self.outcome(id, base2) == "sent")
+            #expect(standIn.simulator.receivedPushes.count == 1)
+            #expect(try await second.end(SIGTERM) == 0)
+        }
+    }
+
+    @Test("what was accepted before kill -9 is sent after a restart")
+    func survivesKill() async throws {
+        try await StandIn.with { standIn in
+            let path = try Self.configuration(standIn)
+            try await Self.setKey(path)
+            // The stand-in refuses connections, so that the wake cannot be sent before the kill.
+            standIn.simulator.inject(Fault(.refuseTLS))
+            let (first, base) = try await Self.start(["--config", path])
+            let id = try await Self.wake(base)
+            #expect(try await first.end(SIGKILL) == -1)
+            #expect(standIn.simulator.receivedPushes.isEmpty)
+
+            standIn.simulator.clearFaults()
+            let (second, base2) = try await Self.start(["--config", path])
+            await standIn.simulator.waitForPushes(1)
+            #expect(try await Self.outcome(id, base2) == "sent")
+            #expect(standIn.simulator.receivedPushes.map { $0["apns-id"] } == [id])
+            #expect(try await second.end(SIGTERM) == 0)
+        }
+    }
+
+    @Test("one store has one gateway; an address in use, and a store that cannot be made: codes")
+    func refusals() async throws {
+        try await StandIn.with { standIn in
+            let path = try Self.configuration(standIn)
+            try await Self.setKey(path)
+            let (gateway, base) = try await Self.start(["--config", path])
+            let second = try await Rouse.run(["serve", "--config", path])
+            #expect(second.status == 69, "\(second.all)")
+            #expect(second.error.contains("in use by another gateway"))
+
+            let address = String(base.dropFirst("http://".count))
+            let store = standIn.folder.path + "/other.sqlite"
+            let taken = try await Rouse.run(
+                ["serve", "--config", path, "--listen", address, "--store", store])
+            #expect(taken.status == 69, "\(taken.all)")
+            #expect(taken.error.contains("cannot listen"))
+
+            let nowhere = try await Rouse.run(
+                ["serve", "--config", path, "--store", "/nonexistent/x.sqlite"])
+            #expect(nowhere.status == 77, "\(nowhere.all)")
+            let exposed = try await Rouse.run(
+                ["serve", "--config", path, "--listen", "0.0.0.0:0", "--store", store])
+            #expect(exposed.status == 78, "\(exposed.all)")
+            #expect(try await gateway.end(SIGTERM) == 0)
+        }
+    }
+
+    @Test("--dev prints three commands that work when pasted")
+    func dev() async throws {
+        let gateway = try RunningRouse(["serve", "--dev", "--listen", "127.0.0.1:0"])
+        let lines = try await gateway.lines { $0.hasPrefix("Stop it") }
+        let commands = lines.filter { $0.hasPrefix("curl ") }
+        #expect(commands.count == 3)
+
+        let silent = try await Rouse.run("/bin/sh", ["-c", commands[0]])
+        #expect(silent.status == 0)
+        #expect(try silent.json()["id"] is String, "\(silent.all)")
+        #expect(try silent.json()["remarks"] == nil, "\(silent.all)")
+        let call = try await Rouse.run("/bin/sh", ["-c", commands[1]])
+        #expect(try call.json()["id"] is String, "\(call.all)")
+        #expect(try call.json()["remarks"] == nil, "\(call.all)")
+
+        var record: [String: Any] = [:]
+        for _ in 0..<100 {
+            let read = try await Rouse.run("/bin/sh", ["-c", commands[2]])
+            record = try read.json()
+            if record["state"] as? String == "sent" { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(record["state"] as? String == "sent", "\(record)")
+        #expect(record["id"] as? String == (try silent.json()["id"] as? String))
+        #expect(try await gateway.end(SIGTERM) == 0)
+
+        let folder = try #require(lines.first { $0.hasPrefix("Store, key and CA: ") })
+        let path = String(folder.dropFirst("Store, key and CA: ".count))
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test("--dev with a folder keeps its store, and refuses to be reached from elsewhere")
+    func devFolder() async throws {
+        let folder = try TestFolder()
+        for _ in 0..<2 {
+            let gateway = try RunningRouse(
+                ["serve", "--dev", "--listen", "127.0.0.1:0", "--folder", folder.path])
+            _ = try await gateway.lines { $0.hasPrefix("Stop it") }
+            #expect(try await gateway.end(SIGINT) == 0)
+            #expect(FileManager.default.fileExists(atPath: folder.path + "/rouse.sqlite"))
+        }
+        let exposed = try await Rouse.run(["serve", "--dev", "--listen", "0.0.0.0:0"])
+        #expect(exposed.status == 64)
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsClient
+import APNsWire
+import Foundation
+import Testing
+import WakeModel
+
+@Suite("rouse token")
+struct TokenTests {
+    private static let ids = (key: "ABCDE12345", team: "TEAM123456")
+
+    @Test("prints a provider token that the key's public half verifies, and nothing else")
+    func prints() async throws {
+        let folder = try TestFolder()
+        let key = SigningKey.generate()
+        let path = try folder.write(key.privateKeyPEM, to: "AuthKey_\(Self.ids.key).p8")
+        let options = ["--key", path, "--team-id", Self.ids.team]
+        let result = try await Rouse.run(["token"] + options)
+        #expect(result.status == 0, "\(result.all)")
+        #expect(result.error.isEmpty)
+        let token = result.out.trimmingCharacters(in: .newlines)
+        #expect(result.out == token + "\n")
+        let parts = token.split(separator: ".")
+        #expect(parts.count == 3)
+        let signature = try #require(Base64URL.decode(parts[2]))
+        #expect(key.isValid(signature: signature, for: (parts[0] + "." + parts[1]).utf8))
+
+        let verified = try await Rouse.run(["token", "--verify"] + options, stdin: result.out)
+        #expect(verified.status == 0, "\(verified.all)")
+        #expect(verified.out.contains("The signature is this key's."))
+
+        let json = try await Rouse.run(["token", "--json"] + options)
+        #expect(
+            Set(try json.json().keys)
+                == ["token", "key_id", "team_id", "issued_at", "expires_at"])
+    }
+
+    /// One bad token: how it is made, and the faults that must be named, all of them.
+    struct Bad: CustomTestStringConvertible, Sendable {
+        let name: String
+        var header = #"{"alg":"ES256","kid":"ABCDE12345"}"#
+        var claims = #"{"iss":"TEAM123456","iat":NOW}"#
+        /// Seconds between now and `iat`.
+        var age: Int64 = 10
+        var signature: @Sendable (SigningKey, String) -> String = { key, message in
+            Base64URL.encode(key.signature(for: message.utf8))
+        }
+        var wrap: @Sendable (String) -> String = { $0 }
+        let faults: [String]
+        let answer: String
+        var words = ""
+
+        var testDescription: String { name }
+    }
+
+    private static let invalid = "InvalidProviderToken"
+    private static let expired = "ExpiredProviderToken"
+
+    private static let bad: [Bad] = [
+        Bad(
+            name: "another algorithm", header: #"{"alg":"RS256","kid":"ABCDE12345"}"#,
+            faults: ["AU001"], answer: invalid, words: "RS256 instead of ES256"),
+        Bad(
+            name: "no algorithm", header: #"{"kid":"ABCDE12345"}"#, faults: ["AU011"],
+            answer: invalid, words: "alg is missing"),
+        Bad(name: "no key id", header: #"{"alg":"ES256"}"#, faults: ["AU002"], answer: invalid),
+        Bad(
+            name: "a short key id", header: #"{"alg":"ES256","kid":"ABC"}"#, faults: ["AU002"],
+            answer: invalid, words: "has 3 characters"),
+        Bad(
+            name: "a key id that is a number", header: #"{"alg":"ES256","kid":1234567890}"#,
+            faults: ["AU002"], answer: invalid),
+        Bad(
+            name: "no team id", claims: #"{"iat":NOW}"#, faults: ["AU002"], answer: invalid,
+            words: "iss, the team id"),
+        Bad(
+            name: "a long team id", claims: #"{"iss":"TEAM1234567","iat":NOW}"#,
+            faults: ["AU002"], answer: invalid),
+        Bad(
+            name: "no time", claims: #"{"iss":"TEAM123456"}"#, faults: ["AU003"],
+            answer: invalid),
+        Bad(
+            name: "a time in milliseconds", claims: #"{"iss":"TEAM123456","iat":NOW000}"#,
+            faults: ["AU003"], answer: expired, words: "milliseconds"),
+        Bad(
+            name: "a time as text", claims: #"{"iss":"TEAM123456","iat":"NOW"}"#,
+            faults: ["AU011"], answer: invalid, words: "without quotes"),
+        Bad(
+            name: "a time as text in milliseconds, as in Apple's sample",
+            header: #"{"kid":"ABCDE12345"}"#,
+            claims: #"{"iss":"TEAM123456","iat":"NOW000"}"#,
+            signature: { _, _ in Base64URL.encode([0x30] + [UInt8](repeating: 1, count: 71)) },
+            faults: ["AU011", "AU011", "AU003", "AU011"], answer: invalid, words: "in DER"),
+        Bad(
+            name: "too old", age: 3700, faults: ["AU003"], answer: expired,
+            words: "61 min ago"),
+        Bad(name: "ahead", age: -600, faults: ["AU003"], answer: expired, words: "in the future"),
+        Bad(
+            name: "a signature in DER",
+            signature: { _, _ in Base64URL.encode([0x30] + [UInt8](repeating: 1, count: 69)) },
+            faults: ["AU011"], answer: invalid, words: "RFC 7518"),
+        Bad(
+            name: "a short signature",
+            signature: { _, _ in Base64URL.encode([UInt8](repeating: 1, count: 32)) },
+            faults: ["AU011"], answer: invalid, words: "32 bytes instead of 64"),
+        Bad(
+            name: "plain Base64", signature: { _, _ in "+/+/" }, faults: ["AU011"],
+            answer: invalid, words: "plain Base64"),
+        Bad(
+            name: "two parts", wrap: { $0.split(separator: ".")[..<2].joined(separator: ".") },
+            faults: ["AU011"], answer: invalid, words: "2 parts instead of three"),
+        Bad(
+            name: "a header that is no JSON", header: "nonsense", faults: ["AU011"],
+            answer: invalid, words: "The header is not a JSON object"),
+        Bad(
+            name: "claims that are no object", claims: "[1]", faults: ["AU011"], answer: invalid,
+            words: "The claims set is not a JSON object"),
+        Bad(
+            name: "another scheme", wrap: { "authorization: basic \($0)" }, faults: ["AU006"],
+            answer: "MissingProviderToken", words: "not bearer"),
+        Bad(
+            name: "a line break inside",
+            wrap: { String($0.prefix(60)) + "\n" + String($0.dropFirst(60)) },
+            faults: ["AU011"], answer: invalid, words: "White space"),
+    ]
+
+    @Test("names every fault of a bad JWT, and never repeats the token", arguments: bad)
+    func verify(bad: Bad) async throws {
+        let now = WakeClock.system.now().secondsSinceEpoch
+        let claims = bad.claims.replacingOccurrences(of: "NOW", with: "\(now - bad.age)")
+        let message = Base64URL.encode(bad.header.utf8) + "." + Base64URL.encode(claims.utf8)
+        let key = SigningKey.generate()
+        let token = message + "." + bad.signature(key, message)
+        let text = bad.wrap(token)
+
+        let json = try await Rouse.run(["token", "--verify", "--json"], stdin: text)
+        #expect(json.status == 1, "\(json.all)")
+        let document = try json.json()
+        #expect(document["sound"] as? Bool == false)
+        let faults = try #require(document["faults"] as? [[String: Any]])
+        #expect(faults.map { $0["rule"] as? String } == bad.faults, "\(json.out)")
+        #expect(faults.first?["apns_answer"] as? String == bad.answer)
+
+        let human = try await Rouse.run(["token", "--verify"], stdin: text)
+        #expect(human.status == 1)
+        let words = human.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(bad.words.isEmpty || words.contains(bad.words), "\(human.out)")
+        for part in token.split(separator: ".") where part.count > 8 {
+            #expect(!human.all.contains(part) && !json.all.contains(part))
+        }
+    }
+
+    @Test("tells a signature of another key, and ids that are not the key's")
+    func otherKey() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(SigningKey.generate().privateKeyPEM, to: "key.p8")
+        let claims = ProviderTokenClaims(
+            keyID: try DeveloperID("ABCDE12345", field: "key id"),
+            teamID: try DeveloperID("TEAM123456", field: "team id"),
+            issuedAt: WakeClock.system.now())
+        let signature = SigningKey.generate().signature(for: claims.signingInput.utf8)
+        let token = claims.token(signature: signature)
+        let result = try await Rouse.run(
+            ["token", "--verify", token, "--key", path, "--team-id", "OTHERTEAM1", "--json"])
+        #expect(result.status == 1)
+        let faults = try #require(try result.json()["faults"] as? [[String: Any]])
+        let messages = faults.compactMap { $0["message"] as? String }
+        #expect(messages.contains { $0.contains("TEAM123456 and not OTHERTEAM1") })
+        #expect(messages.contains { $0.contains("not this key's") })
+        #expect(try result.json()["signature_valid"] as? Bool == false)
+    }
+
+    @Test("takes a token with its header field's name and scheme before it")
+    func scheme() async throws {
+        let claims = ProviderTokenClaims(
+            keyID: try DeveloperID("ABCDE12345", field: "key id"),
+            teamID: try DeveloperID("TEAM123456", field: "team id"),
+            issuedAt: WakeClock.system.now())
+        let token = claims.token(
+            signature: SigningKey.generate().signature(for: claims.signingInput.utf8))
+        for text in ["bearer \(token)", "Authorization: Bearer \(token)\n", "  \(token)\r\n"] {
+            let result = try await Rouse.run(["token", "--verify"], stdin: text)
+            #expect(result.status == 0, "\(result.all)")
+        }
+    }
+
+    @Test("ends with 66 when there is nothing to verify, and 65 for what is far too long")
+    func noInput() async throws {
+        #expect(try await Rouse.run(["token", "--verify"]).status == 66)
+        let long = String(repeating: "a", count: 20_000)
+        #expect(try await Rouse.run(["token", "--verify"], stdin: long).status == 65)
+    }
+}
