@@ -116,7 +116,13 @@ final class Dispatcher: Sendable {
         let voip = try await claim(rotated(voipLanes), limit: min(free, limits.claimBatchCount))
         let room = min(
             free - voip.count - limits.voipReserveCount, limits.claimBatchCount - voip.count)
-        return voip + (try await claim(rotated(backgroundLanes), limit: room))
+        do throws(StoreFailure) {
+            return voip + (try await claim(rotated(backgroundLanes), limit: room))
+        } catch {
+            // Calls that were claimed must go out, whatever became of the rest.
+            guard !voip.isEmpty else { throw error }
+            return voip
+        }
     }
 
     private func claim(_ lanes: [Lane], limit: Int) async throws(StoreFailure) -> [Claim] {
@@ -173,10 +179,16 @@ final class Dispatcher: Sendable {
     // MARK: Sending
 
     private func deliver(_ claims: [Claim], settler: Settler) async {
+        let now = clock.now()
+        guard !Task.isCancelled else {
+            let releases = claims.map {
+                Settlement(ticket: $0.ticket, at: now, attempt: nil, effect: .release)
+            }
+            return settler.settle(releases)
+        }
         var settledUnsent: [Settlement] = []
         var batch: [Claim] = []
         batch.reserveCapacity(claims.count)
-        let now = clock.now()
         for claim in claims {
             if let settlement = policy.settlementWithoutSending(claim, now: now) {
                 settledUnsent.append(settlement)

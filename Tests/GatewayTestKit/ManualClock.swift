@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Gateway
+import Gateway
 import Synchronization
-public import WakeModel
+package import WakeModel
 
 /// A clock that stands still until the test moves it.
-public final class ManualClock: GatewayClock {
+package final class ManualClock: GatewayClock {
     private struct Sleeper {
         let instant: WallInstant
         let continuation: CheckedContinuation<Void, any Error>
@@ -20,13 +20,13 @@ public final class ManualClock: GatewayClock {
 
     private let state: Mutex<State>
 
-    public init(at now: WallInstant = Samples.start) { state = Mutex(State(now: now)) }
+    package init(at now: WallInstant = Samples.start) { state = Mutex(State(now: now)) }
 
-    public func now() -> WallInstant { state.withLock { $0.now } }
+    package func now() -> WallInstant { state.withLock { $0.now } }
 
-    public func advance(bySeconds seconds: Int64) { advance(byMilliseconds: seconds * 1000) }
+    package func advance(bySeconds seconds: Int64) { advance(byMilliseconds: seconds * 1000) }
 
-    public func advance(byMilliseconds milliseconds: Int64) {
+    package func advance(byMilliseconds milliseconds: Int64) {
         let awake = state.withLock { state in
             state.now = state.now.advanced(byMilliseconds: milliseconds)
             let due = state.sleepers.filter { $0.value.instant <= state.now }
@@ -36,7 +36,7 @@ public final class ManualClock: GatewayClock {
         for continuation in awake { continuation.resume() }
     }
 
-    public func sleep(until instant: WallInstant) async throws {
+    package func sleep(until instant: WallInstant) async throws {
         let key = state.withLock { state in
             state.nextKey += 1
             return state.nextKey
@@ -65,23 +65,23 @@ public final class ManualClock: GatewayClock {
 }
 
 /// The machine's clock, running faster by a factor.
-public struct FastClock: GatewayClock {
+package struct FastClock: GatewayClock {
     private let factor: Int64
     private let origin = ContinuousClock.now
     private let start: WallInstant
 
-    public init(factor: Int64, at start: WallInstant = Samples.start) {
+    package init(factor: Int64, at start: WallInstant = Samples.start) {
         self.factor = factor
         self.start = start
     }
 
-    public func now() -> WallInstant {
+    package func now() -> WallInstant {
         let elapsed = origin.duration(to: .now).components
         let milliseconds = elapsed.seconds * 1000 + elapsed.attoseconds / 1_000_000_000_000_000
         return start.advanced(byMilliseconds: milliseconds * factor)
     }
 
-    public func sleep(until instant: WallInstant) async throws {
+    package func sleep(until instant: WallInstant) async throws {
         let milliseconds = max(0, instant.milliseconds(since: now()))
         try await Task.sleep(for: .milliseconds(milliseconds / factor + 1))
     }

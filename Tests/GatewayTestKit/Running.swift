@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Gateway
-public import Logging
+package import Gateway
+package import Logging
 import ServiceLifecycle
 import Synchronization
 import WakeModel
 
 /// Runs a gateway in a service group while `body` runs, then shuts it down gracefully.
-public func withRunning(_ gateway: Gateway, _ body: () async throws -> Void) async throws {
+package func withRunning(_ gateway: Gateway, _ body: () async throws -> Void) async throws {
     let group = ServiceGroup(
         configuration: .init(services: [.init(service: gateway)], logger: .silent))
     let run = Task { try await group.run() }
@@ -24,11 +24,11 @@ public func withRunning(_ gateway: Gateway, _ body: () async throws -> Void) asy
 
 extension Logger {
     /// A logger that says nothing.
-    public static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+    package static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }
 
 /// A gateway for the sample apps, with a seeded source of randomness.
-public func sampleGateway(
+package func sampleGateway(
     store: any WakeStore, sender: any WakeSender, clock: any GatewayClock = SystemGatewayClock(),
     limits: GatewayLimits = GatewayLimits(), seed: UInt64 = 1, logger: Logger = .silent
 ) -> Gateway {
@@ -41,7 +41,7 @@ public func sampleGateway(
 
 extension Acceptance {
     /// The id of an admitted wake.
-    public var admittedID: WakeID? {
+    package var admittedID: WakeID? {
         if case .admitted(let wake, _) = self { wake.id } else { nil }
     }
 }

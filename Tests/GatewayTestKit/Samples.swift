@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Gateway
+package import Gateway
 import PayloadRules
 import Synchronization
-public import WakeModel
+package import WakeModel
 
 /// Wakes to test with, valid by the real rules.
-public enum Samples {
-    public static let start = WallInstant(secondsSinceEpoch: 1_795_000_000)
-    public static let app = identity("com.example.app", .sandbox)
-    public static let otherApp = identity("com.example.other", .production)
+package enum Samples {
+    package static let start = WallInstant(secondsSinceEpoch: 1_795_000_000)
+    package static let app = identity("com.example.app", .sandbox)
+    package static let otherApp = identity("com.example.other", .production)
 
     private static let counter = Atomic<UInt64>(1)
 
-    public static func identity(
+    package static func identity(
         _ bundleID: String, _ environment: APNsEnvironment
     ) -> AppIdentity {
         guard let bundleID = try? BundleID(bundleID) else { fatalError("A bad bundle id.") }
         return AppIdentity(bundleID: bundleID, environment: environment)
     }
 
-    public static func deviceToken(_ number: UInt64 = 7) -> DeviceToken {
+    package static func deviceToken(_ number: UInt64 = 7) -> DeviceToken {
         let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number &* 31 &+ UInt64($0)) }
         guard let token = try? DeviceToken(bytes: bytes) else { fatalError("A bad token.") }
         return token
     }
 
-    public static func request(
+    package static func request(
         _ kind: WakeKind = .background, app: AppIdentity = Samples.app, device: UInt64 = 7,
         expiration: Expiration? = nil
     ) -> WakeRequest {
@@ -42,7 +42,7 @@ public enum Samples {
     }
 
     /// A wake accepted at `at`, due `dueIn` later, with its deadline `life` after acceptance.
-    public static func wake(
+    package static func wake(
         _ kind: WakeKind = .background, app: AppIdentity = Samples.app, at: WallInstant = start,
         dueIn: Int64 = 0, lifeSeconds: Int64 = 3_600, device: UInt64 = 7,
         expiration: Expiration? = nil
@@ -56,21 +56,21 @@ public enum Samples {
             dueAt: at.advanced(bySeconds: dueIn), deadline: at.advanced(bySeconds: lifeSeconds))
     }
 
-    public static func freshID(at instant: WallInstant = start) -> WakeID {
+    package static func freshID(at instant: WallInstant = start) -> WakeID {
         let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
         return WakeID(at: instant, entropy: number, number)
     }
 
-    public static func refusal(
+    package static func refusal(
         _ status: Int, _ reason: RejectionReason?
     ) -> Result<PushOutcome, SendFailure> {
         .success(.rejected(PushOutcome.Rejection(status: status, reason: reason)))
     }
 
-    public static let accepted = Result<PushOutcome, SendFailure>.success(
+    package static let accepted = Result<PushOutcome, SendFailure>.success(
         .accepted(PushOutcome.Acceptance(apnsID: nil)))
-    public static let notSent = Result<PushOutcome, SendFailure>.failure(
+    package static let notSent = Result<PushOutcome, SendFailure>.failure(
         SendFailure(certainty: .notSent, description: "The connection was refused."))
-    public static let unknown = Result<PushOutcome, SendFailure>.failure(
+    package static let unknown = Result<PushOutcome, SendFailure>.failure(
         SendFailure(certainty: .unknown, description: "The connection was lost."))
 }

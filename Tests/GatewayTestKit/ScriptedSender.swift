@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Gateway
+package import Gateway
 import Synchronization
-public import WakeModel
+package import WakeModel
 
 /// A sender that answers as the test says, and remembers everything it was handed.
-public final class ScriptedSender: WakeSender {
-    public typealias Answer = @Sendable (Claim) -> Result<PushOutcome, SendFailure>?
+package final class ScriptedSender: WakeSender {
+    package typealias Answer = @Sendable (Claim) -> Result<PushOutcome, SendFailure>?
 
     private struct State {
         var sent: [Claim] = []
@@ -18,13 +18,13 @@ public final class ScriptedSender: WakeSender {
     private let answer: Answer
 
     /// `answer` returns the result, or `nil` to hold the claim back until the send is cancelled.
-    public init(_ answer: @escaping Answer = { _ in Samples.accepted }) { self.answer = answer }
+    package init(_ answer: @escaping Answer = { _ in Samples.accepted }) { self.answer = answer }
 
     /// All claims handed over so far, in order.
-    public var sent: [Claim] { state.withLock { $0.sent } }
+    package var sent: [Claim] { state.withLock { $0.sent } }
 
     /// Returns when so many claims were handed over.
-    public func waitUntilSent(_ count: Int) async {
+    package func waitUntilSent(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.sent.count >= count { return true }
@@ -35,7 +35,7 @@ public final class ScriptedSender: WakeSender {
         }
     }
 
-    public func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+    package func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
         var isHolding = false
         for claim in batch {
             let ready = state.withLock { state in

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Gateway
+package import Gateway
 import Synchronization
-public import WakeModel
+package import WakeModel
 
 /// A store in front of another one: it counts transactions, tells when a wake has ended, fails on
 /// demand, and can be cut off for good, as by the death of the process.
-public final class WatchfulStore: WakeStore {
+package final class WatchfulStore: WakeStore {
     private struct State {
         var admissions: [Int] = []
         var settled = 0
@@ -14,23 +14,29 @@ public final class WatchfulStore: WakeStore {
         var failure: StoreFailure?
         var gate: CheckedContinuation<Void, Never>?
         var isGated = false
+        var claimHook: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
     private let base: any WakeStore
 
-    public init(_ base: any WakeStore) { self.base = base }
+    package init(_ base: any WakeStore) { self.base = base }
 
     /// The number of submissions in each admitting transaction.
-    public var admissions: [Int] { state.withLock { $0.admissions } }
+    package var admissions: [Int] { state.withLock { $0.admissions } }
 
     /// From now on every verb fails; `nil` mends it.
-    public func fail(with failure: StoreFailure?) { state.withLock { $0.failure = failure } }
+    package func fail(with failure: StoreFailure?) { state.withLock { $0.failure = failure } }
+
+    /// Calls `hook` after each claim that took something, before its caller has it.
+    package func whenClaimed(_ hook: @escaping @Sendable () -> Void) {
+        state.withLock { $0.claimHook = hook }
+    }
 
     /// The next admission waits until ``openGate()``.
-    public func closeGate() { state.withLock { $0.isGated = true } }
+    package func closeGate() { state.withLock { $0.isGated = true } }
 
-    public func openGate() {
+    package func openGate() {
         let waiter = state.withLock { state in
             state.isGated = false
             defer { state.gate = nil }
@@ -40,7 +46,7 @@ public final class WatchfulStore: WakeStore {
     }
 
     /// Returns when so many settlements were written.
-    public func waitUntilSettled(_ count: Int) async {
+    package func waitUntilSettled(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.settled >= count { return true }
@@ -55,7 +61,7 @@ public final class WatchfulStore: WakeStore {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    public func admit(_ submissions: [Submission]) async throws(StoreFailure) -> [Admission] {
+    package func admit(_ submissions: [Submission]) async throws(StoreFailure) -> [Admission] {
         await withCheckedContinuation { continuation in
             let passes = state.withLock { state in
                 if state.isGated { state.gate = continuation }
@@ -68,12 +74,14 @@ public final class WatchfulStore: WakeStore {
         return try await base.admit(submissions)
     }
 
-    public func claim(_ order: ClaimOrder) async throws(StoreFailure) -> [Claim] {
+    package func claim(_ order: ClaimOrder) async throws(StoreFailure) -> [Claim] {
         try check()
-        return try await base.claim(order)
+        let claims = try await base.claim(order)
+        if !claims.isEmpty { state.withLock { $0.claimHook }?() }
+        return claims
     }
 
-    public func settle(
+    package func settle(
         _ settlements: [Settlement]
     ) async throws(StoreFailure) -> [SettlementVerdict] {
         try check()
@@ -89,41 +97,41 @@ public final class WatchfulStore: WakeStore {
         return verdicts
     }
 
-    public func expireOverdue(
+    package func expireOverdue(
         at now: WallInstant, limit: Int
     ) async throws(StoreFailure) -> [WakeID] {
         try check()
         return try await base.expireOverdue(at: now, limit: limit)
     }
 
-    public func reclaimLapsed(
+    package func reclaimLapsed(
         at now: WallInstant, limit: Int
     ) async throws(StoreFailure) -> Reclaimed {
         try check()
         return try await base.reclaimLapsed(at: now, limit: limit)
     }
 
-    public func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {
+    package func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {
         try check()
         return try await base.nextDue(in: lanes)
     }
 
-    public func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
+    package func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
         try check()
         return try await base.record(of: id)
     }
 
-    public func countUnended() async throws(StoreFailure) -> Int {
+    package func countUnended() async throws(StoreFailure) -> Int {
         try check()
         return try await base.countUnended()
     }
 
-    public func recount() async throws(StoreFailure) -> StoreCount {
+    package func recount() async throws(StoreFailure) -> StoreCount {
         try check()
         return try await base.recount()
     }
 
-    public func forgetIdempotencyKeys(
+    package func forgetIdempotencyKeys(
         at now: WallInstant, limit: Int
     ) async throws(StoreFailure) -> Int {
         try check()

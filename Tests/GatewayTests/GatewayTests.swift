@@ -223,6 +223,26 @@ struct GatewayTests {
         #expect(try await store.recount().isConserved)
     }
 
+    @Test("What was claimed but not handed over when the gateway is cancelled goes back untouched")
+    func cancelledBeforeSending() async throws {
+        let wake = Samples.wake(.voip)
+        _ = try await store.admit([Submission(wake: wake)])
+        let sender = ScriptedSender()
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        let (start, starter) = AsyncStream<Void>.makeStream()
+        let run = Task {
+            for await _ in start { break }
+            try await gateway.run()
+        }
+        store.whenClaimed { run.cancel() }
+        starter.yield()
+        try await run.value
+        let record = try #require(try await store.record(of: wake.id))
+        #expect(sender.sent.isEmpty)
+        #expect(record.state == .pending)
+        #expect(record.attempts.isEmpty && record.tries == 0)
+    }
+
     /// Sends requests all at once; opens the store's gate when so many answers are there.
     private func crowd(_ gateway: Gateway, count: Int, opensAfter: Int) async -> [Acceptance] {
         let store = store
