@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import FoundationEssentials
+import Glibc
+import NIOPosix
 
 /// Another program, run to its end.
+///
+/// By `popen` on a thread of its own: the simplest thing that reads to the end and then waits.
 enum Command {
     struct Output: Sendable {
         var status: Int32
@@ -11,24 +15,15 @@ enum Command {
 
     /// Runs the program and returns what it wrote to standard output, and its exit status.
     static func run(_ program: String, _ arguments: [String]) async throws -> Output {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        let ended = AsyncStream<Int32> { continuation in
-            process.terminationHandler = {
-                continuation.yield($0.terminationStatus)
-                continuation.finish()
-            }
+        let line = ([program] + arguments).map(quoted).joined(separator: " ") + " 2>/dev/null"
+        return try await NIOThreadPool.singleton.runIfActive {
+            guard let stream = popen(line, "r") else { throw Failure(program: program) }
+            var bytes: [UInt8] = []
+            while case let byte = getc(stream), byte != EOF { bytes.append(UInt8(byte)) }
+            // The exit status stands in the second byte of what wait(2) gives.
+            let status = pclose(stream) >> 8 & 0xff
+            return Output(status: status, text: String(decoding: bytes, as: UTF8.self))
         }
-        try process.run()
-        // What these programs write fits into a pipe, so it can be read when they have ended.
-        var status: Int32 = -1
-        for await code in ended { status = code }
-        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        return Output(status: status, text: String(decoding: data, as: UTF8.self))
     }
 
     /// Writes a temporary file for the time of `body`.
@@ -39,5 +34,13 @@ enum Command {
         try Data(text.utf8).write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
         return try await body(url.path(percentEncoded: false))
+    }
+
+    private struct Failure: Error {
+        let program: String
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "'" + text.replacing("'", with: "'\\''") + "'"
     }
 }
