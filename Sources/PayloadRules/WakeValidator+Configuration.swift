@@ -24,8 +24,8 @@ extension WakeValidator {
         public init() {}
     }
 
-    /// A configuration in the form that the rules compare with. A class, so that handing it on costs
-    /// one reference.
+    /// A configuration in the form that the rules compare with. A class, so that handing it on
+    /// costs one reference.
     final class Settings: Sendable {
         let callIdentifierKeys: [[UInt8]]
         let voipExpirationLimitSeconds: Int64
