@@ -20,14 +20,21 @@ struct APNsWakeSender: WakeSender {
             countdown.step()
         }
         for (app, claims) in Dictionary(grouping: batch, by: \.app) {
-            send(claims, with: clients[app], report: finish)
+            let client = clients[app]
+            send(claims.filter { $0.kind == .background }, with: client, report: finish)
+            // A call that comes after its deadline is worse than none: each has only what time its
+            // wake has left.
+            for claim in claims where claim.kind == .voip {
+                let timeLeft = max(1, claim.deadline.milliseconds(since: claim.claimedAt))
+                send([claim], with: client, timeout: .milliseconds(timeLeft), report: finish)
+            }
         }
         // A cancelled wait leaves what has no answer to the gateway, as of unknown fate.
         await countdown.wait()
     }
 
     private func send(
-        _ claims: [Claim], with client: APNsClient?,
+        _ claims: [Claim], with client: APNsClient?, timeout: Duration? = nil,
         report: @escaping @Sendable (SendReport) -> Void
     ) {
         guard let client else {
@@ -49,7 +56,7 @@ struct APNsWakeSender: WakeSender {
             }
         }
         let tickets = sent
-        client.send(pushes) { replies in
+        client.send(pushes, timeout: timeout) { replies in
             for reply in replies {
                 report(
                     SendReport(
