@@ -72,7 +72,8 @@ let package = Package(
         .executableTarget(
             name: "CurlTransportFixture",
             dependencies: ["CurlTransport", "PushTransport", "WakeModel"],
-            path: "Tests/CurlTransportFixture", swiftSettings: roomSettings),
+            path: "Tests/CurlTransportFixture", exclude: ["thread-sanitizer.sh"],
+            swiftSettings: roomSettings),
         .testTarget(
             name: "CurlTransportTests",
             dependencies: [

@@ -2,7 +2,6 @@
 
 internal import CCurlShims
 internal import PushTransport
-internal import Synchronization
 
 /// What the front and the loop share: messages in, gauges out.
 ///
@@ -54,7 +53,7 @@ final class Mailbox: Sendable {
         let reactor: OpaquePointer
     }
 
-    private let state = Mutex(State())
+    private let state = StateLock(State())
     private let waker: Waker
 
     init(reactor: OpaquePointer) { waker = Waker(reactor: reactor) }
