@@ -2,6 +2,7 @@
 
 internal import CCurlShims
 internal import PushTransport
+internal import Synchronization
 
 /// What the front and the loop share: messages in, gauges out.
 ///
