@@ -100,8 +100,8 @@ public final class APNsClient: Sendable {
     ///
     /// Throws ``PushTransport/TransportFailure`` when no answer came; its certainty says whether
     /// the push may have arrived. Cancelling the task gives up on the answer: the failure is then
-    /// `cancelled`, with the certainty that holds at that moment. `timeout` is how long it may take,
-    /// if not ``Configuration/pushTimeout``.
+    /// `cancelled`, with the certainty that holds at that moment. `timeout` is how long it may
+    /// take, if not ``Configuration/pushTimeout``.
     public func send(
         _ push: Push, timeout: Duration? = nil
     ) async throws(TransportFailure) -> PushOutcome {
@@ -135,17 +135,20 @@ public final class APNsClient: Sendable {
     /// Sends a batch and hands out the replies as they come, in groups.
     ///
     /// `receive` is called on the transport's thread, any number of times, until every push of the
-    /// batch has had exactly one reply; it must not block. `timeout` is how long each push may take,
-    /// if not ``Configuration/pushTimeout``.
+    /// batch has had exactly one reply; it must not block. `timeout` is how long each push may
+    /// take, if not ``Configuration/pushTimeout``. The answer is a handle by which the batch can be
+    /// given up.
+    @discardableResult
     public func send(
         _ pushes: [Push], timeout: Duration? = nil,
         receive: @escaping @Sendable (_ replies: [PushReply]) -> Void
-    ) {
-        guard !pushes.isEmpty else { return }
+    ) -> SentBatch {
+        let firstID = core.nextIDs(pushes.count)
+        let sent = SentBatch(ids: firstID..<firstID + UInt64(pushes.count), core: core)
+        guard !pushes.isEmpty else { return sent }
         let receiver = ReplyReceiver(receive)
-        core.send(pushes, firstID: core.nextIDs(pushes.count), timeout: timeout) {
-            .receiver(receiver, index: $0)
-        }
+        core.send(pushes, firstID: firstID, timeout: timeout) { .receiver(receiver, index: $0) }
+        return sent
     }
 
     /// Stops taking pushes, waits up to `gracePeriod` for answers, fails the rest as `shut-down`,
@@ -173,6 +176,19 @@ extension APNsClient: CustomStringConvertible, CustomDebugStringConvertible, Cus
     public var debugDescription: String { description }
     /// No children: beneath them are pushes and provider tokens.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// A batch whose replies are on their way.
+public struct SentBatch: Sendable {
+    let ids: Range<Submission.ID>
+    let core: ClientCore
+
+    /// Gives up on every push that has no reply yet. Each is answered soon, as `cancelled` with the
+    /// certainty that holds at that moment, unless its answer was on its way. Any thread may call
+    /// it, any number of times.
+    public func cancel() {
+        for id in ids { core.cancel(id) }
+    }
 }
 
 /// The reply to one push of a batch.

@@ -4,6 +4,7 @@ import APNsClient
 import APNsSimulator
 import PushTransport
 import Testing
+import WakeModel
 
 @Suite("The time of one push", .timeLimit(.minutes(1)))
 struct PushTimeoutTests {

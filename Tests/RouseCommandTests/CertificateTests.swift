@@ -19,7 +19,8 @@ struct CertificateTests {
                 """
                 umask 077
                 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 90 \
-                  -subj '/CN=Apple Push Services: \(StandIn.bundleID)' -keyout '\(key)' -out '\(pem)'
+                  -subj '/CN=Apple Push Services: \(StandIn.bundleID)' \
+                  -keyout '\(key)' -out '\(pem)'
                 openssl pkcs12 -export -in '\(pem)' -inkey '\(key)' -out '\(archive)' \
                   -passout pass:correct-horse
                 """,
