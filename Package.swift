@@ -52,7 +52,9 @@ let package = Package(
             name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
             name: "CLibnghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-        .target(name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"]),
+        .target(
+            name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"],
+            linkerSettings: [.linkedLibrary("ssl")]),
         .target(name: "CCryptoShims", dependencies: ["CLibcrypto"]),
         .target(name: "CNghttp2ResetGuard", dependencies: ["CLibnghttp2"]),
 

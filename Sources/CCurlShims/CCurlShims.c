@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/crypto.h>
+#include <openssl/ssl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ struct Watch {
     Watch *nextChanged;
     curl_socket_t socket;
     bool isChanged;
+    bool isRegistered;
     uint32_t wanted;
     uint32_t registered;
 };
@@ -140,7 +142,7 @@ static int watch_socket(CURL *easy, curl_socket_t socket, int what, void *contex
     if (what == CURL_POLL_REMOVE) {
         if (!watch) return 0;
         // At once, because libcurl may close the socket next, and its number may come back.
-        if (watch->registered) epoll_ctl(connection->reactor->epoll, EPOLL_CTL_DEL, socket, NULL);
+        if (watch->isRegistered) epoll_ctl(connection->reactor->epoll, EPOLL_CTL_DEL, socket, NULL);
         Watch **link = &connection->changedWatches;
         while (*link && *link != watch) link = &(*link)->nextChanged;
         if (*link) *link = watch->nextChanged;
@@ -169,10 +171,11 @@ static void register_changed_watches(CCurlConnection *connection) {
         Watch *watch = connection->changedWatches;
         connection->changedWatches = watch->nextChanged;
         watch->isChanged = false;
-        if (watch->wanted == watch->registered) continue;
+        if (watch->isRegistered && watch->wanted == watch->registered) continue;
         struct epoll_event event = {.events = watch->wanted, .data.ptr = watch};
-        epoll_ctl(connection->reactor->epoll, watch->registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+        epoll_ctl(connection->reactor->epoll, watch->isRegistered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
                   watch->socket, &event);
+        watch->isRegistered = true;
         watch->registered = watch->wanted;
     }
 }
@@ -390,6 +393,7 @@ struct CCurlExchange {
     bool bodyWasTaken;
     bool resendWasRefused;
     bool responseTooLarge;
+    bool protocolWasRefused;
     uint8_t *body;
     size_t bodyLength;
     size_t bodyCapacity;
@@ -435,6 +439,28 @@ static int refuse_rewind(void *context, curl_off_t offset, int origin) {
     return CURL_SEEKFUNC_FAIL;
 }
 
+// Called when the connection is up and before anything of a request is written. Without HTTP/2 by
+// ALPN libcurl would fall back to HTTP/1.1, and hand push and provider token to whoever that is.
+static int check_protocol(void *context, char *remoteAddress, char *localAddress, int remotePort,
+                          int localPort) {
+    (void)remoteAddress;
+    (void)localAddress;
+    (void)remotePort;
+    (void)localPort;
+    CCurlExchange *exchange = context;
+    if (exchange->connection->isEstablished) return CURL_PREREQFUNC_OK;
+    const struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(exchange->easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session ||
+        session->backend != CURLSSLBACKEND_OPENSSL || !session->internals)
+        return CURL_PREREQFUNC_OK;  // not to be known here; the answer's version is looked at too
+    const unsigned char *protocol = NULL;
+    unsigned length = 0;
+    SSL_get0_alpn_selected(session->internals, &protocol, &length);
+    if (length == 2 && memcmp(protocol, "h2", 2) == 0) return CURL_PREREQFUNC_OK;
+    exchange->protocolWasRefused = true;
+    return CURL_PREREQFUNC_ABORT;
+}
+
 static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
     CCurlExchange *exchange = context;
     size_t length = size * count;
@@ -459,6 +485,8 @@ static bool is_kept_header(const char *line, size_t length) {
 static size_t take_header(char *bytes, size_t size, size_t count, void *context) {
     CCurlExchange *exchange = context;
     size_t length = size * count;
+    // A status line begins the final answer, or an interim one (1xx), whose fields do not count.
+    if (length > 5 && memcmp(bytes, "HTTP/", 5) == 0) exchange->responseHeadersLength = 0;
     size_t room = CCURL_RESPONSE_HEADERS_MAX - exchange->responseHeadersLength;
     if (length <= room && is_kept_header(bytes, length)) {
         memcpy(exchange->responseHeaders + exchange->responseHeadersLength, bytes, length);
@@ -483,6 +511,9 @@ static void set_security(CURL *easy, const CCurlSettings *settings) {
                  settings->certificateAuthorityPEMLength);
     else if (settings->certificateAuthorityFile)
         curl_easy_setopt(easy, CURLOPT_CAINFO, settings->certificateAuthorityFile);
+    // "Instead of the system's": the system's directory is built into libcurl as a second source.
+    if (settings->certificateAuthorityPEM || settings->certificateAuthorityFile)
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     if (!settings->clientCertificate) return;
     curl_easy_setopt(easy, CURLOPT_SSLCERTTYPE,
                      settings->clientCertificateIsPKCS12 ? "P12" : "PEM");
@@ -530,6 +561,8 @@ static void set_callbacks(CCurlExchange *exchange) {
     curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->error);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, check_protocol);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body);
     curl_easy_setopt(easy, CURLOPT_READDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, refuse_rewind);
@@ -585,6 +618,7 @@ bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
     exchange->bodyWasTaken = false;
     exchange->resendWasRefused = false;
     exchange->responseTooLarge = false;
+    exchange->protocolWasRefused = false;
     exchange->responseHeadersLength = 0;
     exchange->responseBodyLength = 0;
     exchange->error[0] = 0;
@@ -661,6 +695,7 @@ CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
         .bodyWasTaken = exchange->bodyWasTaken,
         .resendWasRefused = exchange->resendWasRefused,
         .responseTooLarge = exchange->responseTooLarge,
+        .protocolWasRefused = exchange->protocolWasRefused,
         .error = exchange->error,
         .headers = exchange->responseHeaders,
         .headersLength = exchange->responseHeadersLength,

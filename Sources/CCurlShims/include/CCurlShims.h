@@ -123,7 +123,8 @@ uint64_t CCurlExchange_tag(const CCurlExchange *exchange);
 void CCurlExchange_set_tag(CCurlExchange *exchange, uint64_t tag);
 
 /// Forgets the last request and answer and takes the next request's path, headers and body, all
-/// copied. False when memory ran out or there are too many own headers.
+/// copied. The body must not be empty: its being asked for is the sign that the request may be on
+/// the wire. False when memory ran out or there are too many own headers.
 bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
                            const CCurlHeaderBlock *shared, const uint8_t *body, size_t bodyLength);
 bool CCurlExchange_append_header(CCurlExchange *exchange, const uint8_t *line, size_t length);
@@ -144,6 +145,7 @@ typedef struct CCurlReport {
     bool bodyWasTaken;             // libcurl asked for the body: the request may be on the wire
     bool resendWasRefused;         // libcurl wanted to send the body again, and was refused
     bool responseTooLarge;
+    bool protocolWasRefused;       // the peer did not agree to HTTP/2; nothing was written
     const char *error;             // libcurl's words, possibly empty; valid until the next prepare
     const uint8_t *headers;        // the kept header lines, each ending in \r\n
     size_t headersLength;
