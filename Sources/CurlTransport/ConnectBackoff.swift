@@ -5,6 +5,9 @@
 ///     attempts failed   1        2        3      …   8 and more
 ///     wait, at most     250 ms   500 ms   1 s    …   30 s
 ///
+/// A connection that gave valid answers and was lost soon after counts too, but never leads to more
+/// than the third wait: the server is there, and what is queued must not stand still.
+///
 /// The actual wait is drawn between half of that and all of it, so that many clients do not come
 /// back at the same moment. Apple may take rapid reconnecting for an attack (reference §1.5).
 struct ConnectBackoff {
@@ -13,17 +16,21 @@ struct ConnectBackoff {
     /// The longest wait of all.
     static let maximumMilliseconds: Int64 = 30_000
 
+    /// How far connections that had given valid answers can raise the wait.
+    static let maximumFailuresAfterAnswers = 3
+
     private var failures = 0
     private(set) var notBefore: Int64 = .min
 
-    /// A connection failed before it gave a valid answer. `jitter` is a number drawn from 0 ..< 1.
-    mutating func didFail(now: Int64, jitter: Double) {
-        failures = min(failures + 1, 16)
+    /// A connection failed: before it gave a valid answer, or soon after. `jitter` is a number
+    /// drawn from 0 ..< 1.
+    mutating func didFail(now: Int64, jitter: Double, hadAnswers: Bool = false) {
+        failures = min(failures + 1, hadAnswers ? Self.maximumFailuresAfterAnswers : 16)
         let longest = min(Self.maximumMilliseconds, Self.initialMilliseconds << (failures - 1))
         notBefore = now + longest / 2 + Int64(Double(longest / 2) * jitter)
     }
 
-    /// A connection gave a valid answer.
+    /// A connection that had lived for a while gave a valid answer.
     mutating func didSucceed() {
         failures = 0
         notBefore = .min

@@ -30,6 +30,7 @@ final class CurlConnection {
         openedAt = now
         lastAnswerAt = now
         startsLeft = maximumStarts
+        LiveObjects.count(.connection, by: 1)
     }
 
     deinit { assert(pointer == nil, "A CurlConnection must be closed before it is released.") }
@@ -111,6 +112,7 @@ final class CurlConnection {
         for exchange in idle { exchange.close() }
         idle = []
         CCurlConnection_destroy(handle)
+        LiveObjects.count(.connection, by: -1)
         pointer = nil
     }
 }

@@ -15,6 +15,7 @@ final class CurlExchange {
     init?(on connection: OpaquePointer) {
         pointer = CCurlExchange_create(connection, 0)
         if pointer == nil { return nil }
+        LiveObjects.count(.exchange, by: 1)
     }
 
     deinit { assert(pointer == nil, "A CurlExchange must be closed before it is released.") }
@@ -67,6 +68,7 @@ final class CurlExchange {
     /// Gives the handle back to libcurl. Must have been removed.
     func close() {
         CCurlExchange_destroy(handle)
+        LiveObjects.count(.exchange, by: -1)
         pointer = nil
         block = nil
     }

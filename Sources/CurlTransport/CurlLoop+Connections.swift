@@ -116,12 +116,11 @@ extension CurlLoop {
         guard case .started(_, let exchange) = transfer.stage else { return }
         // The report points into the exchange, so it is read before the exchange is recycled.
         let result = outcome(code: code, report: exchange.report, of: connection, now: now)
-        let isUntouched = !exchange.bodyWasTaken
         connection.remove(transfer, exchange: exchange)
         // A connection that had worked before, and was found dead or going away before this request
         // had a stream: nothing was sent, so it simply goes over the next connection.
-        if case .failure = result, isUntouched, connection.window.isValidated,
-            transfer.requeues < Self.maximumRequeues
+        if case .failure(let failure) = result, failure.certainty == .notSent,
+            connection.window.isValidated, transfer.requeues < Self.maximumRequeues
         {
             transfer.requeues += 1
             requeue(transfer)
@@ -144,16 +143,17 @@ extension CurlLoop {
             if now - connection.openedAt >= Self.shortLifeMilliseconds { backoff.didSucceed() }
             return .success(response)
         }
-        if code == 0 || report.httpVersion == 1 {
+        if code == 0 || report.httpVersion == 1 || report.protocolWasRefused {
             let failure = TransportFailure(
                 .notHTTP2, certainty: report.bodyWasTaken ? .unknown : .notSent,
-                detail: "the peer answered in another protocol than HTTP/2; is this APNs?")
+                detail: "the peer speaks another protocol than HTTP/2; is this APNs?")
             lastConnectFailure = failure
             retire(connection)
             return .failure(failure)
         }
         let verdict = CurlVerdict(code: code)
-        let failure = TransportFailure(verdict, code: code, report: report)
+        let failure = TransportFailure(
+            verdict, code: code, report: report, usesProxy: configuration.proxy.isExplicit)
         if !verdict.sparesConnection {
             if !connection.window.isValidated { lastConnectFailure = failure }
             retire(connection)
@@ -168,7 +168,9 @@ extension CurlLoop {
         let now = CCurl_monotonic_milliseconds()
         let isShortLived = now - connection.openedAt < Self.shortLifeMilliseconds
         if isShortLived || !connection.window.isValidated {
-            backoff.didFail(now: now, jitter: .random(in: 0..<1))
+            backoff.didFail(
+                now: now, jitter: .random(in: 0..<1),
+                hadAnswers: connection.window.isValidated)
         }
     }
 
@@ -200,7 +202,7 @@ extension CurlLoop {
             return false
         }
         // The last submitted goes in first, so that the first submitted stands in front.
-        for transfer in held.sorted(by: { $0.id > $1.id }) {
+        for transfer in held.sorted(by: { $0.order > $1.order }) {
             guard case .started(_, let exchange) = transfer.stage else { continue }
             connection.remove(transfer, exchange: exchange)
             connection.didTakeBack()

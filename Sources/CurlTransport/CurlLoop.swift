@@ -41,6 +41,8 @@ final class CurlLoop {
     /// Storage that is reused from turn to turn.
     var finished: [(transfer: Transfer, code: Int32)] = []
     var connectionsOpened = 0
+    /// How many submissions have ever been taken into the queue.
+    var admissions = 0
     /// Why the last attempt to connect failed, for those whose time runs out while they wait.
     var lastConnectFailure: TransportFailure?
     var shutdownDue: Int64?
@@ -62,10 +64,11 @@ final class CurlLoop {
         while true {
             let now = CCurl_monotonic_milliseconds()
             settle(now: now)
-            failOverdue(now: now)
-            mailbox.take(into: &contents, gauges: gauges)
+            mailbox.take(into: &contents)
             accept(&contents, now: now)
+            failOverdue(now: now)
             admit(now: now)
+            mailbox.publish(gauges)
             deliver()
             if hasEnded(now: now) { break }
             wait()
@@ -77,30 +80,39 @@ final class CurlLoop {
     private func wait() {
         let now = CCurl_monotonic_milliseconds()
         let mayWait = mailbox.mayFallAsleep()
-        let limit = mayWait ? max(0, min(nextDue - now, Self.maximumWaitMilliseconds)) : 0
+        let limit = mayWait ? max(0, min(nextDue(now: now) - now, Self.maximumWaitMilliseconds)) : 0
         _ = CCurlReactor_turn(reactor, Int32(limit))
     }
 
     /// The next point of time at which this loop itself has something to do.
-    private var nextDue: Int64 {
+    private func nextDue(now: Int64) -> Int64 {
         var due = min(deadlines.nextDue ?? .max, shutdownDue ?? .max)
-        if queued > 0 { due = min(due, max(backoff.notBefore, 0)) }
+        // Only while the back-off holds somebody up: a queue that waits for room needs no timer.
+        if queued > 0, backoff.notBefore > now { due = min(due, backoff.notBefore) }
         if connections.contains(where: { $0.held > 0 && $0.window.isValidated }) {
-            due = min(due, CCurl_monotonic_milliseconds() + StreamWindow.patienceMilliseconds)
+            due = min(due, now + StreamWindow.patienceMilliseconds)
         }
         return due
     }
 
     private func accept(_ contents: inout Mailbox.Contents, now: Int64) {
-        for submission in contents.submissions { enqueue(submission, now: now) }
-        for id in contents.cancellations {
-            guard let transfer = transfers[id] else { continue }
+        // In the order in which they came: a cancellation is of what was submitted before it.
+        var next = 0
+        for cancellation in contents.cancellations {
+            while next < cancellation.submittedBefore {
+                enqueue(contents.submissions[next], now: now)
+                next += 1
+            }
+            guard let transfer = transfers[cancellation.id] else { continue }
             giveUp(transfer, as: .cancelled, detail: "cancelled by the submitter")
         }
+        for submission in contents.submissions[next...] { enqueue(submission, now: now) }
         if contents.replacesConnections {
             for connection in connections { connection.drain() }
         }
-        if let grace = contents.shutdownGrace { shutdownDue = now + grace.wholeMilliseconds }
+        if let grace = contents.shutdownGrace {
+            shutdownDue = min(now + grace.wholeMilliseconds, shutdownDue ?? .max)
+        }
         contents.submissions.removeAll(keepingCapacity: contents.submissions.count < 4096)
         contents.cancellations.removeAll(keepingCapacity: true)
         contents.replacesConnections = false
@@ -111,13 +123,20 @@ final class CurlLoop {
         precondition(
             transfers[submission.id] == nil,
             "Submission \(submission.id) is in flight already; ids must be unique.")
+        guard !submission.request.body.isEmpty else {
+            let failure = TransportFailure(
+                .other, certainty: .notSent, detail: "a push has a body; this one's is empty")
+            completions.append(Completion(id: submission.id, result: .failure(failure)))
+            return
+        }
         guard queued < configuration.maximumQueued else {
             let failure = TransportFailure(
                 .queueFull, certainty: .notSent, detail: "\(queued) submissions are waiting")
             completions.append(Completion(id: submission.id, result: .failure(failure)))
             return
         }
-        let transfer = Transfer(submission, now: now)
+        let transfer = Transfer(submission, order: admissions, now: now)
+        admissions += 1
         transfers[transfer.id] = transfer
         deadlines.insert(transfer.id, due: transfer.due)
         queued += 1
@@ -130,7 +149,8 @@ final class CurlLoop {
 
     private func failOverdue(now: Int64) {
         while let id = deadlines.popDue(now: now) {
-            guard let transfer = transfers[id] else { continue }
+            // The id may have finished, and have come back with another submission.
+            guard let transfer = transfers[id], transfer.due <= now else { continue }
             suspectSilence(of: transfer)
             var detail = "no answer within \(transfer.timeout)"
             if transfer.isQueued, let reason = lastConnectFailure {
@@ -168,7 +188,16 @@ final class CurlLoop {
         transfer.stage = .finished
         transfers[transfer.id] = nil
         deadlines.didFinish { transfers[$0] != nil }
+        sweepQueues()
         completions.append(Completion(id: transfer.id, result: result))
+    }
+
+    /// Finished transfers stand in the queues until their turn comes; when they outnumber those
+    /// that wait, as under mass cancellation without a connection, all of them go at once.
+    private func sweepQueues() {
+        guard urgentQueue.count + ordinaryQueue.count > 2 * queued + 1024 else { return }
+        urgentQueue.removeAll { !$0.isQueued }
+        ordinaryQueue.removeAll { !$0.isQueued }
     }
 
     private func deliver() {

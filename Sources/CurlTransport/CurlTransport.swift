@@ -26,10 +26,22 @@ public final class CurlTransport: PushTransport {
     ///
     /// `sink` receives every outcome, on the transport's thread. Throws ``CurlLibrary/Unsuitable``
     /// if libcurl will not do or the system gives no descriptor.
-    public init(
+    public convenience init(
         _ configuration: TransportConfiguration, sink: @escaping CompletionSink
     ) throws(CurlLibrary.Unsuitable) {
-        library = try CurlLibrary.loaded()
+        let library = try CurlLibrary.loaded()
+        try self.init(
+            configuration, library: library,
+            needsResetRationing: library.resetsFinishedStreams && !library.hasResetGuard,
+            sink: sink)
+    }
+
+    /// The same, with a decision about rationing (see `CurlLoop.resetRation`) that tests make.
+    package init(
+        _ configuration: TransportConfiguration, library: CurlLibrary, needsResetRationing: Bool,
+        sink: @escaping CompletionSink
+    ) throws(CurlLibrary.Unsuitable) {
+        self.library = library
         guard let reactor = CCurlReactor_create() else {
             throw CurlLibrary.Unsuitable(
                 description: "No file descriptor is left for the transport; raise the limit "
@@ -40,7 +52,7 @@ public final class CurlTransport: PushTransport {
         self.sink = sink
         let start = LoopStart(
             reactor: reactor, mailbox: mailbox, configuration: configuration, sink: sink,
-            needsResetRationing: library.resetsFinishedStreams && !library.hasResetGuard)
+            needsResetRationing: needsResetRationing)
         LoopThread.start(name: "rouse-curl") { start.run() }
     }
 
@@ -63,7 +75,10 @@ public final class CurlTransport: PushTransport {
     /// Gives up on one submission; see ``PushTransport/PushTransport/cancel(_:)``. A request that
     /// has a stream is reset.
     public func cancel(_ id: Submission.ID) {
-        _ = mailbox.leave { $0.cancellations.append(id) }
+        _ = mailbox.leave { contents in
+            contents.cancellations.append(
+                .init(id: id, submittedBefore: contents.submissions.count))
+        }
     }
 
     /// Moves to new connections; see ``PushTransport/PushTransport/replaceConnections()``.

@@ -12,10 +12,16 @@ final class Mailbox: Sendable {
     /// Everything that came in since the last look.
     struct Contents {
         var submissions: [Submission] = []
-        var cancellations: [Submission.ID] = []
+        var cancellations: [Cancellation] = []
         var replacesConnections = false
         /// When shutdown was asked for: the time left for what is in flight.
         var shutdownGrace: Duration?
+
+        /// A cancellation, and how many of `submissions` came before it.
+        struct Cancellation {
+            let id: Submission.ID
+            let submittedBefore: Int
+        }
 
         var isEmpty: Bool {
             submissions.isEmpty && cancellations.isEmpty && !replacesConnections
@@ -48,7 +54,7 @@ final class Mailbox: Sendable {
         let reactor: OpaquePointer
     }
 
-    private let state = Mutex(State())
+    private let state = StateLock(State())
     private let waker: Waker
 
     init(reactor: OpaquePointer) { waker = Waker(reactor: reactor) }
@@ -86,7 +92,14 @@ final class Mailbox: Sendable {
         }
     }
 
-    var gauges: TransportGauges { state.withLock { $0.gauges } }
+    /// What the loop held at its last turn, and what has come in since.
+    var gauges: TransportGauges {
+        state.withLock { state in
+            var gauges = state.gauges
+            if state.phase != .closed { gauges.queued += state.contents.submissions.count }
+            return gauges
+        }
+    }
 
     private func wake(_ state: inout State) {
         guard state.isAsleep else { return }
@@ -97,13 +110,15 @@ final class Mailbox: Sendable {
     // MARK: The loop's side
 
     /// Takes all messages into `contents`, which must be empty and whose storage is reused.
-    func take(into contents: inout Contents, gauges: TransportGauges) {
+    func take(into contents: inout Contents) {
         state.withLock { state in
             state.isAsleep = false
-            state.gauges = gauges
             swap(&state.contents, &contents)
         }
     }
+
+    /// Says what the loop holds.
+    func publish(_ gauges: TransportGauges) { state.withLock { $0.gauges = gauges } }
 
     /// Says that the loop is about to wait. False if a message is there, so that it must not.
     func mayFallAsleep() -> Bool {

@@ -28,6 +28,8 @@ struct StreamWindow: Hashable {
     private(set) var isValidated = false
     private var answersSinceGrowth = 0
     private var heldSince: Int64?
+    /// The most streams that were open at any look since then.
+    private var mostOpen = 0
     private var shrunkAt: Int64?
 
     init(maximum: Int) { self.maximum = max(1, maximum) }
@@ -66,20 +68,27 @@ struct StreamWindow: Hashable {
     }
 
     /// Looks at `held` requests without a stream among `inFlight`.
+    ///
+    /// A single look may come between one stream's end and the next one's beginning and see none
+    /// open, so a connection is going away only if none was open at any look.
     mutating func observe(held: Int, inFlight: Int, now: Int64) -> Verdict {
         guard isValidated, held > 0 else {
             heldSince = nil
+            mostOpen = 0
             return .fine
         }
+        let open = inFlight - held
+        mostOpen = max(mostOpen, open)
         guard let since = heldSince else {
             heldSince = now
             return .fine
         }
         guard now - since >= Self.patienceMilliseconds else { return .fine }
+        let reached = open > 0 ? open : mostOpen
         heldSince = nil
-        let open = inFlight - held
-        guard open > 0 else { return .goingAway }
-        limit = open
+        mostOpen = 0
+        guard reached > 0 else { return .goingAway }
+        limit = min(limit, reached)
         shrunkAt = now
         answersSinceGrowth = 0
         return .takeBack

@@ -6,6 +6,8 @@ internal import PushTransport
 /// thread.
 final class Transfer {
     let id: Submission.ID
+    /// Its place among all that were ever submitted.
+    let order: Int
     let request: WireRequest
     /// When its time is up, in monotonic milliseconds.
     let due: Int64
@@ -26,12 +28,16 @@ final class Transfer {
         case finished
     }
 
-    init(_ submission: Submission, now: Int64) {
+    init(_ submission: Submission, order: Int, now: Int64) {
         id = submission.id
+        self.order = order
         request = submission.request
         timeout = submission.timeout
         due = now + submission.timeout.wholeMilliseconds
+        LiveObjects.count(.transfer, by: 1)
     }
+
+    deinit { LiveObjects.count(.transfer, by: -1) }
 
     var isQueued: Bool {
         if case .queued = stage { true } else { false }

@@ -78,12 +78,15 @@ struct CurlVerdict: Hashable {
 
 extension TransportFailure {
     /// The failure that a finished transfer's code and report add up to.
-    init(_ verdict: CurlVerdict, code: Int32, report: CCurlReport) {
+    ///
+    /// With `usesProxy`, a TCP connection that could not be made was one to the proxy.
+    init(_ verdict: CurlVerdict, code: Int32, report: CCurlReport, usesProxy: Bool) {
         let words = String(cString: report.error)
         var detail = words.isEmpty ? String(cString: CCurl_error_name(code)) : words
         var kind = verdict.kind
         if report.proxyStatus != 0, !(200..<300).contains(report.proxyStatus) { kind = .proxy }
         if report.bodyWasTaken, kind == .connect { kind = .connectionLost }
+        if usesProxy, kind == .connect { kind = .proxy }
         if kind == .connectionLost, report.bodyWasTaken {
             detail =
                 "the connection was lost, or the stream refused, after the request was "
@@ -91,5 +94,12 @@ extension TransportFailure {
         }
         self.init(
             kind, certainty: verdict.certainty(bodyWasTaken: report.bodyWasTaken), detail: detail)
+    }
+}
+
+extension TransportConfiguration.Proxy {
+    /// Whether a proxy was named here rather than, perhaps, in the environment.
+    var isExplicit: Bool {
+        if case .http = self { true } else { false }
     }
 }

@@ -9,11 +9,12 @@
 /// - One submission is at most one request on the wire. A transport that cannot tell whether its
 ///   library resent something says `unknown`; it never resends by itself.
 /// - No method blocks on the network. All may be called from any thread.
-/// - After ``shutDown(gracePeriod:)`` has returned, no completion follows, and everything that the
-///   transport opened is closed.
+/// - After ``shutDown(gracePeriod:)`` has returned, no completion follows for what was taken before,
+///   and everything that the transport opened is closed.
 public protocol PushTransport: AnyObject, Sendable {
     /// Hands over a batch. Each one's outcome comes back through the sink that the transport was
-    /// made with. After shutdown has begun, each is answered `shutDown (not-sent)`.
+    /// made with. After shutdown has begun, each is answered `shutDown (not-sent)`, by this call
+    /// itself and on its thread.
     func submit(_ batch: [Submission])
 
     /// Gives up on one submission. It is answered `cancelled`, with the certainty that holds at
@@ -69,7 +70,8 @@ public struct Completion: Sendable {
 
 /// Takes a transport's outcomes, a batch at a time.
 ///
-/// Called on the transport's own thread: it must not block, and must not call back into
+/// Called on the transport's own thread, but for submissions after shutdown began: it must not
+/// block, must hold no lock while it submits, and must not wait for
 /// ``PushTransport/shutDown(gracePeriod:)``. Submitting from inside it is fine.
 public typealias CompletionSink = @Sendable (_ batch: [Completion]) -> Void
 

@@ -33,11 +33,12 @@ public final class SharedHeaders: Sendable {
 public struct WireRequest: Sendable {
     /// The value of `:path`. Holds a device token: never logged.
     public var path: String
-    /// The fields shared with other requests; sent first.
+    /// The fields shared with other requests, sent in their order. Whether they stand before or
+    /// behind those of ``headers`` is the transport's choice.
     public var sharedHeaders: SharedHeaders
     /// The fields of this request alone (`apns-id`, `apns-expiration`, `apns-collapse-id`).
     public var headers: [HeaderField]
-    /// The body. Never compressed (rule G009), never logged.
+    /// The body; one that is empty is not sent. Never compressed (rule G009), never logged.
     public var body: [UInt8]
     /// Whether it goes ahead of everything that is not urgent in a transport's queue.
     public var isUrgent: Bool

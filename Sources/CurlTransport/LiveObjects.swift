@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Counts, in debug builds, what holds memory of libcurl or of a submitter, so that tests can prove
+/// that all of it is given back. Costs nothing in release builds.
+package enum LiveObjects {
+    /// What is counted.
+    package enum Kind: Sendable {
+        /// A submission in a loop's hands.
+        case transfer
+        /// A libcurl easy handle.
+        case exchange
+        /// A CURLM.
+        case connection
+    }
+
+    private static let transfers = Atomic(0)
+    private static let exchanges = Atomic(0)
+    private static let connections = Atomic(0)
+
+    /// How many of a kind live in this process; 0 in release builds.
+    package static func living(_ kind: Kind) -> Int {
+        switch kind {
+        case .transfer: transfers.load(ordering: .relaxed)
+        case .exchange: exchanges.load(ordering: .relaxed)
+        case .connection: connections.load(ordering: .relaxed)
+        }
+    }
+
+    @inline(__always)
+    static func count(_ kind: Kind, by difference: Int) {
+        #if DEBUG
+        switch kind {
+        case .transfer: transfers.add(difference, ordering: .relaxed)
+        case .exchange: exchanges.add(difference, ordering: .relaxed)
+        case .connection: connections.add(difference, ordering: .relaxed)
+        }
+        #endif
+    }
+}
