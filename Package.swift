@@ -67,11 +67,18 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: roomSettings),
+        // A client without the reset guard, in a process of its own; CurlTransportTests and the
+        // thread sanitizer run it.
+        .executableTarget(
+            name: "CurlTransportFixture",
+            dependencies: ["CurlTransport", "PushTransport", "WakeModel"],
+            path: "Tests/CurlTransportFixture", exclude: ["thread-sanitizer.sh"],
+            swiftSettings: roomSettings),
         .testTarget(
             name: "CurlTransportTests",
             dependencies: [
-                "APNsSimulator", "CNghttp2ResetGuard", "CurlTransport", "PushTransport",
-                "WakeModel",
+                "APNsSimulator", "CNghttp2ResetGuard", "CurlTransport", "CurlTransportFixture",
+                "PushTransport", "WakeModel",
             ],
             swiftSettings: roomSettings),
         .target(

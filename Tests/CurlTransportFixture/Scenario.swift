@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CurlTransport
+import Glibc
+import PushTransport
+import Synchronization
+import WakeModel
+
+/// What the fixture can do.
+final class Scenario: Sendable {
+    let reach: TransportConfiguration
+    let values: [String: Int]
+    private let failures = Atomic(0)
+    private let submitted = Atomic(0)
+    private let worst = Atomic(0)
+
+    private let shared: SharedHeaders
+
+    init(reach: TransportConfiguration, values: [String: Int], authorization: String?) {
+        self.reach = reach
+        self.values = values
+        var fields = [
+            HeaderField(name: "apns-topic", value: "com.example.app"),
+            HeaderField(name: "apns-push-type", value: "background"),
+            HeaderField(name: "apns-priority", value: "5"),
+        ]
+        if let authorization {
+            fields.insert(HeaderField(name: "authorization", value: authorization), at: 0)
+        }
+        shared = SharedHeaders(fields)
+    }
+
+    var hasFailed: Bool { failures.load(ordering: .relaxed) > 0 }
+    private var count: Int { values["count"] ?? 1000 }
+
+    /// `count` pushes, `window` in flight. `ration=1` as the transport would decide without a guard,
+    /// `ration=0` to let libcurl's fault show.
+    func send() async throws {
+        let descriptors = await descriptorsAfterWarmUp()
+        let tally = Tally()
+        let library = try CurlLibrary.loaded()
+        let transport = try CurlTransport(
+            reach, library: library, needsResetRationing: values["ration"] != 0,
+            sink: { tally.take($0) })
+        let window = values["window"] ?? 250
+        var next = 0
+        while next < count {
+            let end = min(count, next + window / 2)
+            transport.submit((next..<end).map { push($0) })
+            next = end
+            await tally.wait(for: next - window / 2)
+        }
+        await tally.wait(for: count)
+        say("connections", transport.gauges.connectionsOpened)
+        await transport.shutDown(gracePeriod: .seconds(1))
+        report(tally, submitted: count)
+        await checkRelease(descriptors: descriptors)
+        say("hasResetGuard", library.hasResetGuard ? 1 : 0)
+    }
+
+    /// Several threads that submit, cancel, replace connections, read gauges, and a shutdown under
+    /// load.
+    func stress() async throws {
+        let seed = UInt64(values["seed"] ?? 1)
+        say("seed", Int(seed))
+        let descriptors = await descriptorsAfterWarmUp()
+        let tally = Tally()
+        let transport = try CurlTransport(reach, sink: { tally.take($0) })
+        let threads = values["threads"] ?? 3
+        let perThread = count / threads
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<threads {
+                group.addTask { [self] in
+                    var random = SplitMix(seed: seed &+ UInt64(thread) &* 1_000_003)
+                    var next = 0
+                    while next < perThread {
+                        let size = min(perThread - next, Int(random.next() % 40) + 1)
+                        let first = thread * perThread + next
+                        let batch = (first..<first + size).map { number in
+                            let isHasty = random.next() % 50 == 0
+                            return push(number, timeout: isHasty ? .milliseconds(2) : patience)
+                        }
+                        transport.submit(batch)
+                        next += size
+                        if random.next() % 4 == 0 { transport.cancel(UInt64(first)) }
+                        if random.next() % 200 == 0 { transport.replaceConnections() }
+                        _ = transport.gauges
+                        // At most so many ahead; the shutdown meets those that are left at the end.
+                        let soFar = submitted.add(size, ordering: .relaxed).newValue
+                        await tally.wait(for: soFar - 1000)
+                    }
+                }
+            }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask { await transport.shutDown(gracePeriod: .milliseconds(20)) }
+            }
+        }
+        transport.submit([push(threads * perThread)])
+        report(tally, submitted: threads * perThread + 1)
+        await checkRelease(descriptors: descriptors)
+    }
+
+    /// The processor time that two seconds cost: with nothing to do, and with a queue that waits.
+    func idle() async throws {
+        let tally = Tally()
+        let transport = try CurlTransport(reach, sink: { tally.take($0) })
+        transport.submit([push(1)])
+        await tally.wait(for: 1)
+        var before = ThisProcess.processorMicroseconds
+        try await Task.sleep(for: .seconds(2))
+        say("idleMicroseconds", ThisProcess.processorMicroseconds - before)
+        if values["queue"] == 1 {
+            // The server was told not to answer any more: one is in flight, and the rest waits.
+            transport.replaceConnections()
+            transport.submit((10..<20).map { push($0) })
+            try await Task.sleep(for: .milliseconds(200))
+            before = ThisProcess.processorMicroseconds
+            try await Task.sleep(for: .seconds(2))
+            say("waitingMicroseconds", ThisProcess.processorMicroseconds - before)
+            say("queued", transport.gauges.queued)
+            say("inFlight", transport.gauges.inFlight)
+        }
+        await transport.shutDown(gracePeriod: .zero)
+    }
+
+    /// Many submissions one after the other from several tasks, so that the loop falls asleep and is
+    /// woken all the time. A lost wake-up would cost the loop's longest wait, a second.
+    func hammer() async throws {
+        let latch = Latch()
+        let transport = try CurlTransport(reach, sink: { latch.release($0) })
+        let tasks = values["threads"] ?? 3
+        let perTask = count / tasks
+        let clock = ContinuousClock()
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<tasks {
+                group.addTask { [self] in
+                    for index in 0..<perTask {
+                        let number = task * perTask + index
+                        let start = clock.now
+                        await latch.wait(UInt64(number)) {
+                            transport.submit([push(number)])
+                        }
+                        let (seconds, atto) = (clock.now - start).components
+                        let milliseconds = Int(seconds * 1000 + atto / 1_000_000_000_000_000)
+                        worst.max(milliseconds, ordering: .relaxed)
+                    }
+                }
+            }
+        }
+        say("worstMilliseconds", worst.load(ordering: .relaxed))
+        say("rounds", tasks * perTask)
+        await transport.shutDown(gracePeriod: .seconds(1))
+    }
+
+    // MARK: - Parts
+
+    private var patience: Duration { .milliseconds(values["timeout"] ?? 20_000) }
+
+    /// The first sleep of a process opens descriptors of its own, to wait for its timers.
+    private func descriptorsAfterWarmUp() async -> Int {
+        try? await Task.sleep(for: .milliseconds(1))
+        return ThisProcess.descriptors
+    }
+
+    /// Every push goes to device token 0; its number is its id and stands in `apns-id`.
+    private func push(_ number: Int, timeout: Duration = .seconds(20)) -> Submission {
+        let digits = String(number, radix: 16)
+        let id =
+            "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
+        return Submission(
+            id: UInt64(number),
+            request: WireRequest(
+                path: "/3/device/" + String(repeating: "0", count: 64), sharedHeaders: shared,
+                headers: [HeaderField(name: "apns-id", value: id)],
+                body: Array(#"{"aps":{"content-available":1}}"#.utf8)), timeout: timeout)
+    }
+
+    private func report(_ tally: Tally, submitted: Int) {
+        for (label, count) in tally.labels.sorted(by: { $0.key < $1.key }) { say(label, count) }
+        say("answeredTwice", tally.answeredTwice)
+        check(tally.answeredTwice == 0, "a submission was answered twice")
+        check(tally.distinct == submitted, "\(submitted - tally.distinct) have no answer")
+    }
+
+    private func checkRelease(descriptors: Int) async {
+        // The thread ends just after it let those go who waited for it.
+        for _ in 0..<200 where ThisProcess.transportThreads > 0 || LiveObjects.living(.transfer) > 0
+        {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        check(ThisProcess.transportThreads == 0, "a thread is left")
+        check(
+            ThisProcess.descriptors == descriptors,
+            "\(descriptors) descriptors before, now \(ThisProcess.descriptorTargets)")
+        check(LiveObjects.living(.transfer) == 0, "transfers are left")
+        check(LiveObjects.living(.exchange) == 0, "exchanges are left")
+        check(LiveObjects.living(.connection) == 0, "connections are left")
+    }
+
+    private func say(_ name: String, _ value: Int) { print(name, value) }
+
+    private func check(_ holds: Bool, _ complaint: String) {
+        guard !holds else { return }
+        print("FAILED: " + complaint)
+        failures.add(1, ordering: .relaxed)
+    }
+}
+
+/// Lets each of many tasks await the answer to its own push.
+private final class Latch: Sendable {
+    private let waiting = StateLock<[Submission.ID: CheckedContinuation<Void, Never>]>([:])
+
+    func wait(_ id: Submission.ID, submit: () -> Void) async {
+        await withCheckedContinuation { continuation in
+            waiting.withLock { $0[id] = continuation }
+            submit()
+        }
+    }
+
+    func release(_ batch: [Completion]) {
+        for completion in batch {
+            waiting.withLock { $0.removeValue(forKey: completion.id) }?.resume()
+        }
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+private struct SplitMix {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}
