@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsSimulator
+import CurlTransport
+import PushTransport
+import Testing
+import WakeModel
+
+extension ServerTests {
+    /// Peers to whom nothing is ever sent: each failure has its kind, is `not-sent`, and comes quickly.
+    @Suite("Failures to connect", .timeLimit(.minutes(1)))
+    struct ConnectFailureTests {
+        /// Sends one push; returns what became of it and how long that took.
+        private func attempt(
+            host: String = "127.0.0.1", port: Int, trust: TransportConfiguration.Trust = .system,
+            connectTimeout: Duration = .seconds(5), timeout: Duration = .seconds(10)
+        ) async throws -> (failure: TransportFailure?, duration: Duration) {
+            var reach = TransportConfiguration(host: host)
+            reach.port = port
+            reach.trust = trust
+            reach.proxy = .none
+            reach.connectTimeout = connectTimeout
+            let inbox = Inbox()
+            let transport = try CurlTransport(reach, sink: inbox.sink)
+            let clock = ContinuousClock()
+            let start = clock.now
+            transport.submit([TestPush.submission(1, timeout: timeout)])
+            let outcome = await inbox.outcome(of: 1)
+            let duration = clock.now - start
+            await transport.shutDown(gracePeriod: .zero)
+            #expect(inbox.order == [1])
+            return (outcome.failure, duration)
+        }
+
+        @Test("nobody listens")
+        func refused() async throws {
+            let (failure, duration) = try await attempt(port: Socket.freePort())
+            #expect(failure?.label == "connect (not-sent)")
+            #expect(duration < .seconds(1))
+        }
+
+        @Test("the name does not resolve")
+        func unresolvable() async throws {
+            let (failure, duration) = try await attempt(host: "nowhere.invalid", port: 443)
+            #expect(failure?.label == "name-resolution (not-sent)")
+            #expect(duration < .seconds(5))
+        }
+
+        @Test("the certificate is of another authority")
+        func wrongAuthority() async throws {
+            let directory = try TemporaryDirectory()
+            let other = try await MadeCertificate(for: "IP:127.0.0.1", in: directory)
+            let simulator = try await APNsSimulator.start()
+            for trust in [.system, .pem(try other.pem), .file(path: other.certificatePath)]
+                as [TransportConfiguration.Trust]
+            {
+                let (failure, duration) = try await attempt(port: simulator.port, trust: trust)
+                #expect(failure?.label == "tls (not-sent)")
+                #expect(duration < .seconds(2))
+            }
+            #expect(simulator.counters.requests == 0)
+            try await simulator.shutdown()
+        }
+
+        @Test("trust from a file serves")
+        func trustFile() async throws {
+            let directory = try TemporaryDirectory()
+            let simulator = try await APNsSimulator.start()
+            let file = try directory.write(simulator.certificateAuthorityPEM, to: "ca.pem")
+            let (failure, _) = try await attempt(port: simulator.port, trust: .file(path: file))
+            #expect(failure == nil)
+            try await simulator.shutdown()
+        }
+
+        @Test(
+            "the certificate is for another name, or the peer speaks no HTTP/2",
+            arguments: [
+                ("DNS:elsewhere.example", "h2", "tls (not-sent)"),
+                ("IP:127.0.0.1", "http/1.1", "not-http2 (not-sent)"),
+                ("IP:127.0.0.1", nil, "not-http2 (not-sent)"),
+            ] as [(String, String?, String)])
+        func otherServer(name: String, alpn: String?, expected: String) async throws {
+            let directory = try TemporaryDirectory()
+            let certificate = try await MadeCertificate(for: name, in: directory)
+            let port = Socket.freePort()
+            let protocols = alpn.map { ["-alpn", $0] } ?? []
+            let server = try ChildProcess(
+                "openssl",
+                [
+                    "s_server", "-accept", "127.0.0.1:\(port)", "-key", certificate.keyPath,
+                    "-cert",
+                    certificate.certificatePath,
+                ] + protocols, in: directory)
+            defer { server.end() }
+            #expect(await eventually { server.text.contains("ACCEPT") })
+            let (failure, duration) = try await attempt(
+                port: port, trust: .pem(try certificate.pem))
+            #expect(failure?.label == expected, "\(String(describing: failure))")
+            #expect(duration < .seconds(2))
+            // s_server prints what it reads: neither push nor provider token must be among it.
+            #expect(!server.text.contains("POST"))
+            #expect(!server.text.contains("bearer"))
+        }
+
+        @Test("the handshake is refused")
+        func refusedHandshake() async throws {
+            let simulator = try await APNsSimulator.start()
+            simulator.inject(Fault(.refuseTLS))
+            let (failure, duration) = try await attempt(
+                port: simulator.port, trust: .pem(simulator.certificateAuthorityPEM))
+            #expect(failure?.label == "tls (not-sent)")
+            #expect(duration < .seconds(1))
+            try await simulator.shutdown()
+        }
+
+        @Test(
+            "the peer accepts and says nothing, or hangs up",
+            arguments: [
+                (Fault.Kind.neverAnswer, "timed-out (not-sent)"),
+                (.closeConnection, "tls (not-sent)"),
+            ])
+        func silentPeer(fault: Fault.Kind, expected: String) async throws {
+            let simulator = try await APNsSimulator.start()
+            simulator.inject(Fault(fault, at: .connection))
+            let (failure, duration) = try await attempt(
+                port: simulator.port, trust: .pem(simulator.certificateAuthorityPEM),
+                connectTimeout: .milliseconds(300))
+            #expect(failure?.label == expected, "\(String(describing: failure))")
+            #expect(duration < .seconds(1))
+            try await simulator.shutdown()
+        }
+
+        @Test("who waits for a connection learns why there is none")
+        func reasonForWaiting() async throws {
+            var reach = TransportConfiguration(host: "127.0.0.1")
+            reach.port = Socket.freePort()
+            reach.proxy = .none
+            let inbox = Inbox()
+            let transport = try CurlTransport(reach, sink: inbox.sink)
+            transport.submit(TestPush.batch(1...20, timeout: .milliseconds(600)))
+            await inbox.waitForCount(20)
+            await transport.shutDown(gracePeriod: .zero)
+            let waited = inbox.outcomes.values.compactMap { $0.first?.failure }
+                .filter { $0.kind == .timedOut }
+            #expect(waited.count >= 15)
+            #expect(
+                waited.allSatisfy {
+                    $0.certainty == .notSent && $0.detail.contains("connect (not-sent)")
+                })
+            // Back-off: 250 ms, 500 ms: at most three attempts in 600 ms.
+            #expect(transport.gauges.connectionsOpened <= 4)
+        }
+
+        @Test("a server that comes back is found again")
+        func comesBack() async throws {
+            try await withBench { bench in
+                bench.simulator.inject(Fault(.refuseTLS, count: 2))
+                #expect(await bench.send(1).label == "tls (not-sent)")
+                #expect(await bench.send(2).label == "tls (not-sent)")
+                #expect(await bench.send(3).label == "200")
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import Synchronization
+
+/// A TCP relay on raw sockets that can break connections the hard way; also a small HTTP proxy that
+/// understands CONNECT with basic authentication.
+final class Relay: Sendable {
+    enum Mode: Sendable {
+        /// Every connection goes on to this port of 127.0.0.1.
+        case plain(port: Int)
+        /// Where it goes, CONNECT says; `credentials` are `user:password`.
+        case proxy(credentials: String?)
+    }
+
+    let port: Int
+    private let listener: Int32
+    private let mode: Mode
+    private let state = Mutex(State())
+
+    private struct State {
+        var accepted = 0
+        var targets: [String] = []
+        var clients: [Int32] = []
+        var servers: [Int32] = []
+        var isOpen = true
+    }
+
+    init(_ mode: Mode) {
+        self.mode = mode
+        listener = Socket.listening()
+        port = Socket.port(of: listener)
+        Thread.detachNewThread { [self] in acceptAll() }
+    }
+
+    /// Connections accepted so far.
+    var accepted: Int { state.withLock { $0.accepted } }
+    /// What CONNECT asked for, one by one.
+    var targets: [String] { state.withLock { $0.targets } }
+
+    /// Ends every connection towards the client with a TCP reset.
+    func resetClients() {
+        state.withLock { state in
+            for socket in state.clients {
+                var linger = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(
+                    socket, SOL_SOCKET, SO_LINGER, &linger,
+                    socklen_t(MemoryLayout.size(ofValue: linger)))
+                // A reset follows from the close, but a reader in another thread holds the
+                // descriptor; disconnecting does it at once.
+                var nowhere = sockaddr(
+                    sa_family: sa_family_t(AF_UNSPEC),
+                    sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+                connect(socket, &nowhere, socklen_t(MemoryLayout.size(ofValue: nowhere)))
+            }
+            for socket in state.servers { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// Stops listening and ends every connection.
+    func close() {
+        state.withLock { state in
+            state.isOpen = false
+            for socket in state.clients + state.servers { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    private func acceptAll() {
+        while true {
+            let client = accept(listener, nil, nil)
+            guard client >= 0, state.withLock({ $0.isOpen }) else {
+                if client >= 0 { Glibc.close(client) }
+                Glibc.close(listener)
+                return
+            }
+            state.withLock { $0.accepted += 1 }
+            Thread.detachNewThread { [self] in serve(client) }
+        }
+    }
+
+    private func serve(_ client: Int32) {
+        var target: Int?
+        switch mode {
+        case .plain(let port): target = port
+        case .proxy(let credentials): target = negotiate(client, credentials)
+        }
+        guard let target, let server = Socket.connected(to: target) else {
+            Glibc.close(client)
+            return
+        }
+        state.withLock { state in
+            state.clients.append(client)
+            state.servers.append(server)
+        }
+        let half = Thread { pump(from: server, to: client) }
+        half.start()
+        pump(from: client, to: server)
+        shutdown(server, Int32(SHUT_RDWR))
+        while !half.isFinished { usleep(1000) }
+        state.withLock { state in
+            state.clients.removeAll { $0 == client }
+            state.servers.removeAll { $0 == server }
+            Glibc.close(client)
+            Glibc.close(server)
+        }
+    }
+
+    /// Reads CONNECT, answers it, and returns the port to connect to.
+    private func negotiate(_ client: Int32, _ credentials: String?) -> Int? {
+        var head = ""
+        while !head.hasSuffix("\r\n\r\n") {
+            var byte: UInt8 = 0
+            guard recv(client, &byte, 1, 0) == 1 else { return nil }
+            head.unicodeScalars.append(Unicode.Scalar(byte))
+        }
+        let words = head.split(separator: " ")
+        guard words.count > 1, words[0] == "CONNECT" else { return nil }
+        state.withLock { $0.targets.append(String(words[1])) }
+        if let credentials {
+            let expected =
+                "Proxy-Authorization: Basic " + Data(credentials.utf8).base64EncodedString()
+            guard head.contains(expected) else {
+                Socket.send(
+                    "HTTP/1.1 407 Proxy Authentication Required\r\n"
+                        + "Proxy-Authenticate: Basic realm=\"test\"\r\nContent-Length: 0\r\n\r\n",
+                    to: client)
+                return nil
+            }
+        }
+        Socket.send("HTTP/1.1 200 Connection established\r\n\r\n", to: client)
+        return words[1].split(separator: ":").last.flatMap { Int($0) }
+    }
+}
+
+private func pump(from source: Int32, to sink: Int32) {
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+        let count = recv(source, &buffer, buffer.count, 0)
+        guard count > 0 else { break }
+        var offset = 0
+        while offset < count {
+            let sent = send(
+                sink, Array(buffer[offset..<count]), count - offset, Int32(MSG_NOSIGNAL))
+            guard sent > 0 else { return }
+            offset += sent
+        }
+    }
+    shutdown(sink, Int32(SHUT_WR))
+}
+
+/// The few socket calls of these tests.
+enum Socket {
+    /// A socket that listens on a port of 127.0.0.1 chosen by the system.
+    static func listening() -> Int32 {
+        let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = loopback(port: 0)
+        let isBound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(made, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        precondition(isBound && listen(made, 64) == 0, "A loopback port must be free.")
+        return made
+    }
+
+    static func port(of socket: Int32) -> Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = getsockname(socket, $0, &length)
+            }
+        }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    /// A port of 127.0.0.1 on which nobody listens.
+    static func freePort() -> Int {
+        let made = listening()
+        defer { close(made) }
+        return port(of: made)
+    }
+
+    static func connected(to port: Int) -> Int32? {
+        let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = loopback(port: port)
+        let isConnected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(made, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        if isConnected { return made }
+        close(made)
+        return nil
+    }
+
+    static func send(_ text: String, to socket: Int32) {
+        _ = Glibc.send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+    }
+
+    private static func loopback(port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        return address
+    }
+}
