@@ -33,7 +33,7 @@ final class Scenario: Sendable {
     var hasFailed: Bool { failures.load(ordering: .relaxed) > 0 }
     private var count: Int { values["count"] ?? 1000 }
 
-    /// `count` pushes, `window` in flight. `ration=1` as the transport would decide without a guard,
+    /// `count` pushes, `window` in flight. `ration=1` as the transport decides without a guard,
     /// `ration=0` to let libcurl's fault show.
     func send() async throws {
         let descriptors = await descriptorsAfterWarmUp()
@@ -125,7 +125,7 @@ final class Scenario: Sendable {
         await transport.shutDown(gracePeriod: .zero)
     }
 
-    /// Many submissions one after the other from several tasks, so that the loop falls asleep and is
+    /// Many submissions, one after the other, from several tasks: the loop falls asleep and is
     /// woken all the time. A lost wake-up would cost the loop's longest wait, a second.
     func hammer() async throws {
         let latch = Latch()

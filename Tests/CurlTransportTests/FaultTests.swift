@@ -7,8 +7,8 @@ import Testing
 import WakeModel
 
 extension ServerTests {
-    /// What becomes of a push when the peer misbehaves in the middle of it: its kind, its certainty, and
-    /// how often it was at the server as a whole.
+    /// What becomes of a push when the peer misbehaves in the middle of it: its kind, its certainty,
+    /// and how often it was at the server as a whole.
     @Suite("Faults after the connection is up", .timeLimit(.minutes(2)))
     struct FaultTests {
         struct Row: Sendable, CustomTestStringConvertible {
@@ -187,8 +187,8 @@ extension ServerTests {
                 await bench.inbox.waitForCount(3001)
                 let paths = bench.simulator.receivedPushes.compactMap(\.deviceTokenHex)
                 #expect(paths.count == Set(paths).count)
-                // libcurl does not tell GOAWAY's last stream, so what was written behind it is unknown.
-                // The server has seen none of it.
+                // libcurl does not tell GOAWAY's last stream, so what was written behind it is
+                // unknown. The server has seen none of it.
                 let lost = bench.inbox.failures.values.reduce(0, +)
                 #expect(bench.inbox.failures.keys.allSatisfy { $0.hasSuffix("(unknown)") })
                 #expect(bench.inbox.count(status: 200) + lost == 3001)
