@@ -5,13 +5,15 @@ internal import Glibc
 
 /// The standard library's `Mutex`, whose code is not instrumented, looks to the thread sanitizer
 /// as if it did not lock. Under it a lock of the system's takes its place, which it knows.
+///
+/// `@unchecked`: `value` is touched only while `mutex` is held, and `mutex` never moves.
 package final class StateLock<Value>: @unchecked Sendable {
-    // Unchecked: `value` is touched only while `mutex` is held, and `mutex` never moves.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
 
     /// Locks around a value.
     package init(_ value: sending Value) {
+        // SAFETY: initialized by the next two lines, destroyed and freed by `deinit` alone.
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)

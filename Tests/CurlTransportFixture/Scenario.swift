@@ -33,8 +33,8 @@ final class Scenario: Sendable {
     var hasFailed: Bool { failures.load(ordering: .relaxed) > 0 }
     private var count: Int { values["count"] ?? 1000 }
 
-    /// `count` pushes, `window` in flight. `ration=1` as the transport would decide without a
-    /// guard, `ration=0` to let libcurl's fault show.
+    /// `count` pushes, `window` in flight. `ration=1` as the transport decides without a guard,
+    /// `ration=0` to let libcurl's fault show.
     func send() async throws {
         let descriptors = await descriptorsAfterWarmUp()
         let tally = Tally()
@@ -125,8 +125,8 @@ final class Scenario: Sendable {
         await transport.shutDown(gracePeriod: .zero)
     }
 
-    /// Many submissions one after the other from several tasks, so that the loop falls asleep and
-    /// is woken all the time. A lost wake-up would cost the loop's longest wait, a second.
+    /// Many submissions, one after the other, from several tasks: the loop falls asleep and is
+    /// woken all the time. A lost wake-up would cost the loop's longest wait, a second.
     func hammer() async throws {
         let latch = Latch()
         let transport = try CurlTransport(reach, sink: { latch.release($0) })
