@@ -42,7 +42,8 @@ if [[ $(id -u) -ne 0 ]]; then
         echo "    apt-get install ${missing[*]}" >&2
         exit 77
     fi
-    as_root=(sudo)
+    # sudo clears the environment, and a question that nobody answers never ends.
+    as_root=(sudo DEBIAN_FRONTEND=noninteractive)
 fi
 
 echo "Installing: ${missing[*]}" >&2

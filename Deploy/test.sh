@@ -30,6 +30,10 @@ for suite in Tests/*Tests; do
     step "${room}"
     swift test --skip-build "${build[@]}" --filter "^${room}\\." || failed+=("${room}")
 done
+
+step "CurlTransport under the thread sanitizer"
+Tests/CurlTransportFixture/thread-sanitizer.sh || failed+=("thread sanitizer")
+
 if [[ ${#failed[@]} -gt 0 ]]; then
     step "Failed: ${failed[*]}"
     exit 1

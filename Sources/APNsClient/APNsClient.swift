@@ -100,12 +100,15 @@ public final class APNsClient: Sendable {
     ///
     /// Throws ``PushTransport/TransportFailure`` when no answer came; its certainty says whether
     /// the push may have arrived. Cancelling the task gives up on the answer: the failure is then
-    /// `cancelled`, with the certainty that holds at that moment.
-    public func send(_ push: Push) async throws(TransportFailure) -> PushOutcome {
+    /// `cancelled`, with the certainty that holds at that moment. `timeout` is how long it may
+    /// take, if not ``Configuration/pushTimeout``.
+    public func send(
+        _ push: Push, timeout: Duration? = nil
+    ) async throws(TransportFailure) -> PushOutcome {
         let id = core.nextID()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                core.send([push], firstID: id) { .continuation(continuation, $0) }
+                core.send([push], firstID: id, timeout: timeout) { .continuation(continuation, $0) }
                 // A task that was cancelled before the push was registered has no one else to tell.
                 if Task.isCancelled { core.cancel(id) }
             }
@@ -118,25 +121,34 @@ public final class APNsClient: Sendable {
     /// Sends a batch and waits for all answers, which come in the order of the pushes.
     ///
     /// The whole batch takes one lock and at most one wake-up. Cancelling the task does not recall
-    /// pushes.
-    public func send(_ pushes: [Push]) async -> [PushReply] {
+    /// pushes. `timeout` is how long each may take, if not ``Configuration/pushTimeout``.
+    public func send(_ pushes: [Push], timeout: Duration? = nil) async -> [PushReply] {
         guard !pushes.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
             let batch = ReplyBatch(count: pushes.count) { continuation.resume(returning: $0) }
-            core.send(pushes, firstID: core.nextIDs(pushes.count)) { .batch(batch, index: $0) }
+            core.send(pushes, firstID: core.nextIDs(pushes.count), timeout: timeout) {
+                .batch(batch, index: $0)
+            }
         }
     }
 
     /// Sends a batch and hands out the replies as they come, in groups.
     ///
     /// `receive` is called on the transport's thread, any number of times, until every push of the
-    /// batch has had exactly one reply; it must not block.
+    /// batch has had exactly one reply; it must not block. `timeout` is how long each push may
+    /// take, if not ``Configuration/pushTimeout``. The answer is a handle by which the batch can be
+    /// given up.
+    @discardableResult
     public func send(
-        _ pushes: [Push], receive: @escaping @Sendable (_ replies: [PushReply]) -> Void
-    ) {
-        guard !pushes.isEmpty else { return }
+        _ pushes: [Push], timeout: Duration? = nil,
+        receive: @escaping @Sendable (_ replies: [PushReply]) -> Void
+    ) -> SentBatch {
+        let firstID = core.nextIDs(pushes.count)
+        let sent = SentBatch(ids: firstID..<firstID + UInt64(pushes.count), core: core)
+        guard !pushes.isEmpty else { return sent }
         let receiver = ReplyReceiver(receive)
-        core.send(pushes, firstID: core.nextIDs(pushes.count)) { .receiver(receiver, index: $0) }
+        core.send(pushes, firstID: firstID, timeout: timeout) { .receiver(receiver, index: $0) }
+        return sent
     }
 
     /// Stops taking pushes, waits up to `gracePeriod` for answers, fails the rest as `shut-down`,
@@ -164,6 +176,19 @@ extension APNsClient: CustomStringConvertible, CustomDebugStringConvertible, Cus
     public var debugDescription: String { description }
     /// No children: beneath them are pushes and provider tokens.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// A batch whose replies are on their way.
+public struct SentBatch: Sendable {
+    let ids: Range<Submission.ID>
+    let core: ClientCore
+
+    /// Gives up on every push that has no reply yet. Each is answered soon, as `cancelled` with the
+    /// certainty that holds at that moment, unless its answer was on its way. Any thread may call
+    /// it, any number of times.
+    public func cancel() {
+        for id in ids { core.cancel(id) }
+    }
 }
 
 /// The reply to one push of a batch.

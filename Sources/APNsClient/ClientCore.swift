@@ -75,9 +75,13 @@ final class ClientCore: Sendable {
 
     // MARK: Out
 
-    /// Registers a batch and hands it to the transport. `receiver` makes the receiver of the push
-    /// at an index.
-    func send(_ pushes: [Push], firstID: Submission.ID, receiver: (Int) -> Receiver) {
+    /// Registers a batch and hands it to the transport. `timeout` replaces the configuration's;
+    /// `receiver` makes the receiver of the push at an index.
+    func send(
+        _ pushes: [Push], firstID: Submission.ID, timeout: Duration?,
+        receiver: (Int) -> Receiver
+    ) {
+        let timeout = timeout ?? self.timeout
         let token = tokens?.current()
         let due = clock.uptime() + timeout
         let (batch, transport) = state.withLock { state in

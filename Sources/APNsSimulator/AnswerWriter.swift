@@ -24,7 +24,7 @@ struct AnswerWriter: Sendable {
                 status: 200, apnsID: apnsID ?? id(.apnsID, number),
                 apnsUniqueID: environment == .sandbox ? id(.uniqueID, number) : nil)
         case .rejected(let reason, let timestamp):
-            let echo = apnsID.flatMap { (try? APNsID($0)) == nil ? nil : $0 }
+            let echo = apnsID.flatMap { RequestJudge.isUUID($0) ? $0 : nil }
             return WireResponse(
                 status: Self.status(of: reason), apnsID: echo ?? id(.apnsID, number),
                 apnsUniqueID: nil, body: Self.body(reason: reason, timestamp: timestamp))

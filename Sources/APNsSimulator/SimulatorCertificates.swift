@@ -22,8 +22,11 @@ struct SimulatorCertificates {
     init(host: String) throws {
         let authorityKey = P256.Signing.PrivateKey()
         let serverKey = P256.Signing.PrivateKey()
+        // A name of its own for each run: a file that trusts several simulators would otherwise
+        // hold authorities that only their keys tell apart, and OpenSSL chooses by name.
+        let run = String(UInt64.random(in: .min ... .max), radix: 16)
         let authorityName = try DistinguishedName {
-            CommonName("APNs simulator CA")
+            CommonName("APNs simulator CA \(run)")
         }
         let authority = try Self.certificate(
             for: authorityKey, named: authorityName, issuer: authorityName, signedBy: authorityKey,

@@ -47,7 +47,7 @@ extension CurlLoop {
         for connection in connections where connection.room > most {
             // An idle connection may have been closed by the peer without libcurl's notice.
             if connection.inFlight == 0, connection.isLost {
-                connection.drain()
+                retire(connection)
                 continue
             }
             most = connection.room
@@ -182,7 +182,7 @@ extension CurlLoop {
         case .fine: break
         case .takeBack: takeBackHeld(from: connection)
         case .goingAway:
-            connection.drain()
+            retire(connection)
             takeBackHeld(from: connection)
         }
         if isProbeOverdue(on: connection, now: now) { retire(connection) }

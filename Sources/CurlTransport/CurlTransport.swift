@@ -53,7 +53,11 @@ public final class CurlTransport: PushTransport {
         let start = LoopStart(
             reactor: reactor, mailbox: mailbox, configuration: configuration, sink: sink,
             needsResetRationing: needsResetRationing)
-        LoopThread.start(name: "rouse-curl") { start.run() }
+        guard LoopThread.start(name: "rouse-curl", { start.run() }) else {
+            CCurlReactor_destroy(reactor)
+            throw CurlLibrary.Unsuitable(
+                description: "The system cannot start another thread; raise its limit.")
+        }
     }
 
     deinit { mailbox.requestShutdown(grace: .zero) }

@@ -10,19 +10,24 @@ enum LoopThread {
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Starts a detached thread. `name` has at most 15 bytes, the kernel's limit.
-    static func start(name: StaticString, _ run: @escaping @Sendable () -> Void) {
+    /// Starts a detached thread. `name` has at most 15 bytes, the kernel's limit. False if the
+    /// system has no thread left; then nothing was started.
+    static func start(name: StaticString, _ run: @escaping @Sendable () -> Void) -> Bool {
         precondition(name.utf8CodeUnitCount <= 15, "A thread's name has at most 15 bytes.")
         let named: @Sendable () -> Void = {
             CCurl_name_this_thread("\(name)")
             run()
         }
-        // SAFETY: retained here once, released by the thread's first line, whichever happens later.
-        let body = Unmanaged.passRetained(Body(named)).toOpaque()
+        // SAFETY: retained here once, released by the thread's first line, or below if there is no
+        // thread.
+        let body = Unmanaged.passRetained(Body(named))
         var thread = pthread_t()
-        let code = pthread_create(&thread, nil, LoopThread.main, body)
-        precondition(code == 0, "The system cannot start another thread (pthread_create: \(code)).")
+        guard pthread_create(&thread, nil, LoopThread.main, body.toOpaque()) == 0 else {
+            body.release()
+            return false
+        }
         pthread_detach(thread)
+        return true
     }
 
     private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? =

@@ -54,7 +54,7 @@ final class Mailbox: Sendable {
         let reactor: OpaquePointer
     }
 
-    private let state = Mutex(State())
+    private let state = StateLock(State())
     private let waker: Waker
 
     init(reactor: OpaquePointer) { waker = Waker(reactor: reactor) }

@@ -11,8 +11,14 @@ extension Dispatcher {
         let now = clock.now()
         guard now >= state.withLock({ $0.nextHousekeeping }) else { return }
         let limit = limits.housekeepingBatchCount
+        // What this process has in hand is not taken back from it, however long the store failed or
+        // the clock jumped: its results are known here, or about to be.
+        let hasLeases = state.withLock { $0.inFlight > 0 }
         let step = try await watch.observe { () async throws(StoreFailure) in
-            let reclaimed = try await store.reclaimLapsed(at: now, limit: limit)
+            let reclaimed =
+                hasLeases
+                ? Reclaimed(returned: [], failed: [])
+                : try await store.reclaimLapsed(at: now, limit: limit)
             let expired = try await store.expireOverdue(at: now, limit: limit)
             let forgotten = try await store.forgetIdempotencyKeys(at: now, limit: limit)
             return (reclaimed, expired, forgotten)

@@ -24,13 +24,13 @@ extension WakeValidator {
         public init() {}
     }
 
-    /// A configuration in the form that the rules compare with.
-    struct Settings: Sendable {
+    /// A configuration in the form that the rules compare with. A class, so that handing it on
+    /// costs one reference.
+    final class Settings: Sendable {
         let callIdentifierKeys: [[UInt8]]
         let voipExpirationLimitSeconds: Int64
         let reservedKeys: [ReservedKey]
-        /// One bit for the low six bits of each first byte of a reserved key: most keys can be let
-        /// go at a glance.
+        /// The first bytes of the reserved keys, as a ``KeyGlance`` has them.
         let reservedFirstBytes: UInt64
 
         init(_ configuration: Configuration) {
@@ -42,7 +42,7 @@ extension WakeValidator {
             reservedFirstBytes = configuration.reservedKeys.reduce(0) { bits, key in
                 // A pattern that is only `*`, or empty, can match anything.
                 guard let first = key.utf8.first, first != UInt8(ascii: "*") else { return .max }
-                return bits | 1 << UInt64(first & 63)
+                return bits | KeyGlance.bit(ofFirstByte: first)
             }
         }
     }

@@ -34,9 +34,8 @@ public struct WakeValidator: Sendable {
             headers: Examination.Headers(
                 expiration: request.expiration, collapseID: request.collapseID, now: now),
             settings: settings)
-        var findings = Findings(of: Rules.forRequest(of: request.kind))
-        findings.run(on: examination)
-        let diagnostics = findings.diagnostics(of: examination)
+        let diagnostics = Findings.of(Rules.forRequest(of: request.kind), on: examination)
+            .diagnostics(of: examination)
         guard !diagnostics.contains(where: { $0.severity == .error }) else {
             return .invalid(diagnostics)
         }
@@ -51,9 +50,8 @@ public struct WakeValidator: Sendable {
     public func diagnostics(ofPayload payload: [UInt8], as kind: WakeKind) -> [Diagnostic] {
         let examination = Examination(
             kind: kind, payload: payload, headers: nil, settings: settings)
-        var findings = Findings(of: Rules.forPayload(of: kind))
-        findings.run(on: examination)
-        return findings.diagnostics(of: examination)
+        return Findings.of(Rules.forPayload(of: kind), on: examination)
+            .diagnostics(of: examination)
     }
 
     private func defaultExpiration(_ kind: WakeKind, _ now: WallInstant) -> Expiration {

@@ -31,8 +31,9 @@ public struct TransportConfiguration: Sendable {
     /// The time for name look-up, TCP, proxy and TLS together. 10 s: three SYNs and a handshake
     /// over a bad line.
     public var connectTimeout: Duration = .seconds(10)
-    /// A connection older than this is replaced, the new one first: 12 h. Apple asks for
-    /// connections that live for hours to days, and for a fresh look-up before each.
+    /// A connection older than this takes nothing new, and closes once what it has is answered:
+    /// 12 h. Apple asks for connections that live for hours to days, and for a fresh look-up before
+    /// each.
     public var maximumConnectionAge: Duration = .seconds(12 * 3600)
     /// A connection that carried nothing for this long is not used again: 1 h, after which Apple
     /// recommends a check before relying on it (reference §1.5).

@@ -19,6 +19,7 @@ final class Bench {
         guard mkdtemp(&template) != nil else {
             throw ChildProcess.Failure(description: "no directory can be made in /tmp")
         }
+        // SAFETY: the bytes are copied while they are borrowed.
         directory = template.withUnsafeBufferPointer { bytes in
             String(decoding: bytes.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         }

@@ -8,9 +8,9 @@ struct ClientBenchmark: AsyncParsableCommand {
         commandName: "client",
         abstract: "Pushes per second of APNsClient, beside libcurl from C and h2load.",
         discussion: """
-            Clients: \(Load.Client.allCases.map(\.rawValue).joined(separator: ", ")). A ratio is to \
-            c-plain in the same round. Latency is from the hand-over to the answer, with always as \
-            many pushes in flight as the table says; a batch's pushes are answered together.
+            Clients: \(Load.Client.allCases.map(\.rawValue).joined(separator: ", ")). A ratio is \
+            to c-plain in the same round. Latency is from the hand-over to the answer, with always \
+            as many pushes in flight as the table says; a batch's pushes are answered together.
             """)
 
     @OptionGroup var options: BenchmarkOptions

@@ -68,6 +68,7 @@ enum CurlBaselineLoad {
             return UnsafePointer(copy)
         }
         defer { for copy in copies { free(UnsafeMutablePointer(mutating: copy)) } }
+        // SAFETY: the copies live until `body` has returned.
         return try copies.withUnsafeBufferPointer { copies in
             guard let start = copies.baseAddress else {
                 preconditionFailure("There is at least one text.")

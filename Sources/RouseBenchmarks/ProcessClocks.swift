@@ -46,8 +46,8 @@ enum ProcessClocks {
     }
 
     private static func readLine(_ file: UnsafeMutablePointer<FILE>) -> String? {
+        // SAFETY: fgets writes at most 256 bytes, the last of them a zero.
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { line in
-            // SAFETY: fgets writes at most 256 bytes, the last of them a zero.
             guard let start = line.baseAddress, fgets(start, 256, file) != nil else { return nil }
             return String(cString: start)
         }

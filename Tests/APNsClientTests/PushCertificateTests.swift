@@ -76,7 +76,8 @@ struct PushCertificateTests {
             key: "encrypted.key", password: nil, problem: "encrypted key and no password"),
         Fault(
             testDescription: "encrypted key, wrong password", certificate: "client.pem",
-            key: "encrypted.key", password: "wrong", problem: "cannot be opened with this password"),
+            key: "encrypted.key", password: "wrong",
+            problem: "cannot be opened with this password"),
         Fault(
             testDescription: "another key", certificate: "client.pem", key: "ca.key",
             password: nil, problem: "do not belong together"),

@@ -109,6 +109,18 @@ struct RequestJudgeTests {
         #expect(Self.judge(push) == .rejected(.duplicateHeaders))
     }
 
+    @Test(
+        "an apns-id is judged as WakeModel judges it",
+        arguments: [
+            "", "-", Push.apnsID, Push.apnsID.uppercased(), Push.apnsID + "0", " " + Push.apnsID,
+            String(Push.apnsID.dropLast()), Push.apnsID.replacing("-", with: "0"),
+            Push.apnsID.replacing("4", with: "-"), Push.apnsID.replacing("e", with: "é"),
+            Push.apnsID.replacing("e", with: "g"), String(repeating: "-", count: 36),
+        ])
+    func apnsID(text: String) {
+        #expect(RequestJudge.isUUID(text) == ((try? APNsID(text)) != nil))
+    }
+
     @Test("a VoIP push may have 5120 bytes, by type or by topic")
     func voipSize() {
         let voip = Self.push.with("apns-push-type", "voip")

@@ -33,7 +33,7 @@ final class Scenario: Sendable {
     var hasFailed: Bool { failures.load(ordering: .relaxed) > 0 }
     private var count: Int { values["count"] ?? 1000 }
 
-    /// `count` pushes, `window` in flight. `ration=1` as the transport would decide without a guard,
+    /// `count` pushes, `window` in flight. `ration=1` as the transport decides without a guard,
     /// `ration=0` to let libcurl's fault show.
     func send() async throws {
         let descriptors = await descriptorsAfterWarmUp()
@@ -125,7 +125,7 @@ final class Scenario: Sendable {
         await transport.shutDown(gracePeriod: .zero)
     }
 
-    /// Many submissions one after the other from several tasks, so that the loop falls asleep and is
+    /// Many submissions, one after the other, from several tasks: the loop falls asleep and is
     /// woken all the time. A lost wake-up would cost the loop's longest wait, a second.
     func hammer() async throws {
         let latch = Latch()
@@ -158,7 +158,7 @@ final class Scenario: Sendable {
 
     private var patience: Duration { .milliseconds(values["timeout"] ?? 20_000) }
 
-    /// The first sleep of a process opens descriptors of its own, for its timers.
+    /// The first sleep of a process opens descriptors of its own, to wait for its timers.
     private func descriptorsAfterWarmUp() async -> Int {
         try? await Task.sleep(for: .milliseconds(1))
         return ThisProcess.descriptors
@@ -193,7 +193,7 @@ final class Scenario: Sendable {
         check(ThisProcess.transportThreads == 0, "a thread is left")
         check(
             ThisProcess.descriptors == descriptors,
-            "\(descriptors) descriptors before, \(ThisProcess.descriptors) after")
+            "\(descriptors) descriptors before, now \(ThisProcess.descriptorTargets)")
         check(LiveObjects.living(.transfer) == 0, "transfers are left")
         check(LiveObjects.living(.exchange) == 0, "exchanges are left")
         check(LiveObjects.living(.connection) == 0, "connections are left")
@@ -210,7 +210,7 @@ final class Scenario: Sendable {
 
 /// Lets each of many tasks await the answer to its own push.
 private final class Latch: Sendable {
-    private let waiting = Mutex<[Submission.ID: CheckedContinuation<Void, Never>]>([:])
+    private let waiting = StateLock<[Submission.ID: CheckedContinuation<Void, Never>]>([:])
 
     func wait(_ id: Submission.ID, submit: () -> Void) async {
         await withCheckedContinuation { continuation in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CurlTransport
 import PushTransport
 import Synchronization
 import WakeModel
@@ -13,7 +14,7 @@ final class Tally: Sendable {
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = StateLock(State())
 
     func take(_ batch: [Completion]) {
         let ready = state.withLock { state in

@@ -73,7 +73,7 @@ extension ServerTests {
                     }
                 }
                 print(
-                    "chaos seed \(seed): 200 × \(bench.inbox.count(status: 200)), \(bench.inbox.failures)"
+                    "chaos seed \(seed):", bench.inbox.count(status: 200), bench.inbox.failures
                 )
             }
         }

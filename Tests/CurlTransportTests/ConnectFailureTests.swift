@@ -7,7 +7,7 @@ import Testing
 import WakeModel
 
 extension ServerTests {
-    /// Peers to whom nothing is ever sent: each failure has its kind, is `not-sent`, and comes quickly.
+    /// Peers to whom nothing is ever sent: each failure has its kind, is `not-sent`, and is quick.
     @Suite("Failures to connect", .timeLimit(.minutes(1)))
     struct ConnectFailureTests {
         /// Sends one push; returns what became of it and how long that took.

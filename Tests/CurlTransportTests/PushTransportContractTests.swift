@@ -164,6 +164,7 @@ extension ServerTests {
                 bench.transport.submit(TestPush.batch(1...3))
                 bench.transport.cancel(2)
                 #expect(await bench.inbox.outcome(of: 2).label == "cancelled (not-sent)")
+                await bench.simulator.waitForPushes(1)
                 bench.transport.cancel(1)
                 #expect(await bench.inbox.outcome(of: 3).label == "200")
                 #expect(bench.inbox.order.first == 2)

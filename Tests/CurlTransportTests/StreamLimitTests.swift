@@ -51,8 +51,8 @@ extension ServerTests {
                 bench.transport.submit(TestPush.batch(1...300))
                 await bench.inbox.waitForCount(301)
                 for (round, limit) in [5, 1, 30, 1000].enumerated() {
-                    // The SETTINGS go out with an answer while nothing else is in flight, so that no
-                    // stream can cross them.
+                    // The SETTINGS go out with an answer while nothing else is in flight, so that
+                    // no stream can cross them.
                     bench.simulator.inject(Fault(.limitStreams(limit), count: 1))
                     _ = await bench.send(UInt64(1000 + round))
                     bench.simulator.inject(Fault(.delay(milliseconds: 2)))

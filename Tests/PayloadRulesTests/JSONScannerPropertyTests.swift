@@ -7,6 +7,7 @@ import WakeModel
 @Suite("JSON scanner, by seed")
 struct JSONScannerPropertyTests {
     private static let seeds: [UInt64] = [1, 2, 3, 4]
+    private let validator = WakeValidator()
 
     @Test("takes every text that the grammar can write", arguments: seeds)
     func validTextsAreAccepted(seed: UInt64) throws {
@@ -91,7 +92,7 @@ struct JSONScannerPropertyTests {
         }
         let lines = lineWidths(bytes)
         for kind in WakeKind.allCases {
-            for found in WakeValidator().diagnostics(ofPayload: bytes, as: kind) {
+            for found in validator.diagnostics(ofPayload: bytes, as: kind) {
                 guard (0...bytes.count).contains(found.offset),
                     (1...lines.count).contains(found.line),
                     (1...lines[found.line - 1] + 1).contains(found.column)

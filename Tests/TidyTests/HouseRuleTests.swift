@@ -50,7 +50,8 @@ struct HouseRuleTests {
                 }
             }
             for (index, line) in file.lines.enumerated() {
-                for word in ["TODO", "FIXME", "XXX", "/root/", "/home/"] where line.contains(word) {
+                for word in ["TODO", "FIXME", "XXX:", "/root/", "/home/"] where line.contains(word)
+                {
                     findings.append(place(file, index, "says \(word)"))
                 }
             }

@@ -6,7 +6,7 @@ import WakeModel
 extension RequestJudge {
     /// The headers that do not depend on who asks, the topic aside.
     func headerError(_ head: RequestHead, type: PushType?) -> RejectionReason? {
-        if let apnsID = head.apnsID, (try? APNsID(apnsID)) == nil { return .badMessageID }
+        if let apnsID = head.apnsID, !Self.isUUID(apnsID) { return .badMessageID }
         if let type, !type.isKnown { return .invalidPushType }
         if let expiration = head.expiration, !Self.isEpochSeconds(expiration) {
             return .badExpirationDate
@@ -48,6 +48,25 @@ extension RequestJudge {
         guard let allowed else { return nil }
         return allowed.contains(topic) || allowed.contains(String(bundleID))
             ? nil : .topicDisallowed
+    }
+
+    /// The form 8-4-4-4-12 in digits of either case. `APNsID` would say the same; this is called
+    /// for every request, and a generic initialiser of another module costs a third of the time
+    /// that a request takes.
+    static func isUUID(_ text: String) -> Bool {
+        var index = 0
+        for character in text.utf8 {
+            switch character {
+            case UInt8(ascii: "-"):
+                guard index == 8 || index == 13 || index == 18 || index == 23 else { return false }
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"):
+                guard index != 8, index != 13, index != 18, index != 23 else { return false }
+            default: return false
+            }
+            index += 1
+        }
+        return index == 36
     }
 
     private static let priorities = Priority.allCases.map(\.description)

@@ -11,11 +11,11 @@ struct RequestShape {
     /// pseudo-header that is unknown, doubled, missing or late, or a `content-length` that is no
     /// number.
     init?(_ fields: HPACKHeaders) {
-        var seen: Set<Pseudo> = []
+        var seen: Pseudo = []
         var hasRegular = false
         for (name, value, _) in fields {
             if name.utf8.first == UInt8(ascii: ":") {
-                guard !hasRegular, let pseudo = Pseudo(rawValue: name),
+                guard !hasRegular, let pseudo = Pseudo(name: name),
                     seen.insert(pseudo).inserted
                 else { return nil }
                 continue
@@ -32,11 +32,26 @@ struct RequestShape {
         guard seen.isSuperset(of: [.method, .scheme, .path]) else { return nil }
     }
 
-    private enum Pseudo: String {
-        case method = ":method"
-        case scheme = ":scheme"
-        case path = ":path"
-        case authority = ":authority"
+    /// The pseudo-headers of a request.
+    private struct Pseudo: OptionSet {
+        let rawValue: UInt8
+
+        static let method = Pseudo(rawValue: 1)
+        static let scheme = Pseudo(rawValue: 2)
+        static let path = Pseudo(rawValue: 4)
+        static let authority = Pseudo(rawValue: 8)
+
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        init?(name: String) {
+            switch name {
+            case ":method": self = .method
+            case ":scheme": self = .scheme
+            case ":path": self = .path
+            case ":authority": self = .authority
+            default: return nil
+            }
+        }
     }
 
     private static let forbidden: Set<String> = [

@@ -43,7 +43,7 @@ package final class JSONDocument: Sendable {
 
     /// The members of an object.
     package func members(of object: Int) -> JSONMembers {
-        JSONMembers(document: self, upcoming: object + 1, end: Int(nodes[object].next))
+        JSONMembers(nodes: nodes, upcoming: object + 1, end: Int(nodes[object].next))
     }
 
     /// How many members or elements a container has.
@@ -80,11 +80,14 @@ extension JSONDocument {
     }
 
     /// Calls `body` with each byte of a string's or key's text, escapes resolved.
+    @inline(__always)
     func forEachByte(of node: Int, _ body: (UInt8) -> Void) {
         if isEscaped(node) {
             for byte in text(node) { body(byte) }
         } else {
-            for index in content(node) { body(bytes[index]) }
+            let bytes = bytes
+            let text = bytes.span.extracting(content(node))
+            for index in text.indices { body(text[index]) }
         }
     }
 
@@ -135,7 +138,7 @@ extension JSONDocument {
 
 /// The members of an object, in the order of the text.
 package struct JSONMembers: Sequence, IteratorProtocol {
-    let document: JSONDocument
+    let nodes: [JSONNode]
     var upcoming: Int
     let end: Int
 
@@ -143,7 +146,7 @@ package struct JSONMembers: Sequence, IteratorProtocol {
     package mutating func next() -> (key: Int, value: Int)? {
         guard upcoming < end else { return nil }
         let key = upcoming
-        upcoming = Int(document.nodes[key + 1].next)
+        upcoming = Int(nodes[key + 1].next)
         return (key, key + 1)
     }
 }

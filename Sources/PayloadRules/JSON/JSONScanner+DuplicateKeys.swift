@@ -8,6 +8,10 @@ extension JSONScanner {
     /// resolved.
     mutating func noteDuplicateKeys(ofObject object: Int) {
         let notedBefore = duplicateKeys.count
+        // One bit for each length that was seen: a key of a new length has no twin, unless escapes
+        // are about.
+        var lengths: UInt64 = 0
+        var hasEscapes = false
         var count = 0
         var key = object + 1
         while key < nodes.count {
@@ -16,7 +20,13 @@ extension JSONScanner {
                 noteDuplicateKeysBySorting(ofObject: object)
                 return
             }
-            if hasEarlierTwin(key, inObject: object) { duplicateKeys.append(key) }
+            let node = nodes[key]
+            let length: UInt64 = 1 &<< UInt64(node.end - node.start)
+            hasEscapes = hasEscapes || node.traits.contains(.escaped)
+            if hasEscapes || lengths & length != 0, hasEarlierTwin(key, inObject: object) {
+                duplicateKeys.append(key)
+            }
+            lengths |= length
             count += 1
             key = Int(nodes[key + 1].next)
         }

@@ -31,10 +31,13 @@ package struct JSONScanner {
     package static func scan(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONDocument {
         var scanner = JSONScanner(bytes)
         try scanner.scanDocument()
-        scanner.summary.hasDuplicateKeys = !scanner.duplicateKeys.isEmpty
+        return scanner.finish()
+    }
+
+    private consuming func finish() -> JSONDocument {
+        summary.hasDuplicateKeys = !duplicateKeys.isEmpty
         return JSONDocument(
-            bytes: bytes, nodes: scanner.nodes, duplicateKeys: scanner.duplicateKeys,
-            summary: scanner.summary)
+            bytes: bytes, nodes: nodes, duplicateKeys: duplicateKeys, summary: summary)
     }
 
     /// The byte at the position; 0 at the end, which no rule of the grammar takes.
@@ -63,13 +66,17 @@ package struct JSONScanner {
         }
     }
 
+    @inline(__always)
     mutating func skipWhitespace() {
+        if current <= 0x20 { skipWhitespaceThatIsThere() }
+    }
+
+    private mutating func skipWhitespaceThatIsThere() {
         while position < bytes.count {
-            let byte = bytes[position]
-            guard byte <= 0x20, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else {
-                return
+            switch bytes[position] {
+            case 0x20, 0x0a, 0x0d, 0x09: position += 1
+            default: return
             }
-            position += 1
         }
     }
 
@@ -157,7 +164,7 @@ package struct JSONScanner {
                 start: Int32(start), end: Int32(end), next: Int32(nodes.count + 1), kind: kind,
                 traits: traits))
         summary.traits.formUnion(traits)
-        summary.kinds |= 1 << kind.rawValue
+        summary.kinds |= 1 &<< kind.rawValue
     }
 
     private mutating func openContainer(_ kind: JSONNode.Kind) throws(JSONSyntaxError) {

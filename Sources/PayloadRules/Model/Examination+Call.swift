@@ -49,6 +49,16 @@ extension Examination {
     }
 
     private func isNamed(_ key: Int, _ letters: [UInt8], in document: JSONDocument) -> Bool {
-        NearMiss.letters(document.text(key)) == letters
+        guard document.content(key).count >= letters.count else { return false }
+        guard !document.isEscaped(key) else {
+            return NearMiss.letters(document.text(key)) == letters
+        }
+        var matched = 0
+        for index in document.content(key) {
+            guard let letter = NearMiss.letter(document.bytes[index]) else { continue }
+            guard matched < letters.count, letters[matched] == letter else { return false }
+            matched += 1
+        }
+        return matched == letters.count
     }
 }

@@ -37,6 +37,8 @@ struct Examination {
     private(set) var contentAvailable: (key: Int, value: Int)?
     /// Whether `aps` has keys that are none of Apple's.
     private(set) var hasForeignAPSKeys = false
+    /// What the keys of the root object look like together.
+    private(set) var rootKeys = KeyGlance()
     /// The roles of all keys outside `aps` together.
     private(set) var customRoles: NameRole = []
 
@@ -103,8 +105,9 @@ struct Examination {
     private mutating func survey(_ document: JSONDocument) {
         hasRootObject = document.kind(0) == .object
         guard hasRootObject else { return }
-        for member in document.members(of: 0) where document.hasText(member.key, "aps") {
-            aps = member
+        for member in document.members(of: 0) {
+            rootKeys.look(at: member.key, in: document)
+            if document.hasText(member.key, "aps") { aps = member }
         }
         if let aps, document.kind(aps.value) == .object {
             apsObject = aps.value
@@ -141,7 +144,9 @@ extension JSONDocument {
         var reader = NameReader()
         var roles: NameRole = []
         forEachByte(of: string) { byte in
-            if let word = reader.read(byte) { roles.formUnion(Lexicon.values.roles(of: word)) }
+            if reader.read(byte) {
+                roles.formUnion(Lexicon.values.roles(of: reader.finishedWord))
+            }
         }
         roles.formUnion(Lexicon.values.roles(of: reader.word))
         return roles.union(Lexicon.values.roles(of: reader.whole))

@@ -28,14 +28,18 @@ struct Findings {
     private var current = 0
     private var found: [Finding] = []
 
-    init(of rules: [Rule]) { self.rules = rules }
+    private init(rules: [Rule]) { self.rules = rules }
 
     /// Runs all rules over one push.
-    mutating func run(on examination: Examination) {
+    static func of(_ rules: [Rule], on examination: Examination) -> Findings {
+        // The loop reads the list from outside the value that the rules change, so that nothing has
+        // to be kept alive anew for each of them.
+        var findings = Findings(rules: rules)
         for index in rules.indices {
-            current = index
-            rules[index].check(examination, &self)
+            findings.current = index
+            rules[index].check(examination, &findings)
         }
+        return findings
     }
 
     /// Reports a finding of the rule that is looking now. What is left out is taken from the rule:

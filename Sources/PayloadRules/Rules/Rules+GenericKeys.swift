@@ -72,7 +72,9 @@ extension Rules {
     /// The five keys that are seen at the top level. The two that no app would choose for itself
     /// are recognised in other spellings too.
     private static func keysBesideAPS(_ push: Examination, _ findings: inout Findings) {
-        guard push.hasRootObject, let document = push.document else { return }
+        guard push.rootKeys.lengths & lengthsOfMistakes != 0, let document = push.document else {
+            return
+        }
         for member in document.members(of: 0) {
             if let key = APSKey.named(member.key, in: document),
                 topLevelMistakes.contains(APSKeySet(key))
@@ -90,6 +92,11 @@ extension Rules {
         APSKeySet(.contentAvailable), APSKeySet(.alert), APSKeySet(.badge), APSKeySet(.sound),
         APSKeySet(.mutableContent),
     ]
+
+    /// The lengths that those keys have in any of their spellings.
+    private static let lengthsOfMistakes: UInt64 = ([5] + Array(14...63)).reduce(0) {
+        $0 | KeyGlance.bit(ofLength: $1)
+    }
 
     private static func spelling(of key: Int, in document: JSONDocument) -> APSKey? {
         guard (14...64).contains(document.content(key).count) else { return nil }
@@ -119,12 +126,14 @@ extension Rules {
     }
 
     private static func reservedKeys(_ push: Examination, _ findings: inout Findings) {
-        guard push.hasRootObject, let document = push.document else { return }
         let firstBytes = push.settings.reservedFirstBytes
+        guard push.rootKeys.firstBytes & firstBytes != 0, let document = push.document else {
+            return
+        }
         for member in document.members(of: 0) {
-            let first = document.bytes[document.content(member.key).lowerBound]
-            guard document.isEscaped(member.key) || firstBytes & (1 << UInt64(first & 63)) != 0
-            else { continue }
+            var glance = KeyGlance()
+            glance.look(at: member.key, in: document)
+            guard glance.firstBytes & firstBytes != 0 else { continue }
             for reserved in push.settings.reservedKeys
             where reserved.matches(member.key, in: document) {
                 findings.report(.node(member.key))

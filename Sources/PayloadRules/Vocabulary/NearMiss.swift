@@ -20,14 +20,15 @@ enum NearMiss {
         return best?.key
     }
 
-    /// The letters and digits in lower case: what is left of a key when its spelling is set aside.
-    static func letters(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        text.compactMap { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
-            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: " "), UInt8(ascii: "."): nil
-            default: byte
-            }
+    /// What is left of a key when its spelling is set aside: no capitals, no separators.
+    static func letters(_ text: ArraySlice<UInt8>) -> [UInt8] { text.compactMap(letter) }
+
+    /// One letter in lower case; `nil` for a separator.
+    static func letter(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+        case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: " "), UInt8(ascii: "."): nil
+        default: byte
         }
     }
 

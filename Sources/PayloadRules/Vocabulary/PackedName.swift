@@ -18,7 +18,7 @@ struct PackedName: Hashable, Sendable {
     /// Takes the last `count` of the bytes in `lastBytes`.
     init(lastBytes: UInt128, count: Int) {
         switch count {
-        case 1..<Self.maximumByteCount: bits = lastBytes & (1 << (8 * UInt128(count)) - 1)
+        case 1..<Self.maximumByteCount: bits = lastBytes & (1 &<< UInt128(8 * count) - 1)
         case Self.maximumByteCount: bits = lastBytes
         default: bits = 0
         }
@@ -35,6 +35,9 @@ struct NameReader {
     private var isWordOver = false
     private var wasSmall = false
 
+    /// The word before the one that the last byte began.
+    private(set) var finishedWord = PackedName(lastBytes: 0, count: 0)
+
     /// All letters and digits.
     var whole: PackedName { PackedName(lastBytes: lastBytes, count: count) }
     /// The word that was read last.
@@ -42,32 +45,30 @@ struct NameReader {
     /// Whether there are several words.
     var hasSeveralWords: Bool { wordStart > 0 }
 
-    /// Reads one byte. Separators end words; so does the step from a small letter to a capital.
-    /// Where the byte begins another word, returns the word before it.
+    /// Reads one byte and says whether it began another word, so that ``finishedWord`` is a new
+    /// one. Separators end words; so does the step from a small letter to a capital.
     @discardableResult
-    mutating func read(_ byte: UInt8) -> PackedName? {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
-            defer { wasSmall = true }
-            return append(byte, beginsWord: isWordOver)
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            defer { wasSmall = false }
-            return append(byte | 0x20, beginsWord: isWordOver || wasSmall)
-        default:
+    mutating func read(_ byte: UInt8) -> Bool {
+        var letter = byte
+        var beginsWord = isWordOver
+        if byte &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte >= 0x80 {
+            wasSmall = true
+        } else if byte &- UInt8(ascii: "A") < 26 {
+            letter |= 0x20
+            beginsWord = beginsWord || wasSmall
+            wasSmall = false
+        } else {
             isWordOver = true
             wasSmall = false
-            return nil
+            return false
         }
-    }
-
-    private mutating func append(_ byte: UInt8, beginsWord: Bool) -> PackedName? {
-        let finished = beginsWord ? word : nil
         if beginsWord {
+            finishedWord = word
             wordStart = count
             isWordOver = false
         }
-        lastBytes = lastBytes << 8 | UInt128(byte)
+        lastBytes = lastBytes &<< 8 | UInt128(letter)
         count += 1
-        return finished
+        return beginsWord
     }
 }

@@ -7,7 +7,7 @@ import WakeModel
 
 /// What `rouse probe` needs: the token, the app, and the servers to ask.
 struct ProbePlan {
-    /// How long APNs may keep a probe, in seconds: one attempt. A probe is to be forgotten.
+    /// One attempt: a probe that cannot be delivered now is to be forgotten.
     static let expiration = Expiration.immediately
 
     /// The device token.

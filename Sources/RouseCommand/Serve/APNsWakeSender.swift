@@ -7,9 +7,9 @@ import PushTransport
 import Synchronization
 import WakeModel
 
-/// Takes the gateway's claims to APNs: one client for each app in its environment.
+/// Takes the gateway's claims to APNs.
 struct APNsWakeSender: WakeSender {
-    /// The client of each app.
+    /// The client of each app; apps with the same server and credential share one.
     let clients: [AppIdentity: APNsClient]
 
     /// Sends a batch, all apps at the same time, and reports each answer as it comes.
@@ -19,20 +19,37 @@ struct APNsWakeSender: WakeSender {
             report(answer)
             countdown.step()
         }
+        var sent: [SentBatch] = []
         for (app, claims) in Dictionary(grouping: batch, by: \.app) {
-            send(claims, with: clients[app], report: finish)
+            let client = clients[app]
+            let background = claims.filter { $0.kind == .background }
+            sent.append(contentsOf: send(background, with: client, report: finish))
+            // A call that comes after its deadline is worse than none: each has only what time its
+            // wake has left.
+            for claim in claims where claim.kind == .voip {
+                let timeLeft = max(1, claim.deadline.milliseconds(since: claim.claimedAt))
+                sent.append(
+                    contentsOf: send(
+                        [claim], with: client, timeout: .milliseconds(timeLeft), report: finish))
+            }
         }
-        // A cancelled wait leaves what has no answer to the gateway, as of unknown fate.
-        await countdown.wait()
+        // A cancelled wait gives the pushes up, and each is answered within a turn of its client,
+        // so that what was certainly not sent is known as such.
+        let batches = sent
+        await withTaskCancellationHandler {
+            await countdown.wait()
+        } onCancel: {
+            for batch in batches { batch.cancel() }
+        }
     }
 
     private func send(
-        _ claims: [Claim], with client: APNsClient?,
+        _ claims: [Claim], with client: APNsClient?, timeout: Duration? = nil,
         report: @escaping @Sendable (SendReport) -> Void
-    ) {
+    ) -> [SentBatch] {
         guard let client else {
             for claim in claims { report(.notSent(claim, "The app has no client.")) }
-            return
+            return []
         }
         var pushes: [Push] = []
         var sent: [Claim.Ticket] = []
@@ -49,7 +66,7 @@ struct APNsWakeSender: WakeSender {
             }
         }
         let tickets = sent
-        client.send(pushes) { replies in
+        let batch = client.send(pushes, timeout: timeout) { replies in
             for reply in replies {
                 report(
                     SendReport(
@@ -59,6 +76,7 @@ struct APNsWakeSender: WakeSender {
                         }))
             }
         }
+        return [batch]
     }
 }
 
@@ -70,11 +88,10 @@ extension SendReport {
     }
 }
 
-/// Waits until a number of things have happened, or the waiting task is cancelled.
+/// Waits until a number of things have happened.
 private final class Countdown: Sendable {
     private struct State {
         var remaining: Int
-        var isAbandoned = false
         var waiter: CheckedContinuation<Void, Never>?
     }
 
@@ -86,19 +103,13 @@ private final class Countdown: Sendable {
     func step() { resume { $0.remaining -= 1 } }
 
     func wait() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                resume { $0.waiter = continuation }
-            }
-        } onCancel: {
-            resume { $0.isAbandoned = true }
-        }
+        await withCheckedContinuation { continuation in resume { $0.waiter = continuation } }
     }
 
     private func resume(after change: (inout State) -> Void) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             change(&state)
-            guard state.remaining <= 0 || state.isAbandoned else { return nil }
+            guard state.remaining <= 0 else { return nil }
             defer { state.waiter = nil }
             return state.waiter
         }

@@ -80,9 +80,13 @@ struct GatewayAssembly {
 
     private func startClients() throws(CommandFailure) -> [AppIdentity: APNsClient] {
         var clients: [AppIdentity: APNsClient] = [:]
+        var groups: [ServedApp.ConnectionGroup: APNsClient] = [:]
         for app in apps {
             do throws(APNsClient.Unavailable) {
-                clients[app.identity] = try APNsClient(app.client)
+                var client = groups[app.group]
+                if client == nil { client = try APNsClient(app.client) }
+                groups[app.group] = client
+                clients[app.identity] = client
             } catch {
                 throw CommandFailure(.unavailable, error.description)
             }

@@ -12,6 +12,16 @@ struct ServedApp: Sendable {
     let identity: AppIdentity
     /// How its client pushes.
     let client: APNsClient.Configuration
+    /// Which apps push over the same connections.
+    let group: ConnectionGroup
+
+    /// One server and one credential: what APNs binds a connection to (reference §4.4).
+    struct ConnectionGroup: Hashable {
+        let host: String
+        let port: Int
+        let trust: TransportConfiguration.Trust
+        let credential: CredentialSource
+    }
 
     /// Opens the credentials of all apps. Those with the same key share one source of provider
     /// tokens, because Apple counts token changes for the key.
@@ -20,6 +30,7 @@ struct ServedApp: Sendable {
     ) throws(CommandFailure) -> [ServedApp] {
         var opened: [CredentialSource: Credential] = [:]
         var apps: [ServedApp] = []
+        try refuseTwoFilesForOneKey(configuration.apps)
         for app in configuration.apps {
             let credential: Credential
             if let shared = opened[app.credential] {
@@ -28,14 +39,34 @@ struct ServedApp: Sendable {
                 credential = try app.credential.open(variables)
                 opened[app.credential] = credential
             }
+            let transport = try transport(app, configuration.transport)
             apps.append(
                 ServedApp(
                     identity: AppIdentity(bundleID: app.bundleID, environment: app.environment),
                     client: APNsClient.Configuration(
-                        transport: try transport(app, configuration.transport),
-                        authentication: credential.authentication)))
+                        transport: transport, authentication: credential.authentication),
+                    group: ConnectionGroup(
+                        host: transport.host, port: transport.port, trust: transport.trust,
+                        credential: app.credential)))
         }
         return apps
+    }
+
+    /// Two spellings of one key's place would be two sources of tokens for it.
+    private static func refuseTwoFilesForOneKey(
+        _ apps: [ServeConfiguration.App]
+    ) throws(CommandFailure) {
+        var sources: [[DeveloperID]: CredentialSource] = [:]
+        for app in apps {
+            guard case .key(_, let keyID, let teamID) = app.credential else { continue }
+            let known = sources.updateValue(app.credential, forKey: [teamID, keyID])
+            guard known == nil || known == app.credential else {
+                throw CommandFailure(
+                    .configuration,
+                    "Two apps name different files for key \(keyID) of team \(teamID). Write the "
+                        + "same key-file for both.")
+            }
+        }
     }
 
     /// How an app's server is reached.

@@ -42,7 +42,7 @@ struct SimulatorRun {
         } catch {
             throw CommandFailure(
                 .unavailable,
-                "The simulator cannot listen on \(configuration.host):\(configuration.port): "
+                "The simulator did not start on \(configuration.host):\(configuration.port): "
                     + "\(error)")
         }
     }

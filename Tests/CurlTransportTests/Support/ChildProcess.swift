@@ -111,7 +111,8 @@ struct MadeCertificate {
     var pem: String { get throws { try String(contentsOfFile: certificatePath, encoding: .utf8) } }
 }
 
-/// Debian's `nghttpd`: an HTTP/2 server that is nobody's test double, with nghttp2's limit on resets.
+/// Debian's `nghttpd`: an HTTP/2 server that is nobody's test double, with nghttp2's limit on
+/// resets.
 final class Nghttpd: Sendable {
     let port: Int
     let certificate: MadeCertificate

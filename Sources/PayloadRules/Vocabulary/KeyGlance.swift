@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What several keys look like together: their lengths and first bytes, one bit for each. A rule
+/// that looks for certain keys sees by it that there is none, which is nearly always so.
+struct KeyGlance {
+    private(set) var lengths: UInt64 = 0
+    private(set) var firstBytes: UInt64 = 0
+
+    /// Adds a key. An escaped one can be any key.
+    mutating func look(at key: Int, in document: JSONDocument) {
+        let content = document.content(key)
+        guard !document.isEscaped(key) else {
+            lengths = .max
+            firstBytes = .max
+            return
+        }
+        lengths |= Self.bit(ofLength: content.count)
+        // Of an empty key this is the closing quote, which does no harm.
+        firstBytes |= Self.bit(ofFirstByte: document.bytes[content.lowerBound])
+    }
+
+    /// The bit of a length in bytes; from 63 on they share one.
+    static func bit(ofLength length: Int) -> UInt64 { 1 &<< UInt64(min(length, 63)) }
+
+    /// The bit of a first byte: bytes that differ by 64 share one.
+    static func bit(ofFirstByte byte: UInt8) -> UInt64 { 1 &<< UInt64(byte) }
+}

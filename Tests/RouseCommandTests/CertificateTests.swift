@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsSimulator
+import Foundation
+import Testing
+
+@Suite("Certificates instead of keys")
+struct CertificateTests {
+    @Test("push and doctor take a PEM pair, and an archive whose password is a variable")
+    func certificate() async throws {
+        let folder = try TestFolder()
+        let (pem, key, archive) = (
+            folder.path + "/c.pem", folder.path + "/c.key", folder.path + "/c.p12"
+        )
+        let made = try await Rouse.run(
+            "/bin/sh",
+            [
+                "-c",
+                """
+                umask 077
+                openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 90 \
+                  -subj '/CN=Apple Push Services: \(StandIn.bundleID)' \
+                  -keyout '\(key)' -out '\(pem)'
+                openssl pkcs12 -export -in '\(pem)' -inkey '\(key)' -out '\(archive)' \
+                  -passout pass:correct-horse
+                """,
+            ])
+        #expect(made.status == 0, "\(made.all)")
+        let authority = try String(contentsOfFile: pem, encoding: .utf8)
+        try await StandIn.with {
+            $0.trustedClientCertificateAuthorityPEM = authority
+        } _: { standIn in
+            let app = ["--bundle-id", StandIn.bundleID] + standIn.server
+            let pair = try await Rouse.run(
+                ["push", "--cert", pem, "--cert-key", key] + app + [StandIn.device])
+            #expect(pair.status == 0, "\(pair.all)")
+            #expect(pair.out.contains("Apple Push Services"))
+
+            let password = ["ROUSE_CERT_PASSWORD": "correct-horse"]
+            let packed = try await Rouse.run(
+                ["push", "--p12", archive] + app + [StandIn.device], environment: password)
+            #expect(packed.status == 0, "\(packed.all)")
+            #expect(standIn.simulator.receivedPushes.allSatisfy { $0["authorization"] == nil })
+
+            let locked = try await Rouse.run(["push", "--p12", archive] + app + [StandIn.device])
+            #expect(locked.status == 78, "\(locked.all)")
+            #expect(locked.error.contains("password"))
+
+            let checked = try await Rouse.run(
+                ["doctor", "--p12", archive, "--offline"] + app, environment: password)
+            #expect(checked.status == 0, "\(checked.all)")
+            #expect(checked.out.contains("valid until"))
+            for output in [pair, packed, locked, checked].map(\.all) {
+                #expect(!output.contains("correct-horse"))
+            }
+        }
+    }
+}
