@@ -78,8 +78,8 @@ struct ReplyRouter {
     }
 
     /// Resumes several callers from a task instead of from the transport's thread. There, each one
-    /// would wake a thread of the pool for itself, which sends its next push and falls asleep before
-    /// the next one is resumed; from a thread of the pool, they are queued up together.
+    /// would wake a thread of the pool for itself, which sends its next push and falls asleep
+    /// before the next one is resumed; from a thread of the pool, they are queued up together.
     private func resumeContinuations() {
         guard continuations.count > 1 else {
             for (continuation, result) in continuations { continuation.resume(returning: result) }

@@ -9,8 +9,8 @@
 /// - One submission is at most one request on the wire. A transport that cannot tell whether its
 ///   library resent something says `unknown`; it never resends by itself.
 /// - No method blocks on the network. All may be called from any thread.
-/// - After ``shutDown(gracePeriod:)`` has returned, no completion follows for what was taken before,
-///   and everything that the transport opened is closed.
+/// - After ``shutDown(gracePeriod:)`` has returned, no completion follows for what was taken
+///   before, and everything that the transport opened is closed.
 public protocol PushTransport: AnyObject, Sendable {
     /// Hands over a batch. Each one's outcome comes back through the sink that the transport was
     /// made with. After shutdown has begun, each is answered `shutDown (not-sent)`, by this call

@@ -7,8 +7,8 @@ import Testing
 import WakeModel
 
 extension ServerTests {
-    /// What becomes of a push when the peer misbehaves in the middle of it: its kind, its certainty,
-    /// and how often it was at the server as a whole.
+    /// What becomes of a push when the peer misbehaves in the middle of it: its kind, its
+    /// certainty, and how often it was at the server as a whole.
     @Suite("Faults after the connection is up", .timeLimit(.minutes(2)))
     struct FaultTests {
         struct Row: Sendable, CustomTestStringConvertible {
