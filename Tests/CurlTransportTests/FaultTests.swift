@@ -139,7 +139,7 @@ extension ServerTests {
                     } else {
                         bench.simulator.closeAllConnections()
                     }
-                    if round < 4 {
+                    if round < 5 {
                         #expect(await eventually { bench.simulator.counters.connectionsOpen == 0 })
                     }
                 }
