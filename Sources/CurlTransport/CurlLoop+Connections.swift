@@ -230,30 +230,3 @@ extension CurlLoop {
         }
     }
 }
-
-extension WireResponse {
-    /// Copies what the shim kept of an answer.
-    init(_ report: CCurlReport) {
-        // SAFETY: both pointers and lengths describe buffers inside the exchange, which lives until
-        // after this copy.
-        let lines = UnsafeBufferPointer(start: report.headers, count: report.headersLength)
-        let body = UnsafeBufferPointer(start: report.body, count: report.bodyLength)
-        self.init(
-            status: Int(report.status),
-            headers: lines.split(separator: UInt8(ascii: "\n")).compactMap(HeaderField.init(line:)),
-            body: Array(body))
-    }
-}
-
-extension HeaderField {
-    /// Reads `name: value`, white space around the value removed; `nil` without a colon.
-    init?(line: some Collection<UInt8>) {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0d }
-        var value = line[line.index(after: colon)...].drop(while: isSpace)
-        while let last = value.suffix(1).first, isSpace(last) { value = value.dropLast() }
-        self.init(
-            name: String(decoding: line[..<colon], as: UTF8.self).lowercased(),
-            value: String(decoding: value, as: UTF8.self))
-    }
-}
