@@ -2,6 +2,7 @@
 
 internal import CCurlShims
 internal import DequeModule
+internal import LoopKit
 internal import PushTransport
 internal import WakeModel
 
@@ -62,7 +63,7 @@ extension CurlLoop {
         guard live.count < configuration.maximumConnections,
             live.allSatisfy(\.window.isValidated), now >= backoff.notBefore
         else { return nil }
-        let window = StreamWindow(maximum: configuration.maximumStreamsPerConnection)
+        let window = StreamWindow(maximum: settings.maximumStreams)
         guard
             let connection = CurlConnection(
                 reactor: reactor, settings: settings, window: window,
