@@ -110,31 +110,41 @@ let package = Package(
         // Layer 3: C.
         systemLibrary("CLibcurl", "libcurl", apt: "libcurl4-openssl-dev"),
         systemLibrary("CLibcrypto", "libcrypto", apt: "libssl-dev"),
+        systemLibrary("CLibssl", "libssl", apt: "libssl-dev"),
         systemLibrary("CLibnghttp2", "libnghttp2", apt: "libnghttp2-dev"),
         .target(
             name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"],
             linkerSettings: [.linkedLibrary("ssl")]),
         .target(name: "CCryptoShims", dependencies: ["CLibcrypto"]),
         .target(name: "CNghttp2ResetGuard", dependencies: ["CLibnghttp2"]),
+        .target(name: "CHTTP2Shims", dependencies: ["CLibcrypto", "CLibnghttp2", "CLibssl"]),
 
         // Layer 3: shells.
-        room("CurlTransport", ["CCurlShims", "PushTransport", "WakeModel", deque, heap]),
-        // A client without the reset guard, in a process of its own: CurlTransportTests run it, and
-        // the thread sanitizer does.
+        room("LoopKit", ["PushTransport", "WakeModel", heap]),
+        tests(of: "LoopKit"),
+        room("CurlTransport", ["CCurlShims", "LoopKit", "PushTransport", "WakeModel", deque]),
+        room("HTTP2Transport", ["CHTTP2Shims", "LoopKit", "PushTransport", "WakeModel"]),
+        // A client without the reset guard, in a process of its own: the transports' tests run it,
+        // and the sanitizers do.
         .executableTarget(
-            name: "CurlTransportFixture",
-            dependencies: ["CurlTransport", "PushTransport", "WakeModel"],
-            path: "Tests/CurlTransportFixture", exclude: ["thread-sanitizer.sh"],
+            name: "TransportFixture",
+            dependencies: [
+                "CurlTransport", "HTTP2Transport", "LoopKit", "PushTransport", "WakeModel",
+            ],
+            path: "Tests/TransportFixture", exclude: ["thread-sanitizer.sh"],
             swiftSettings: roomSettings),
         tests(
             of: "CurlTransport",
             [
-                "APNsSimulator", "CNghttp2ResetGuard", "CurlTransportFixture", "PushTransport",
-                "WakeModel",
+                "APNsSimulator", "CNghttp2ResetGuard", "LoopKit", "PushTransport",
+                "TransportFixture", "WakeModel",
             ]),
         room(
             "APNsClient",
-            ["APNsWire", "CCryptoShims", "CurlTransport", "PushTransport", "WakeModel"]),
+            [
+                "APNsWire", "CCryptoShims", "CurlTransport", "HTTP2Transport", "PushTransport",
+                "WakeModel",
+            ]),
         tests(
             of: "APNsClient",
             ["APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport", "WakeModel"]),
@@ -155,8 +165,8 @@ let package = Package(
             "RouseCommand",
             [
                 "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CurlTransport", "Gateway",
-                "PayloadRules", "PushTransport", "StoreSQLite", "WakeModel", argumentParser,
-                lifecycle, logging, unixSignals, yams,
+                "HTTP2Transport", "PayloadRules", "PushTransport", "StoreSQLite", "WakeModel",
+                argumentParser, lifecycle, logging, unixSignals, yams,
             ]),
         tests(
             of: "RouseCommand",

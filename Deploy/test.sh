@@ -31,8 +31,8 @@ for suite in Tests/*Tests; do
     swift test --skip-build "${build[@]}" --filter "^${room}\\." || failed+=("${room}")
 done
 
-step "CurlTransport under the thread sanitizer"
-Tests/CurlTransportFixture/thread-sanitizer.sh || failed+=("thread sanitizer")
+step "The transports under the thread sanitizer"
+Tests/TransportFixture/thread-sanitizer.sh || failed+=("thread sanitizer")
 
 step "Deploy/run.sh as a new user runs it"
 Deploy/smoke.sh || failed+=("Deploy/run.sh")

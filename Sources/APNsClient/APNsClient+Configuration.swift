@@ -10,6 +10,9 @@ extension APNsClient {
         public var authentication: Authentication
         /// How the server is reached. Its host is the environment's unless changed.
         public var transport: TransportConfiguration
+        /// What carries the pushes: the native transport, which is faster and knows more of what
+        /// became of a push. libcurl for proxies that only libcurl knows.
+        public var transportKind = TransportKind.native
         /// How long one push may take, queueing and connecting included: 30 s, by when a waiting
         /// caller has given up on it anyway.
         public var pushTimeout: Duration = .seconds(30)

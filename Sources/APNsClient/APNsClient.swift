@@ -2,6 +2,7 @@
 
 public import APNsWire
 internal import CurlTransport
+internal import HTTP2Transport
 public import PushTransport
 public import WakeModel
 
@@ -59,8 +60,28 @@ public final class APNsClient: Sendable {
     /// Throws ``APNsClient/Unavailable`` when the process cannot push at all, in a sentence.
     public convenience init(_ configuration: Configuration) throws(Unavailable) {
         try self.init(configuration) { transport, sink throws(Unavailable) in
+            try Self.startTransport(configuration.transportKind, transport, sink: sink)
+        }
+    }
+
+    /// Starts a transport by itself, without a client: to ask a server something that is no push,
+    /// or to run a client on one that its owner keeps at hand.
+    ///
+    /// Throws ``APNsClient/Unavailable`` when the process lacks a library that it needs.
+    public static func startTransport(
+        _ kind: TransportKind, _ configuration: TransportConfiguration,
+        sink: @escaping CompletionSink
+    ) throws(Unavailable) -> any PushTransport {
+        switch kind {
+        case .native:
+            do throws(HTTP2Transport.Unsuitable) {
+                return try HTTP2Transport(configuration, sink: sink)
+            } catch {
+                throw Unavailable(description: error.description)
+            }
+        case .curl:
             do throws(CurlLibrary.Unsuitable) {
-                return try CurlTransport(transport, sink: sink)
+                return try CurlTransport(configuration, sink: sink)
             } catch {
                 throw Unavailable(description: error.description)
             }

@@ -20,7 +20,8 @@ struct APNsClientLoad {
         devices = try Sample.deviceTokens.map { token in try DeviceToken(hex: token) }
         bundleID = try BundleID(Sample.bundleID)
         client = try Self.client(
-            port: load.port, authorityPath: load.authorityPath, connections: load.connections,
+            load.client.transportKind ?? .native, port: load.port,
+            authorityPath: load.authorityPath, connections: load.connections,
             streamsPerConnection: load.streamsPerConnection)
     }
 
@@ -31,7 +32,8 @@ struct APNsClientLoad {
     }
 
     static func client(
-        port: Int, authorityPath: String, connections: Int, streamsPerConnection: Int
+        _ kind: TransportKind, port: Int, authorityPath: String, connections: Int,
+        streamsPerConnection: Int?
     ) throws -> APNsClient {
         var transport = TransportConfiguration(host: "127.0.0.1")
         transport.port = port
@@ -40,8 +42,10 @@ struct APNsClientLoad {
         transport.maximumConnections = connections
         transport.maximumStreamsPerConnection = streamsPerConnection
         transport.userAgent = Sample.userAgent
-        return try APNsClient(
-            .init(transport: transport, authentication: .providerToken(try tokenSource())))
+        var configuration = APNsClient.Configuration(
+            transport: transport, authentication: .providerToken(try tokenSource()))
+        configuration.transportKind = kind
+        return try APNsClient(configuration)
     }
 
     /// Warms up, measures, and shuts down.
@@ -63,9 +67,10 @@ struct APNsClientLoad {
     /// Sends so many pushes in the load's manner and waits for all replies.
     func send(_ count: Int) async -> Tally {
         switch load.client {
-        case .calls: await sendByCalls(count)
-        case .batches: await sendByBatches(count)
-        default: await ReceivingLoad(self, pushes: count).run()
+        case .curlCalls, .nativeCalls: await sendByCalls(count)
+        case .curlBatches, .nativeBatches: await sendByBatches(count)
+        case .curlReceiving, .nativeReceiving, .plainC, .tunedC:
+            await ReceivingLoad(self, pushes: count).run()
         }
     }
 

@@ -59,14 +59,16 @@ struct ClientBenchmark: AsyncParsableCommand {
     /// The results as a table, and what they say about the goals.
     static func report(_ results: [ClientResult]) -> String {
         var table = TextTable(
-            "server", "conn", "in flight", "client", "pushes/CPU s", "us CPU", "ratio", "pushes/s",
+            "server", "conn", "in flight", "client", "pushes/CPU s", "us CPU", "ratio", "h2load",
+            "pushes/s",
             "ratio", "p50 ms", "p99 ms", "ratio", "server us", "failed")
         for result in results {
             let isLibrary = result.client != ClientResult.limit
             table.add(
                 result.server, String(result.connections), String(result.inFlight), result.client,
                 result.pushesPerCPUSecond.grouped, (1e6 / result.pushesPerCPUSecond).fixed(1),
-                result.cpuRatio.fixed(2), result.pushesPerSecond.grouped,
+                result.cpuRatio.fixed(2), result.limitRatio.fixed(2),
+                result.pushesPerSecond.grouped,
                 result.wallRatio.fixed(2), isLibrary ? result.medianMilliseconds.fixed(1) : "-",
                 isLibrary ? result.p99Milliseconds.fixed(1) : "-",
                 isLibrary ? result.p99Ratio.fixed(2) : "-",

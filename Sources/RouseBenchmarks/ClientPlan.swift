@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PushTransport
+
 /// Which clients are measured against which servers, and how.
 struct ClientPlan {
     var servers = MeasuredServer.Kind.allCases
     /// Beside c-plain, which is always there: it is what the others are compared with.
-    var clients: [Load.Client] = [.tunedC, .calls, .batches, .receiving]
+    var clients: [Load.Client] = [
+        .tunedC, .curlCalls, .curlBatches, .curlReceiving, .nativeCalls, .nativeBatches,
+        .nativeReceiving,
+    ]
     var connections = [1, 4]
     var inFlight = [100, 1000]
     var pushes: Int
@@ -41,15 +46,19 @@ struct ClientPlan {
             for (place, client) in ([.plainC] + clients).enumerated() {
                 var load = load
                 load.client = client
+                if client.transportKind == .native { load.pushes *= Load.nativeFactor }
                 samples[place].append(try sample(of: server) { try bench.run(load) })
             }
+            var limit = load
+            limit.pushes *= Load.nativeFactor
             samples[names.count - 1].append(
-                try sample(of: server) { try H2Load.run(load, bodyPath: bench.bodyPath) })
+                try sample(of: server) { try H2Load.run(limit, bodyPath: bench.bodyPath) })
         }
         return names.indices.map { place in
             ClientResult(
                 server: server.kind.rawValue, client: names[place], load: load,
-                samples: samples[place], plain: samples[0])
+                samples: samples[place], plain: samples[0],
+                limit: samples[names.count - 1])
         }
     }
 
@@ -86,6 +95,8 @@ struct ClientResult: Encodable {
     let pushesPerSecond: Double
     let cpuRatio: Double
     let wallRatio: Double
+    /// Pushes per CPU second, to those of h2load.
+    let limitRatio: Double
     let medianMilliseconds: Double
     let p99Milliseconds: Double
     let p99Ratio: Double
@@ -94,7 +105,8 @@ struct ClientResult: Encodable {
     let failure: String?
 
     init(
-        server: String, client: String, load: Load, samples: [ClientSample], plain: [ClientSample]
+        server: String, client: String, load: Load, samples: [ClientSample], plain: [ClientSample],
+        limit: [ClientSample]
     ) {
         self.server = server
         self.client = client
@@ -105,6 +117,8 @@ struct ClientResult: Encodable {
         let pairs = zip(samples, plain)
         cpuRatio = pairs.map { $0.pushesPerCPUSecond / $1.pushesPerCPUSecond }.median
         wallRatio = pairs.map { $0.pushesPerSecond / $1.pushesPerSecond }.median
+        limitRatio =
+            zip(samples, limit).map { $0.pushesPerCPUSecond / $1.pushesPerCPUSecond }.median
         medianMilliseconds = samples.map(\.report.medianMilliseconds).median
         p99Milliseconds = samples.map(\.report.p99Milliseconds).median
         p99Ratio = pairs.map { $0.report.p99Milliseconds / $1.report.p99Milliseconds }.median

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import PushTransport
 
 /// Wakes per second through the whole gateway: accepted durably, sent, settled.
 struct GatewayBenchmark: AsyncParsableCommand {
@@ -39,32 +40,36 @@ struct GatewayBenchmark: AsyncParsableCommand {
         _ options: BenchmarkOptions, wakes: Int, batch: Int, on bench: Bench
     ) throws -> [GatewayResult] {
         let server = try MeasuredServer.start(.nghttpd, on: bench, processor: nil)
-        var results: [GatewayResult] = []
-        var samples: [GatewaySample] = []
+        var samples: [TransportKind: [GatewaySample]] = [:]
         for round in 1...options.rounds {
-            bench.progress("gateway: batches of \(batch), round \(round) of \(options.rounds)")
-            let before = server.cpuSeconds
-            var sample: GatewaySample = try bench.runOurselves(
-                RunGateway.name,
-                GatewayTask(
-                    port: server.port, authorityPath: server.authorityPath, wakes: wakes,
-                    batch: batch),
-                processor: nil)
-            sample.serverCPUSeconds = server.cpuSeconds - before
-            samples.append(sample)
+            for kind in TransportKind.allCases {
+                bench.progress(
+                    "gateway: \(kind.rawValue), batches of \(batch), "
+                        + "round \(round) of \(options.rounds)")
+                let before = server.cpuSeconds
+                var sample: GatewaySample = try bench.runOurselves(
+                    RunGateway.name,
+                    GatewayTask(
+                        transport: kind, port: server.port, authorityPath: server.authorityPath,
+                        wakes: wakes, batch: batch),
+                    processor: nil)
+                sample.serverCPUSeconds = server.cpuSeconds - before
+                samples[kind, default: []].append(sample)
+            }
         }
-        results.append(GatewayResult(batch: batch, samples: samples))
         try server.stop()
-        return results
+        return TransportKind.allCases.map { kind in
+            GatewayResult(kind, batch: batch, samples: samples[kind] ?? [])
+        }
     }
 
     /// The results as a table.
     static func report(_ results: [GatewayResult]) -> String {
         var table = TextTable(
-            "batch", "accepted/s", "settled/s", "us CPU", "server us", "not sent")
+            "transport", "batch", "accepted/s", "settled/s", "us CPU", "server us", "not sent")
         for result in results {
             table.add(
-                String(result.batch), result.acceptedPerSecond.grouped,
+                result.transport, String(result.batch), result.acceptedPerSecond.grouped,
                 result.settledPerSecond.grouped, result.microsecondsPerWake.fixed(1),
                 result.serverMicrosecondsPerWake.fixed(1), String(result.notSent))
         }
@@ -75,6 +80,7 @@ struct GatewayBenchmark: AsyncParsableCommand {
 
 /// What the process that is measured is to do.
 struct GatewayTask: Codable {
+    let transport: TransportKind
     let port: Int
     let authorityPath: String
     let wakes: Int
@@ -96,6 +102,7 @@ struct GatewaySample: Codable {
 
 /// One row: the medians of all rounds.
 struct GatewayResult: Encodable {
+    let transport: String
     let batch: Int
     let acceptedPerSecond: Double
     let settledPerSecond: Double
@@ -103,7 +110,8 @@ struct GatewayResult: Encodable {
     let serverMicrosecondsPerWake: Double
     let notSent: Int
 
-    init(batch: Int, samples: [GatewaySample]) {
+    init(_ kind: TransportKind, batch: Int, samples: [GatewaySample]) {
+        transport = kind.rawValue
         self.batch = batch
         acceptedPerSecond = samples.map { Double($0.wakes) / $0.acceptedSeconds }.median
         settledPerSecond = samples.map { Double($0.wakes) / $0.settledSeconds }.median

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PushTransport
+
 /// One measurement of one client, as the child process that runs it is told: so many pushes, always
 /// so many in flight, over so many connections.
 struct Load: Codable {
@@ -9,13 +11,31 @@ struct Load: Codable {
         case plainC = "c-plain"
         /// The same with every trick that was found.
         case tunedC = "c-tuned"
-        /// `APNsClient`, one `await` a push, as many tasks as pushes in flight.
-        case calls
-        /// `APNsClient`, four batches at a time that make up the pushes in flight.
-        case batches
-        /// `APNsClient`, replies taken as they come, each group of them replaced by new pushes.
-        case receiving
+        /// `APNsClient` on libcurl, one `await` a push, as many tasks as pushes in flight.
+        case curlCalls = "curl-calls"
+        /// `APNsClient` on libcurl, four batches at a time that make up the pushes in flight.
+        case curlBatches = "curl-batches"
+        /// `APNsClient` on libcurl, replies taken as they come, each group of them replaced by new
+        /// pushes.
+        case curlReceiving = "curl-receiving"
+        /// The same three on the native transport.
+        case nativeCalls = "native-calls"
+        case nativeBatches = "native-batches"
+        case nativeReceiving = "native-receiving"
+
+        /// What carries the pushes; `nil` where it is no ``APNsClient``.
+        var transportKind: TransportKind? {
+            switch self {
+            case .plainC, .tunedC: nil
+            case .curlCalls, .curlBatches, .curlReceiving: .curl
+            case .nativeCalls, .nativeBatches, .nativeReceiving: .native
+            }
+        }
     }
+
+    /// How many times as many pushes a client of its own HTTP/2 gets, so that its measurement takes
+    /// about as long as libcurl's.
+    static let nativeFactor = 8
 
     var client: Client
     var port: Int

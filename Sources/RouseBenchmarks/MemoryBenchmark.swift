@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import PushTransport
 
 /// What the client keeps in memory: with a long queue, and after many pushes.
 struct MemoryBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "memory",
-        abstract: "Memory of the client with 10 000 pushes unanswered, and after a million.")
+        abstract: "Memory of the client with 10 000 pushes unanswered, and after two million.")
 
     @OptionGroup var options: BenchmarkOptions
 
@@ -21,34 +22,53 @@ struct MemoryBenchmark: AsyncParsableCommand {
         }
     }
 
-    static func measure(_ options: BenchmarkOptions, on bench: Bench) throws -> MemoryResult {
-        let standIn = try MeasuredServer.start(.standIn, on: bench)
-        bench.progress("memory: 10000 pushes to a server that does not answer")
-        let queue: [MemoryReading] = try bench.runOurselves(
-            RunMemory.name,
-            MemoryTask(
-                kind: .queue, port: standIn.port, authorityPath: standIn.authorityPath,
-                checkpoints: [10_000]))
-        try standIn.stop()
-        let server = try MeasuredServer.start(.nghttpd, on: bench)
-        let checkpoints = [100_000, 300_000, 1_000_000].map { options.quick ? $0 / 50 : $0 }
-        bench.progress("memory: \(checkpoints[2]) pushes to nghttpd")
-        let run: [MemoryReading] = try bench.runOurselves(
-            RunMemory.name,
-            MemoryTask(
-                kind: .longRun, port: server.port, authorityPath: server.authorityPath,
-                checkpoints: checkpoints))
-        try server.stop()
-        return MemoryResult(queue: queue, longRun: run)
+    static func measure(_ options: BenchmarkOptions, on bench: Bench) throws -> [MemoryResult] {
+        try TransportKind.allCases.map { kind in
+            MemoryResult(
+                transport: kind.rawValue, queue: try fillQueue(kind, on: bench),
+                longRun: try pushOn(kind, options, on: bench))
+        }
     }
 
-    /// The result as a table.
-    static func report(_ result: MemoryResult) -> String {
-        var table = TextTable("when", "pushes", "resident MB", "peak MB", "failed")
-        for reading in result.queue + result.longRun {
-            table.add(
-                reading.moment, String(reading.pushes), reading.residentMegabytes.fixed(1),
-                reading.peakMegabytes.fixed(1), String(reading.failed))
+    private static func fillQueue(
+        _ kind: TransportKind, on bench: Bench
+    ) throws -> [MemoryReading] {
+        let standIn = try MeasuredServer.start(.standIn, on: bench)
+        bench.progress("memory: \(kind.rawValue), 10000 pushes to a server that does not answer")
+        let readings: [MemoryReading] = try bench.runOurselves(
+            RunMemory.name,
+            MemoryTask(
+                kind: .queue, transport: kind, port: standIn.port,
+                authorityPath: standIn.authorityPath, checkpoints: [10_000]))
+        try standIn.stop()
+        return readings
+    }
+
+    private static func pushOn(
+        _ kind: TransportKind, _ options: BenchmarkOptions, on bench: Bench
+    ) throws -> [MemoryReading] {
+        let server = try MeasuredServer.start(.nghttpd, on: bench)
+        let checkpoints = [200_000, 1_000_000, 2_000_000].map { options.quick ? $0 / 50 : $0 }
+        bench.progress("memory: \(kind.rawValue), \(checkpoints[2]) pushes to nghttpd")
+        let readings: [MemoryReading] = try bench.runOurselves(
+            RunMemory.name,
+            MemoryTask(
+                kind: .longRun, transport: kind, port: server.port,
+                authorityPath: server.authorityPath, checkpoints: checkpoints))
+        try server.stop()
+        return readings
+    }
+
+    /// The results as a table.
+    static func report(_ results: [MemoryResult]) -> String {
+        var table = TextTable("transport", "when", "pushes", "resident MB", "peak MB", "failed")
+        for result in results {
+            for reading in result.queue + result.longRun {
+                table.add(
+                    result.transport, reading.moment, String(reading.pushes),
+                    reading.residentMegabytes.fixed(1), reading.peakMegabytes.fixed(1),
+                    String(reading.failed))
+            }
         }
         return "\nMemory of the client's process\n\n" + table.text + "\n"
     }
@@ -64,6 +84,7 @@ struct MemoryTask: Codable {
     }
 
     let kind: Kind
+    let transport: TransportKind
     let port: Int
     let authorityPath: String
     /// After how many pushes to look.
@@ -89,8 +110,9 @@ struct MemoryReading: Codable {
     var peakMegabytes: Double { Double(peakBytes) / 1e6 }
 }
 
-/// Both parts.
+/// Both parts, with one transport.
 struct MemoryResult: Encodable {
+    let transport: String
     let queue: [MemoryReading]
     let longRun: [MemoryReading]
 }

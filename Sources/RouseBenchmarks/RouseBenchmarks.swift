@@ -65,6 +65,6 @@ struct AllBenchmarks: AsyncParsableCommand {
     private struct AllResults: Encodable {
         let client: [ClientResult]
         let standIn: StandInResult
-        let memory: MemoryResult
+        let memory: [MemoryResult]
     }
 }

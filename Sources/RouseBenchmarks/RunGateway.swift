@@ -29,8 +29,8 @@ struct RunGateway: AsyncParsableCommand {
         let store = try SQLiteWakeStore(
             path: folder.appending(path: "store.sqlite").path(percentEncoded: false))
         let client = try APNsClientLoad.client(
-            port: task.port, authorityPath: task.authorityPath, connections: 4,
-            streamsPerConnection: 250)
+            task.transport, port: task.port, authorityPath: task.authorityPath, connections: 4,
+            streamsPerConnection: nil)
         let app = AppIdentity(bundleID: try BundleID(Sample.bundleID), environment: .production)
         var logger = Logger(label: "rouse")
         logger.logLevel = .warning

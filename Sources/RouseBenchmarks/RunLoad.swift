@@ -15,7 +15,9 @@ struct RunLoad: AsyncParsableCommand {
         let report =
             switch load.client {
             case .plainC, .tunedC: try CurlBaselineLoad.run(load)
-            case .calls, .batches, .receiving: try await APNsClientLoad(load).run()
+            case .curlCalls, .curlBatches, .curlReceiving, .nativeCalls, .nativeBatches,
+                .nativeReceiving:
+                try await APNsClientLoad(load).run()
             }
         print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
     }

@@ -22,7 +22,8 @@ struct RunMemory: AsyncParsableCommand {
         let task = try JSONDecoder().decode(MemoryTask.self, from: Data(task.utf8))
         let load = try APNsClientLoad(
             Load(
-                client: .calls, port: task.port, authorityPath: task.authorityPath, connections: 1,
+                client: task.transport == .curl ? .curlCalls : .nativeCalls, port: task.port,
+                authorityPath: task.authorityPath, connections: 1,
                 inFlight: Self.inFlight, pushes: 0))
         let readings =
             switch task.kind {

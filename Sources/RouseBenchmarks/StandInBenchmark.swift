@@ -32,7 +32,8 @@ struct StandInBenchmark: AsyncParsableCommand {
                 bench.progress(
                     "stand-in: \(kind.rawValue), \(connections) connections, \(inFlight) in flight")
                 let load = Load(
-                    client: .receiving, port: server.port, authorityPath: server.authorityPath,
+                    client: .nativeReceiving, port: server.port,
+                    authorityPath: server.authorityPath,
                     connections: connections, inFlight: inFlight, pushes: pushes)
                 rows.append(try measure(load, server: server, rounds: options.rounds, on: bench))
                 if kind == .standIn {

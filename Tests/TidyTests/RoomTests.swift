@@ -15,13 +15,17 @@ struct RoomTests {
             "Darwin", "Glibc", "Logging", "Musl", "PayloadRules", "ServiceLifecycle",
             "Synchronization", "WakeModel",
         ],
+        "LoopKit": ["Glibc", "HeapModule", "PushTransport", "Synchronization", "WakeModel"],
         "CurlTransport": [
-            "CCurlShims", "DequeModule", "Glibc", "HeapModule", "PushTransport", "Synchronization",
+            "CCurlShims", "DequeModule", "Glibc", "LoopKit", "PushTransport", "Synchronization",
             "WakeModel",
         ],
+        "HTTP2Transport": [
+            "CHTTP2Shims", "Glibc", "LoopKit", "PushTransport", "Synchronization", "WakeModel",
+        ],
         "APNsClient": [
-            "APNsWire", "CCryptoShims", "CurlTransport", "Glibc", "PushTransport",
-            "Synchronization", "WakeModel",
+            "APNsWire", "CCryptoShims", "CurlTransport", "Glibc", "HTTP2Transport",
+            "PushTransport", "Synchronization", "WakeModel",
         ],
         "StoreSQLite": [
             "Darwin", "Foundation", "GRDB", "Gateway", "Glibc", "Musl", "PayloadRules",
@@ -37,7 +41,8 @@ struct RoomTests {
         ],
         "RouseCommand": [
             "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "ArgumentParser",
-            "CurlTransport", "Foundation", "Gateway", "Glibc", "Logging", "PayloadRules",
+            "CurlTransport", "Foundation", "Gateway", "Glibc", "HTTP2Transport", "Logging",
+            "PayloadRules",
             "PushTransport", "ServiceLifecycle", "StoreSQLite", "Synchronization", "UnixSignals",
             "WakeModel", "Yams",
         ],

@@ -57,7 +57,6 @@ struct Examination: Sendable {
     /// Looks at everything.
     init(_ command: DoctorCommand, variables: Variables) async {
         findings.append(.fine("rouse", "Version \(RouseVersion.current)."))
-        findings += LibraryCheck.findings()
         let settings: AppSettings
         do throws(CommandFailure) {
             settings = try AppSettings(
@@ -65,9 +64,11 @@ struct Examination: Sendable {
                 environment: command.environment, server: command.server, variables: variables,
                 mustChoose: false)
         } catch {
+            findings += LibraryCheck.findings(for: command.server.transport ?? .curl)
             findings.append(.wrong("configuration", error.message))
             return
         }
+        findings += LibraryCheck.findings(for: Self.transportKind(command, settings))
         checkConfiguration(settings, variables)
         checkCredential(settings, variables)
         await checkServers(command, settings)
@@ -120,12 +121,21 @@ struct Examination: Sendable {
         do throws(CommandFailure) {
             for transport in try Self.servers(command, settings) {
                 findings += await ServerCheck(
-                    transport, timeoutSeconds: settings.server.timeoutSeconds
+                    transport, by: Self.transportKind(command, settings),
+                    timeoutSeconds: settings.server.timeoutSeconds
                 ).findings()
             }
         } catch {
             findings.append(.wrong("server", error.message))
         }
+    }
+
+    /// What carries the pushes: what was typed, else what the configuration says, else what `rouse
+    /// push` takes.
+    static func transportKind(
+        _ command: DoctorCommand, _ settings: AppSettings
+    ) -> TransportKind {
+        command.server.transport ?? settings.configuration?.transport.kind ?? .curl
     }
 
     /// The servers to ask: what was typed, else those of the configuration's apps, else Apple's.

@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CurlTransport
+import HTTP2Transport
+import PushTransport
 
 /// Looks at the libraries that this process has loaded.
 enum LibraryCheck {
-    /// What was found.
-    static func findings() -> [Examination.Finding] {
+    /// What was found of the libraries that `kind` needs, and why one might choose the other.
+    static func findings(for kind: TransportKind) -> [Examination.Finding] {
+        let libraries = HTTP2Libraries()
+        let native = "OpenSSL \(libraries.opensslVersion) and nghttp2 \(libraries.nghttp2Version)"
+        switch kind {
+        case .native:
+            return [
+                .fine(
+                    "transport",
+                    "native, on \(native). It knows the fate of each push and takes a small part "
+                        + "of libcurl's processor time. 'curl' goes through every kind of proxy "
+                        + "that libcurl knows.")
+            ]
+        case .curl:
+            return [
+                .fine(
+                    "transport",
+                    "curl. It goes through every kind of proxy that libcurl knows, and gets the "
+                        + "distribution's security updates. 'native', on \(native), is faster and "
+                        + "knows more often whether a push was sent.")
+            ] + curlFindings()
+        }
+    }
+
+    private static func curlFindings() -> [Examination.Finding] {
         let library: CurlLibrary
         do throws(CurlLibrary.Unsuitable) {
             library = try CurlLibrary.loaded()

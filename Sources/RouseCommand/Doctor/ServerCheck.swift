@@ -2,7 +2,6 @@
 
 import APNsClient
 import APNsWire
-import CurlTransport
 import PushTransport
 import WakeModel
 
@@ -15,11 +14,13 @@ struct ServerCheck {
     private static let skewLimitSeconds: Int64 = 300
 
     private let transport: TransportConfiguration
+    private let kind: TransportKind
     private let timeout: Duration
 
-    /// A check of one server.
-    init(_ transport: TransportConfiguration, timeoutSeconds: Int) {
+    /// A check of one server, by what will carry the pushes to it.
+    init(_ transport: TransportConfiguration, by kind: TransportKind, timeoutSeconds: Int) {
         self.transport = transport
+        self.kind = kind
         timeout = .seconds(timeoutSeconds)
     }
 
@@ -27,7 +28,7 @@ struct ServerCheck {
     func findings() async -> [Examination.Finding] {
         let name = "\(transport.host):\(transport.port)"
         let result: Result<WireResponse, TransportFailure>
-        do throws(CurlLibrary.Unsuitable) {
+        do throws(APNsClient.Unavailable) {
             result = try await ask()
         } catch {
             return [.wrong("server", "\(name): \(error.description)", nil, .unavailable)]
@@ -41,27 +42,30 @@ struct ServerCheck {
             ]
         case .success(let response):
             return [
-                .fine("server", "\(name): TLS and HTTP/2 work; it answered \(response.status)."),
+                .fine(
+                    "server",
+                    "\(name): TLS and HTTP/2 work (by \(kind.rawValue)); it answered "
+                        + "\(response.status)."),
                 clock(response, name),
             ]
         }
     }
 
     /// One request without a device token and without credentials: it can push nothing.
-    private func ask() async throws(CurlLibrary.Unsuitable) -> Result<
+    private func ask() async throws(APNsClient.Unavailable) -> Result<
         WireResponse, TransportFailure
     > {
         let (answers, continuation) = AsyncStream.makeStream(of: Completion.self)
-        let curl = try CurlTransport(transport) { batch in
+        let carrier = try APNsClient.startTransport(kind, transport) { batch in
             for completion in batch { continuation.yield(completion) }
         }
         let request = WireRequest(
             path: "/3/device/", sharedHeaders: SharedHeaders([]), headers: [],
             body: Array("{}".utf8))
-        curl.submit([Submission(id: 1, request: request, timeout: timeout)])
+        carrier.submit([Submission(id: 1, request: request, timeout: timeout)])
         var iterator = answers.makeAsyncIterator()
         let completion = await iterator.next()
-        await curl.shutDown(gracePeriod: .zero)
+        await carrier.shutDown(gracePeriod: .zero)
         guard let completion else {
             preconditionFailure("A transport answers every submission.")
         }

@@ -18,6 +18,8 @@ struct ProbePlan {
     let credential: Credential
     /// Whom to ask.
     let servers: [Server]
+    /// What carries the probes.
+    let transportKind: TransportKind
     /// How long to wait for each answer.
     let timeout: Duration
 
@@ -43,6 +45,7 @@ struct ProbePlan {
             try DeviceToken(hex: command.deviceToken)
         }
         bundleID = try settings.requiredBundleID()
+        transportKind = settings.server.transportKind
         timeout = .seconds(settings.server.timeoutSeconds)
         servers = try Self.servers(command, settings.server)
         credential = try settings.requiredCredential().open(variables)
@@ -109,6 +112,7 @@ struct ProbePlan {
             }
             var configuration = APNsClient.Configuration(
                 transport: server.transport, authentication: credential.authentication)
+            configuration.transportKind = transportKind
             configuration.pushTimeout = timeout
             let reply = try await SingleReply(to: push, configuration)
             answers.append(

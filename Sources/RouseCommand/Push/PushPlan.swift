@@ -18,6 +18,8 @@ struct PushPlan {
     let credential: Credential
     /// The server.
     let transport: TransportConfiguration
+    /// What carries the push.
+    let transportKind: TransportKind
     /// The environment, unless only a host was named.
     let environment: APNsEnvironment?
     /// How long to wait for the answer.
@@ -55,6 +57,7 @@ struct PushPlan {
         }
         environment = settings.environment
         transport = try settings.server.transport(for: settings.environment)
+        transportKind = settings.server.transportKind
         timeout = .seconds(settings.server.timeoutSeconds)
         credential = try settings.requiredCredential().open(variables)
     }
@@ -98,6 +101,7 @@ struct PushPlan {
     private func send() async throws(CommandFailure) -> SingleReply {
         var configuration = APNsClient.Configuration(
             transport: transport, authentication: credential.authentication)
+        configuration.transportKind = transportKind
         configuration.pushTimeout = timeout
         return try await SingleReply(to: push, configuration)
     }

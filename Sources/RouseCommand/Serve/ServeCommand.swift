@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import PushTransport
 
 /// `rouse serve`: the gateway.
 struct ServeCommand: AsyncParsableCommand {
@@ -46,6 +47,12 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("trace … critical. Or ROUSE_LOG_LEVEL.", valueName: "level"))
     var logLevel: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What carries the pushes: native, or curl for proxies that only libcurl knows.",
+            valueName: "kind"))
+    var transport: TransportKind?
 
     @Flag(help: "Listen beyond this machine without TLS.")
     var insecure = false

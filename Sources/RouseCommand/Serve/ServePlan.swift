@@ -48,6 +48,7 @@ extension ServeConfiguration {
         }
         if let path = command.store { storePath = path }
         if let word = command.logLevel { logLevel = try Self.level(word, "--log-level") }
+        if let kind = command.transport { transport.kind = kind }
         if command.insecure { allowsInsecureListen = true }
     }
 }

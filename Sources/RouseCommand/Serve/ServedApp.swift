@@ -42,6 +42,7 @@ struct ServedApp: Sendable {
             let transport = try transport(app, configuration.transport)
             var client = APNsClient.Configuration(
                 transport: transport, authentication: credential.authentication)
+            client.transportKind = configuration.transport.kind
             client.pushTimeout = .seconds(configuration.transport.pushTimeoutSeconds)
             apps.append(
                 ServedApp(

@@ -59,6 +59,9 @@ struct ConfigurationMapping {
     /// Whether the key has a value.
     func has(_ key: String) -> Bool { value(key) != nil }
 
+    /// Whether the key has a single value, and not a mapping or a list.
+    func isText(_ key: String) -> Bool { value(key)?.scalar != nil }
+
     /// A text that is not empty; `nil` when the key is absent.
     func string(_ key: String) throws(CommandFailure) -> String? {
         guard let node = value(key) else { return nil }

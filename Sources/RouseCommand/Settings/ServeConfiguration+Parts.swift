@@ -113,18 +113,18 @@ extension CredentialSource {
 
 extension ServeConfiguration.TransportSettings {
     static let keys = [
-        "connections", "streams-per-connection", "queue", "connect-timeout-seconds", "proxy",
-        "port", "connection-age-seconds", "connection-idle-seconds", "keep-alive-seconds",
-        "push-timeout-seconds",
+        "kind", "connections", "streams-per-connection", "queue", "connect-timeout-seconds",
+        "proxy", "port", "connection-age-seconds", "connection-idle-seconds",
+        "keep-alive-seconds", "push-timeout-seconds",
     ]
 
     init(_ mapping: ConfigurationMapping) throws(CommandFailure) {
         self.init()
+        kind = try mapping.choice("kind") ?? kind
         maximumConnections =
             try mapping.integer("connections", in: 1...64) ?? maximumConnections
         maximumStreamsPerConnection =
             try mapping.integer("streams-per-connection", in: 1...1000)
-            ?? maximumStreamsPerConnection
         maximumQueued = try mapping.integer("queue", in: 1...10_000_000) ?? maximumQueued
         connectTimeoutSeconds =
             try mapping.integer("connect-timeout-seconds", in: 1...300) ?? connectTimeoutSeconds

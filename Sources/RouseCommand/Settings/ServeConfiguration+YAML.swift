@@ -20,8 +20,10 @@ extension ServeConfiguration {
     /// | `log-level` | `trace` … `critical`; `ROUSE_LOG_LEVEL` | `info` |
     /// | `api-keys` | list of `name` and `sha256` (64 hexadecimal digits) | none |
     /// | `apps` | list, see below | – |
+    /// | `transport` | `native` or `curl`; or a mapping of what follows | `native` |
+    /// | `transport.kind` | `native` or `curl` | `native` |
     /// | `transport.connections` | the most connections of an app, 1–64 | 4 |
-    /// | `transport.streams-per-connection` | 1–1000 | 250 |
+    /// | `transport.streams-per-connection` | 1–1000 | native 1000, curl 250 |
     /// | `transport.queue` | pushes that wait for a stream, 1–10000000 | 100000 |
     /// | `transport.connect-timeout-seconds` | 1–300 | 10 |
     /// | `transport.proxy` | `http://[user:password@]host:port` or `none` | `https_proxy` |
@@ -85,7 +87,9 @@ extension ServeConfiguration {
         apps = try root.list("apps", known: App.keys).map {
             (mapping) throws(CommandFailure) in try App(mapping, folder: folder)
         }
-        if let mapping = try root.mapping("transport", known: TransportSettings.keys) {
+        if root.isText("transport") {
+            transport.kind = try root.choice("transport") ?? transport.kind
+        } else if let mapping = try root.mapping("transport", known: TransportSettings.keys) {
             transport = try TransportSettings(mapping)
         }
         try checkAppsDiffer(root)

@@ -70,10 +70,12 @@ struct ServeConfiguration: Hashable, Sendable {
 
     /// Limits of the transport to APNs, for each app.
     struct TransportSettings: Hashable, Sendable {
+        /// What carries the pushes.
+        var kind = TransportKind.native
         /// The most connections.
         var maximumConnections = 4
-        /// The most streams on one connection.
-        var maximumStreamsPerConnection = 250
+        /// The most streams on one connection; `nil` for what suits the transport.
+        var maximumStreamsPerConnection: Int?
         /// The most pushes that wait for a stream.
         var maximumQueued = 100_000
         /// How long connecting may take, in seconds.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
+public import ArgumentParser
+public import PushTransport
 import WakeModel
 
 /// Which of Apple's two environments, as a flag.
@@ -39,6 +40,12 @@ struct ServerOptions: ParsableArguments {
             valueName: "url"))
     var proxy: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "curl (the default) knows every kind of proxy; native is Rouse's own.",
+            valueName: "kind"))
+    var transport: TransportKind?
+
     @Option(help: ArgumentHelp("Give up after so long.", valueName: "seconds"))
     var timeout: Int = 30
 
@@ -52,6 +59,8 @@ struct ServerOptions: ParsableArguments {
         }
     }
 }
+
+extension TransportKind: ExpressibleByArgument {}
 
 /// Which app, as it was typed.
 struct AppOptions: ParsableArguments {

@@ -16,6 +16,9 @@ struct ServerSettings: Hashable, Sendable {
     var proxy: TransportConfiguration.Proxy = .environment
     /// How long an answer may take, in seconds.
     var timeoutSeconds = 30
+    /// What carries the requests of a command that sends few: libcurl unless something else was
+    /// asked for, because it goes through whatever proxy a person has.
+    var transportKind = TransportKind.curl
 
     /// What was typed, over what an app's configuration says.
     init(
@@ -26,6 +29,7 @@ struct ServerSettings: Hashable, Sendable {
         port = options?.port ?? (options?.host == nil ? configured?.server?.port : nil)
         certificateAuthorityPath = options?.ca ?? configured?.server?.certificateAuthorityPath
         timeoutSeconds = options?.timeout ?? timeoutSeconds
+        transportKind = options?.transport ?? transportKind
         if let text = options?.proxy {
             proxy = try failing(with: .usage) { () throws(InvalidField) in
                 try Self.proxy(text, field: "--proxy")
