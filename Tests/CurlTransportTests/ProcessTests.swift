@@ -6,10 +6,11 @@ import CurlTransport
 import Foundation
 import PushTransport
 import Testing
+import TransportTestKit
 import WakeModel
 
 extension ServerTests {
-    /// What only a process of its own can show: see `CurlTransportFixture`.
+    /// What only a process of its own can show: see `TransportFixture`.
     @Suite("A client process", .timeLimit(.minutes(3)), .serialized)
     struct ProcessTests {
         struct Report {
@@ -30,7 +31,7 @@ extension ServerTests {
             in directory: TemporaryDirectory
         ) async throws -> Report {
             let result = try await ChildProcess.run(
-                ChildProcess.built("CurlTransportFixture"),
+                ChildProcess.built("TransportFixture"),
                 [
                     scenario, "127.0.0.1", "\(port)", authority,
                     "authorization=" + TestPush.authorization,
