@@ -217,7 +217,8 @@ extension HTTP2Loop {
         }
         var due = Int64.max
         if let keepAlive = configuration.keepAlive {
-            due = connection.pingSentAt.map { $0 + keepAlive.interval.wholeMilliseconds }
+            due =
+                connection.pingSentAt.map { $0 + keepAlive.interval.wholeMilliseconds }
                 ?? connection.lastHeardAt + keepAlive.idle.wholeMilliseconds
         }
         if connection.inFlight == 0 {

@@ -86,7 +86,9 @@ extension String {
 extension HeaderField {
     /// Lends the field's bytes to `body`.
     @inline(__always)
-    func withBytes<Result>(_ body: (_ name: ForeignBytes, _ value: ForeignBytes) -> Result)
+    func withBytes<Result>(
+        _ body: (_ name: ForeignBytes, _ value: ForeignBytes) -> Result
+    )
         -> Result
     {
         name.withBytes { name in value.withBytes { body(name, $0) } }

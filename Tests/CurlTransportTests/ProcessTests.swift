@@ -6,6 +6,7 @@ import CurlTransport
 import Foundation
 import PushTransport
 import Testing
+import TransportTestKit
 import WakeModel
 
 extension ServerTests {

@@ -5,6 +5,7 @@ import CurlTransport
 import Foundation
 import PushTransport
 import Testing
+import TransportTestKit
 import WakeModel
 
 extension ServerTests {

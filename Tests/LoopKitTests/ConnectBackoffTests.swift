@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
-
 import LoopKit
+import Testing
 
 @Suite("Back-off between attempts to connect")
 struct ConnectBackoffTests {

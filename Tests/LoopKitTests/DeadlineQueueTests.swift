@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
-
 import LoopKit
+import Testing
+import TransportTestKit
 
 @Suite("Deadlines")
 struct DeadlineQueueTests {

@@ -4,15 +4,15 @@
 # Builds the fixture, which depends on the transport and little else, with the thread sanitizer, and
 # stresses it against nghttpd. Ends with 0 if the sanitizer saw no race and every check held.
 #
-#     Tests/CurlTransportFixture/thread-sanitizer.sh [SCRATCH-DIRECTORY]
+#     Tests/TransportFixture/thread-sanitizer.sh [SCRATCH-DIRECTORY]
 set -eu
 cd "$(dirname "$0")/../.."
 scratch=${1:-.build-tsan}
 # With THREAD_SANITIZER, StateLock and Tally use a lock that the sanitizer knows.
-swift build --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --product CurlTransportFixture \
+swift build --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --product TransportFixture \
     --scratch-path "$scratch"
 fixture=$(swift build --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --scratch-path "$scratch" \
-    --show-bin-path)/CurlTransportFixture
+    --show-bin-path)/TransportFixture
 
 work=$(mktemp -d)
 server=

@@ -1,44 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import APNsSimulator
-import CurlTransport
-import PushTransport
+package import APNsSimulator
+package import PushTransport
 import Testing
 
-/// A transport under the contract: how one is made.
-struct TransportMaker: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let make:
-        @Sendable (TransportConfiguration, @escaping CompletionSink) throws -> any PushTransport
-
-    /// Every transport there is; each runs the whole contract.
-    static let all = [
-        TransportMaker(testDescription: "CurlTransport") { try CurlTransport($0, sink: $1) }
-    ]
-
-    static var curl: TransportMaker { all[0] }
-}
-
 /// A simulator, a transport that sends to it, and what came back.
-struct Bench: Sendable {
-    let simulator: APNsSimulator
-    let transport: any PushTransport
-    let inbox: Inbox
+package struct Bench: Sendable {
+    package let simulator: APNsSimulator
+    package let transport: any PushTransport
+    package let inbox: Inbox
 
-    func send(_ number: UInt64, timeout: Duration = .seconds(20)) async -> Inbox.Outcome {
+    package func send(_ number: UInt64, timeout: Duration = .seconds(20)) async -> Inbox.Outcome {
         transport.submit([TestPush.submission(number, timeout: timeout)])
         return await inbox.outcome(of: number)
     }
 
     /// How often a push arrived whole at the server.
-    func arrivals(of number: UInt64) -> Int {
+    package func arrivals(of number: UInt64) -> Int {
         simulator.receivedPushes.count { $0.deviceTokenHex == TestPush.token(number) }
     }
 }
 
 /// Runs `body` on a bench, and takes everything down again.
-func withBench(
-    _ maker: TransportMaker = .curl,
+package func withBench(
+    _ maker: TransportMaker,
     simulator configure: (inout APNsSimulator.Configuration) -> Void = { _ in },
     transport adjust: (inout TransportConfiguration) -> Void = { _ in },
     reusesIDs: Bool = false,
@@ -72,7 +57,7 @@ func withBench(
 }
 
 /// Polls a condition that no event announces, for at most so long.
-func eventually(
+package func eventually(
     within limit: Duration = .seconds(5), _ condition: () -> Bool
 ) async -> Bool {
     let clock = ContinuousClock()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
-import CurlTransport
 import PushTransport
 import Testing
+import TransportTestKit
 import WakeModel
 
 extension ServerTests {
@@ -12,7 +12,8 @@ extension ServerTests {
     struct ConnectFailureTests {
         /// Sends one push; returns what became of it and how long that took.
         private func attempt(
-            host: String = "127.0.0.1", port: Int, trust: TransportConfiguration.Trust = .system,
+            _ maker: TransportMaker, host: String = "127.0.0.1", port: Int,
+            trust: TransportConfiguration.Trust = .system,
             connectTimeout: Duration = .seconds(5), timeout: Duration = .seconds(10)
         ) async throws -> (failure: TransportFailure?, duration: Duration) {
             var reach = TransportConfiguration(host: host)
@@ -21,7 +22,7 @@ extension ServerTests {
             reach.proxy = .none
             reach.connectTimeout = connectTimeout
             let inbox = Inbox()
-            let transport = try CurlTransport(reach, sink: inbox.sink)
+            let transport = try maker.make(reach, inbox.sink)
             let clock = ContinuousClock()
             let start = clock.now
             transport.submit([TestPush.submission(1, timeout: timeout)])
@@ -32,29 +33,30 @@ extension ServerTests {
             return (outcome.failure, duration)
         }
 
-        @Test("nobody listens")
-        func refused() async throws {
-            let (failure, duration) = try await attempt(port: Socket.freePort())
+        @Test("nobody listens", arguments: TransportMaker.all)
+        func refused(maker: TransportMaker) async throws {
+            let (failure, duration) = try await attempt(maker, port: Socket.freePort())
             #expect(failure?.label == "connect (not-sent)")
             #expect(duration < .seconds(1))
         }
 
-        @Test("the name does not resolve")
-        func unresolvable() async throws {
-            let (failure, duration) = try await attempt(host: "nowhere.invalid", port: 443)
+        @Test("the name does not resolve", arguments: TransportMaker.all)
+        func unresolvable(maker: TransportMaker) async throws {
+            let (failure, duration) = try await attempt(maker, host: "nowhere.invalid", port: 443)
             #expect(failure?.label == "name-resolution (not-sent)")
             #expect(duration < .seconds(5))
         }
 
-        @Test("the certificate is of another authority")
-        func wrongAuthority() async throws {
+        @Test("the certificate is of another authority", arguments: TransportMaker.all)
+        func wrongAuthority(maker: TransportMaker) async throws {
             let directory = try TemporaryDirectory()
             let other = try await MadeCertificate(for: "IP:127.0.0.1", in: directory)
             let simulator = try await APNsSimulator.start()
             for trust in [.system, .pem(try other.pem), .file(path: other.certificatePath)]
                 as [TransportConfiguration.Trust]
             {
-                let (failure, duration) = try await attempt(port: simulator.port, trust: trust)
+                let (failure, duration) = try await attempt(
+                    maker, port: simulator.port, trust: trust)
                 #expect(failure?.label == "tls (not-sent)")
                 #expect(duration < .seconds(2))
             }
@@ -62,24 +64,29 @@ extension ServerTests {
             try await simulator.shutdown()
         }
 
-        @Test("trust from a file serves")
-        func trustFile() async throws {
+        @Test("trust from a file serves", arguments: TransportMaker.all)
+        func trustFile(maker: TransportMaker) async throws {
             let directory = try TemporaryDirectory()
             let simulator = try await APNsSimulator.start()
             let file = try directory.write(simulator.certificateAuthorityPEM, to: "ca.pem")
-            let (failure, _) = try await attempt(port: simulator.port, trust: .file(path: file))
+            let (failure, _) = try await attempt(
+                maker, port: simulator.port, trust: .file(path: file))
             #expect(failure == nil)
             try await simulator.shutdown()
         }
 
         @Test(
             "the certificate is for another name, or the peer speaks no HTTP/2",
-            arguments: [
+            arguments: TransportMaker.all,
+            [
                 ("DNS:elsewhere.example", "h2", "tls (not-sent)"),
                 ("IP:127.0.0.1", "http/1.1", "not-http2 (not-sent)"),
                 ("IP:127.0.0.1", nil, "not-http2 (not-sent)"),
-            ] as [(String, String?, String)])
-        func otherServer(name: String, alpn: String?, expected: String) async throws {
+            ] as [(name: String, alpn: String?, expected: String)])
+        func otherServer(
+            maker: TransportMaker, server: (name: String, alpn: String?, expected: String)
+        ) async throws {
+            let (name, alpn, expected) = server
             let directory = try TemporaryDirectory()
             let certificate = try await MadeCertificate(for: name, in: directory)
             let port = Socket.freePort()
@@ -94,7 +101,7 @@ extension ServerTests {
             defer { server.end() }
             #expect(await eventually { server.text.contains("ACCEPT") })
             let (failure, duration) = try await attempt(
-                port: port, trust: .pem(try certificate.pem))
+                maker, port: port, trust: .pem(try certificate.pem))
             #expect(failure?.label == expected, "\(String(describing: failure))")
             #expect(duration < .seconds(2))
             // s_server prints what it reads: neither push nor provider token must be among it.
@@ -102,12 +109,12 @@ extension ServerTests {
             #expect(!server.text.contains("bearer"))
         }
 
-        @Test("the handshake is refused")
-        func refusedHandshake() async throws {
+        @Test("the handshake is refused", arguments: TransportMaker.all)
+        func refusedHandshake(maker: TransportMaker) async throws {
             let simulator = try await APNsSimulator.start()
             simulator.inject(Fault(.refuseTLS))
             let (failure, duration) = try await attempt(
-                port: simulator.port, trust: .pem(simulator.certificateAuthorityPEM))
+                maker, port: simulator.port, trust: .pem(simulator.certificateAuthorityPEM))
             #expect(failure?.label == "tls (not-sent)")
             #expect(duration < .seconds(1))
             try await simulator.shutdown()
@@ -115,28 +122,32 @@ extension ServerTests {
 
         @Test(
             "the peer accepts and says nothing, or hangs up",
-            arguments: [
+            arguments: TransportMaker.all,
+            [
                 (Fault.Kind.neverAnswer, "timed-out (not-sent)"),
                 (.closeConnection, "tls (not-sent)"),
-            ])
-        func silentPeer(fault: Fault.Kind, expected: String) async throws {
+            ] as [(fault: Fault.Kind, expected: String)])
+        func silentPeer(
+            maker: TransportMaker, peer: (fault: Fault.Kind, expected: String)
+        ) async throws {
+            let (fault, expected) = peer
             let simulator = try await APNsSimulator.start()
             simulator.inject(Fault(fault, at: .connection))
             let (failure, duration) = try await attempt(
-                port: simulator.port, trust: .pem(simulator.certificateAuthorityPEM),
+                maker, port: simulator.port, trust: .pem(simulator.certificateAuthorityPEM),
                 connectTimeout: .milliseconds(300))
             #expect(failure?.label == expected, "\(String(describing: failure))")
             #expect(duration < .seconds(1))
             try await simulator.shutdown()
         }
 
-        @Test("who waits for a connection learns why there is none")
-        func reasonForWaiting() async throws {
+        @Test("who waits for a connection learns why there is none", arguments: TransportMaker.all)
+        func reasonForWaiting(maker: TransportMaker) async throws {
             var reach = TransportConfiguration(host: "127.0.0.1")
             reach.port = Socket.freePort()
             reach.proxy = .none
             let inbox = Inbox()
-            let transport = try CurlTransport(reach, sink: inbox.sink)
+            let transport = try maker.make(reach, inbox.sink)
             transport.submit(TestPush.batch(1...20, timeout: .milliseconds(600)))
             await inbox.waitForCount(20)
             await transport.shutDown(gracePeriod: .zero)
@@ -151,9 +162,9 @@ extension ServerTests {
             #expect(transport.gauges.connectionsOpened <= 4)
         }
 
-        @Test("a server that comes back is found again")
-        func comesBack() async throws {
-            try await withBench { bench in
+        @Test("a server that comes back is found again", arguments: TransportMaker.all)
+        func comesBack(maker: TransportMaker) async throws {
+            try await withBench(maker) { bench in
                 bench.simulator.inject(Fault(.refuseTLS, count: 2))
                 #expect(await bench.send(1).label == "tls (not-sent)")
                 #expect(await bench.send(2).label == "tls (not-sent)")

@@ -6,15 +6,15 @@ import Synchronization
 
 /// A TCP relay on raw sockets that can break connections the hard way; also a small HTTP proxy that
 /// understands CONNECT with basic authentication.
-final class Relay: Sendable {
-    enum Mode: Sendable {
+package final class Relay: Sendable {
+    package enum Mode: Sendable {
         /// Every connection goes on to this port of 127.0.0.1.
         case plain(port: Int)
         /// Where it goes, CONNECT says; `credentials` are `user:password`.
         case proxy(credentials: String?)
     }
 
-    let port: Int
+    package let port: Int
     private let listener: Int32
     private let mode: Mode
     private let state = Mutex(State())
@@ -27,7 +27,7 @@ final class Relay: Sendable {
         var isOpen = true
     }
 
-    init(_ mode: Mode) {
+    package init(_ mode: Mode) {
         self.mode = mode
         listener = Socket.listening()
         port = Socket.port(of: listener)
@@ -35,12 +35,12 @@ final class Relay: Sendable {
     }
 
     /// Connections accepted so far.
-    var accepted: Int { state.withLock { $0.accepted } }
+    package var accepted: Int { state.withLock { $0.accepted } }
     /// What CONNECT asked for, one by one.
-    var targets: [String] { state.withLock { $0.targets } }
+    package var targets: [String] { state.withLock { $0.targets } }
 
     /// Ends every connection towards the client with a TCP reset.
-    func resetClients() {
+    package func resetClients() {
         state.withLock { state in
             for socket in state.clients {
                 var linger = linger(l_onoff: 1, l_linger: 0)
@@ -59,7 +59,7 @@ final class Relay: Sendable {
     }
 
     /// Stops listening and ends every connection.
-    func close() {
+    package func close() {
         state.withLock { state in
             state.isOpen = false
             for socket in state.clients + state.servers { shutdown(socket, Int32(SHUT_RDWR)) }
@@ -151,9 +151,9 @@ private func pump(from source: Int32, to sink: Int32) {
 }
 
 /// The few socket calls of these tests.
-enum Socket {
+package enum Socket {
     /// A socket that listens on a port of 127.0.0.1 chosen by the system.
-    static func listening() -> Int32 {
+    package static func listening() -> Int32 {
         let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = loopback(port: 0)
         let isBound = withUnsafePointer(to: &address) {
@@ -165,7 +165,7 @@ enum Socket {
         return made
     }
 
-    static func port(of socket: Int32) -> Int {
+    package static func port(of socket: Int32) -> Int {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         withUnsafeMutablePointer(to: &address) {
@@ -177,13 +177,13 @@ enum Socket {
     }
 
     /// A port of 127.0.0.1 on which nobody listens.
-    static func freePort() -> Int {
+    package static func freePort() -> Int {
         let made = listening()
         defer { close(made) }
         return port(of: made)
     }
 
-    static func connected(to port: Int) -> Int32? {
+    package static func connected(to port: Int) -> Int32? {
         let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = loopback(port: port)
         let isConnected = withUnsafePointer(to: &address) {
@@ -196,7 +196,7 @@ enum Socket {
         return nil
     }
 
-    static func send(_ text: String, to socket: Int32) {
+    package static func send(_ text: String, to socket: Int32) {
         _ = Glibc.send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL))
     }
 

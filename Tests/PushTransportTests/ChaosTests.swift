@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
-import CurlTransport
 import PushTransport
 import Testing
+import TransportTestKit
 import WakeModel
 
 extension ServerTests {
     @Suite("Chaos by seed", .timeLimit(.minutes(2)))
     struct ChaosTests {
-        @Test("whatever happens, each is answered once and arrives at most once", arguments: 1...4)
-        func chaos(seed: Int) async throws {
+        @Test(
+            "whatever happens, each is answered once and arrives at most once",
+            arguments: TransportMaker.all, 1...4)
+        func chaos(maker: TransportMaker, seed: Int) async throws {
             print("chaos seed \(seed)")
             var random = SeededRandom(seed: UInt64(seed))
             try await withBench(
+                maker,
                 simulator: {
                     $0.seed = UInt64(seed)
                     $0.log = .last(20_000)
@@ -23,13 +26,18 @@ extension ServerTests {
                     $0.maximumStreamsPerConnection = 60
                 }
             ) { bench in
+                // A simulator that has logged a push and then refuses it invites a knowing transport
+                // to send it again: that one gets refusals before the body, and honest GOAWAYs.
+                let refusalStage: Fault.Stage = maker.knowsRefusals ? .headers : .answer
+                let lastStream: Fault.GoAway.LastStream =
+                    maker.knowsRefusals ? .highestSeen : .theOneBefore
                 let faults: [(Fault.Kind, Fault.Stage, Double)] = [
                     (.resetStream(.internalError), .answer, 0.01),
-                    (.resetStream(.refusedStream), .answer, 0.0005),
+                    (.resetStream(.refusedStream), refusalStage, 0.0005),
                     (.delay(milliseconds: 30), .answer, 0.05), (.neverAnswer, .answer, 0.001),
                     (.reject(.tooManyRequests), .answer, 0.01), (.closeConnection, .answer, 0.0003),
                     (.goAway(.init(lastStream: .highestSeen)), .answer, 0.0003),
-                    (.goAway(.init(lastStream: .theOneBefore)), .answer, 0.0003),
+                    (.goAway(.init(lastStream: lastStream)), .answer, 0.0003),
                     (.closeConnection, .body, 0.0003), (.resetStream(.cancel), .headers, 0.002),
                     (.refuseTLS, .connection, 0.1), (.closeConnection, .connection, 0.1),
                 ]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// SplitMix64 (Steele, Lea, Flood 2014), so that a failing run can be repeated from its seed.
-struct SeededRandom: RandomNumberGenerator {
+package struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var z = state
         z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -14,5 +14,5 @@ struct SeededRandom: RandomNumberGenerator {
     }
 
     /// True once in so many times.
-    mutating func oneIn(_ count: UInt64) -> Bool { next() % count == 0 }
+    package mutating func oneIn(_ count: UInt64) -> Bool { next() % count == 0 }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PushTransport
+package import PushTransport
 
 /// Requests such as a push client makes.
-enum TestPush {
+package enum TestPush {
     /// An ES256 token in form; its signature is none, which a server without keys does not mind.
-    static let authorization: String = {
+    package static let authorization: String = {
         let header = Data(#"{"alg":"ES256","kid":"KEY1234567"}"#.utf8)
         let issued = Int(Date().timeIntervalSince1970)
         let claims = Data(#"{"iss":"TEAM123456","iat":\#(issued)}"#.utf8)
@@ -17,7 +17,7 @@ enum TestPush {
         return "bearer " + parts.joined(separator: ".")
     }()
 
-    static let shared = SharedHeaders([
+    package static let shared = SharedHeaders([
         HeaderField(name: "authorization", value: authorization),
         HeaderField(name: "apns-topic", value: "com.example.app"),
         HeaderField(name: "apns-push-type", value: "background"),
@@ -25,7 +25,7 @@ enum TestPush {
     ])
 
     /// The headers of a sender whose provider token is refused with 403.
-    static let unauthorized = SharedHeaders([
+    package static let unauthorized = SharedHeaders([
         HeaderField(name: "authorization", value: "bearer not-a-token"),
         HeaderField(name: "apns-topic", value: "com.example.app"),
         HeaderField(name: "apns-push-type", value: "background"),
@@ -33,13 +33,13 @@ enum TestPush {
     ])
 
     /// A device token of 32 bytes that ends in a number.
-    static func token(_ number: UInt64) -> String {
+    package static func token(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 64 - digits.count) + digits
     }
 
     /// A push to the device token with that number.
-    static func request(
+    package static func request(
         _ number: UInt64, shared: SharedHeaders = shared, body: [UInt8]? = nil,
         isUrgent: Bool = false
     ) -> WireRequest {
@@ -52,13 +52,13 @@ enum TestPush {
             isUrgent: isUrgent)
     }
 
-    static func apnsID(_ number: UInt64) -> String {
+    package static func apnsID(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count)
             + digits
     }
 
-    static func submission(
+    package static func submission(
         _ number: UInt64, timeout: Duration = .seconds(20), shared: SharedHeaders = shared,
         isUrgent: Bool = false
     ) -> Submission {
@@ -67,7 +67,7 @@ enum TestPush {
             timeout: timeout)
     }
 
-    static func batch(
+    package static func batch(
         _ numbers: some Sequence<Int>, timeout: Duration = .seconds(20)
     )
         -> [Submission]

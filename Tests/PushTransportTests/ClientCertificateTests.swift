@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
-import CurlTransport
 import Foundation
 import PushTransport
 import Testing
+import TransportTestKit
 import WakeModel
 
 extension ServerTests {
@@ -21,8 +21,8 @@ extension ServerTests {
 
         @Test(
             "PEM and PKCS#12 vouch for the sender; without one it is refused",
-            arguments: Form.allCases)
-        func forms(form: Form) async throws {
+            arguments: TransportMaker.all, Form.allCases)
+        func forms(maker: TransportMaker, form: Form) async throws {
             let directory = try TemporaryDirectory()
             let made = try await MadeCertificate(for: "DNS:client.example", in: directory)
             let bytes = { (path: String) in [UInt8](try Data(contentsOf: URL(filePath: path))) }
@@ -60,6 +60,7 @@ extension ServerTests {
             }
             let authority = try made.pem
             try await withBench(
+                maker,
                 simulator: { $0.trustedClientCertificateAuthorityPEM = authority },
                 transport: { $0.clientCertificate = certificate }
             ) { bench in
@@ -70,14 +71,15 @@ extension ServerTests {
             }
         }
 
-        @Test("a certificate that cannot be read: tls, not sent")
-        func unreadable() async throws {
+        @Test("a certificate that cannot be read: tls, not sent", arguments: TransportMaker.all)
+        func unreadable(maker: TransportMaker) async throws {
             let broken: [TransportConfiguration.ClientCertificate] = [
                 .init(.pem(certificate: Array("no".utf8), key: Array("no".utf8))),
                 .init(.pkcs12([1, 2, 3])), .init(.pkcs12([])),
             ]
             for certificate in broken {
-                try await withBench(transport: { $0.clientCertificate = certificate }) { bench in
+                try await withBench(maker, transport: { $0.clientCertificate = certificate }) {
+                    bench in
                     #expect(await bench.send(1).label == "tls (not-sent)")
                     #expect(bench.simulator.counters.requests == 0)
                 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
-import CurlTransport
 import PushTransport
 import Testing
+import TransportTestKit
 import WakeModel
 
 extension ServerTests {
     @Suite("The server's limit on streams", .timeLimit(.minutes(1)))
     struct StreamLimitTests {
-        @Test("one stream until a valid answer, then many")
-        func oneThenMany() async throws {
-            try await withBench(transport: { $0.maximumConnections = 1 }) { bench in
+        @Test("one stream until a valid answer, then many", arguments: TransportMaker.all)
+        func oneThenMany(maker: TransportMaker) async throws {
+            try await withBench(maker, transport: { $0.maximumConnections = 1 }) { bench in
                 bench.simulator.inject(Fault(.delay(milliseconds: 1500), count: 1))
                 bench.transport.submit(TestPush.batch(1...100))
                 await bench.simulator.waitForPushes(1)
@@ -28,9 +28,11 @@ extension ServerTests {
             }
         }
 
-        @Test("refused provider tokens leave it at one stream and one connection")
-        func refusedTokens() async throws {
-            try await withBench { bench in
+        @Test(
+            "refused provider tokens leave it at one stream and one connection",
+            arguments: TransportMaker.all)
+        func refusedTokens(maker: TransportMaker) async throws {
+            try await withBench(maker) { bench in
                 bench.transport.submit(
                     (1...40).map { TestPush.submission($0, shared: TestPush.unauthorized) })
                 await bench.inbox.waitForCount(40)
@@ -41,9 +43,10 @@ extension ServerTests {
             }
         }
 
-        @Test("a limit that shrinks and grows again costs no push")
-        func shrinkAndGrow() async throws {
+        @Test("a limit that shrinks and grows again costs no push", arguments: TransportMaker.all)
+        func shrinkAndGrow(maker: TransportMaker) async throws {
             try await withBench(
+                maker,
                 simulator: { $0.oneStreamUntilValidToken = false },
                 transport: { $0.maximumConnections = 1 }
             ) { bench in
@@ -70,9 +73,12 @@ extension ServerTests {
             }
         }
 
-        @Test("a configured limit below the server's is obeyed", arguments: [1, 7])
-        func configured(limit: Int) async throws {
+        @Test(
+            "a configured limit below the server's is obeyed", arguments: TransportMaker.all,
+            [1, 7])
+        func configured(maker: TransportMaker, limit: Int) async throws {
             try await withBench(
+                maker,
                 transport: {
                     $0.maximumConnections = 1
                     $0.maximumStreamsPerConnection = limit
@@ -91,9 +97,12 @@ extension ServerTests {
             }
         }
 
-        @Test("further connections are opened when one is full, and no more than allowed")
-        func moreConnections() async throws {
+        @Test(
+            "further connections are opened when one is full, and no more than allowed",
+            arguments: TransportMaker.all)
+        func moreConnections(maker: TransportMaker) async throws {
             try await withBench(
+                maker,
                 transport: {
                     $0.maximumConnections = 3
                     $0.maximumStreamsPerConnection = 10
@@ -109,9 +118,10 @@ extension ServerTests {
             }
         }
 
-        @Test("connections are replaced by age and by idleness")
-        func ageAndIdleness() async throws {
-            try await withBench(transport: { $0.maximumConnectionAge = .milliseconds(300) }) {
+        @Test("connections are replaced by age and by idleness", arguments: TransportMaker.all)
+        func ageAndIdleness(maker: TransportMaker) async throws {
+            try await withBench(maker, transport: { $0.maximumConnectionAge = .milliseconds(300) })
+            {
                 bench in
                 let clock = ContinuousClock()
                 let start = clock.now
@@ -122,7 +132,8 @@ extension ServerTests {
                 let lives = Int((clock.now - start) / .milliseconds(300)) + 1
                 #expect((2...lives).contains(bench.transport.gauges.connectionsOpened))
             }
-            try await withBench(transport: { $0.maximumIdleTime = .milliseconds(200) }) { bench in
+            try await withBench(maker, transport: { $0.maximumIdleTime = .milliseconds(200) }) {
+                bench in
                 for id in UInt64(0)..<3 {
                     #expect(await bench.send(id).label == "200")
                     try await Task.sleep(for: .milliseconds(400))

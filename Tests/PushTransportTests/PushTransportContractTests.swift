@@ -4,6 +4,7 @@ import APNsSimulator
 import PushTransport
 import Synchronization
 import Testing
+import TransportTestKit
 import WakeModel
 
 extension ServerTests {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
-import CurlTransport
 import PushTransport
 import Testing
+import TransportTestKit
 import WakeModel
 
 extension ServerTests {
@@ -18,13 +18,17 @@ extension ServerTests {
         }
 
         @Test(
-            "pushes go through, with and without credentials", arguments: [nil, "anna:pass:word"])
-        func through(credentials: String?) async throws {
+            "pushes go through, with and without credentials", arguments: TransportMaker.all,
+            [nil, "anna:pass:word"])
+        func through(maker: TransportMaker, credentials: String?) async throws {
             let relay = Relay(.proxy(credentials: credentials))
             let user = credentials.map { _ in "anna" }
-            try await withBench(transport: {
-                $0.proxy = proxy(relay.port, user: user, password: "pass:word")
-            }) { bench in
+            try await withBench(
+                maker,
+                transport: {
+                    $0.proxy = proxy(relay.port, user: user, password: "pass:word")
+                }
+            ) { bench in
                 bench.transport.submit(TestPush.batch(1...300))
                 await bench.inbox.waitForCount(300)
                 #expect(bench.inbox.count(status: 200) == 300)
@@ -35,12 +39,17 @@ extension ServerTests {
             relay.close()
         }
 
-        @Test("wrong credentials: proxy, not sent, and the password is in no word")
-        func refused() async throws {
+        @Test(
+            "wrong credentials: proxy, not sent, and the password is in no word",
+            arguments: TransportMaker.all)
+        func refused(maker: TransportMaker) async throws {
             let relay = Relay(.proxy(credentials: "anna:right"))
-            try await withBench(transport: {
-                $0.proxy = proxy(relay.port, user: "anna", password: "wrong-secret")
-            }) { bench in
+            try await withBench(
+                maker,
+                transport: {
+                    $0.proxy = proxy(relay.port, user: "anna", password: "wrong-secret")
+                }
+            ) { bench in
                 let failure = await bench.send(1).failure
                 #expect(failure?.label == "proxy (not-sent)")
                 #expect(failure?.detail.contains("407") == true)
@@ -50,22 +59,28 @@ extension ServerTests {
             relay.close()
         }
 
-        @Test("a proxy that is not there: proxy, not sent")
-        func unreachable() async throws {
-            try await withBench(transport: { $0.proxy = proxy(Socket.freePort()) }) { bench in
+        @Test("a proxy that is not there: proxy, not sent", arguments: TransportMaker.all)
+        func unreachable(maker: TransportMaker) async throws {
+            try await withBench(maker, transport: { $0.proxy = proxy(Socket.freePort()) }) {
+                bench in
                 #expect(await bench.send(1).label == "proxy (not-sent)")
             }
-            try await withBench(transport: {
-                $0.proxy = .http(url: "http://nowhere.invalid:3128", credentials: nil)
-            }) { bench in
+            try await withBench(
+                maker,
+                transport: {
+                    $0.proxy = .http(url: "http://nowhere.invalid:3128", credentials: nil)
+                }
+            ) { bench in
                 #expect(await bench.send(1).label == "proxy (not-sent)")
             }
         }
 
-        @Test("a proxy that dies takes its connection with it, and comes back")
-        func dies() async throws {
+        @Test(
+            "a proxy that dies takes its connection with it, and comes back",
+            arguments: TransportMaker.all)
+        func dies(maker: TransportMaker) async throws {
             let relay = Relay(.proxy(credentials: nil))
-            try await withBench(transport: { $0.proxy = proxy(relay.port) }) { bench in
+            try await withBench(maker, transport: { $0.proxy = proxy(relay.port) }) { bench in
                 #expect(await bench.send(1).label == "200")
                 bench.simulator.inject(Fault(.neverAnswer, count: 1))
                 bench.transport.submit([TestPush.submission(2)])

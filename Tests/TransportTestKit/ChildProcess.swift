@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+package import Foundation
 import Testing
 
 /// A program run by a test, and ended with it.
-final class ChildProcess: @unchecked Sendable {
+package final class ChildProcess: @unchecked Sendable {
     // Unchecked: `process` is configured and started by `init`; afterwards only calls that
     // Foundation documents as safe from any thread are made on it.
     private let process = Process()
@@ -12,7 +12,7 @@ final class ChildProcess: @unchecked Sendable {
     private let output: URL
 
     /// Starts a program; `name` is looked up in the usual places.
-    init(_ name: String, _ arguments: [String], in directory: TemporaryDirectory) throws {
+    package init(_ name: String, _ arguments: [String], in directory: TemporaryDirectory) throws {
         guard let path = Self.path(of: name) else { throw Missing(name: name) }
         output = directory.url.appending(path: UUID().uuidString)
         try Data().write(to: output)
@@ -27,31 +27,31 @@ final class ChildProcess: @unchecked Sendable {
         try process.run()
     }
 
-    struct Missing: Error { let name: String }
+    package struct Missing: Error { let name: String }
 
-    static func path(of name: String) -> String? {
+    package static func path(of name: String) -> String? {
         if name.hasPrefix("/") { return name }
         return ["/usr/bin/", "/usr/sbin/", "/usr/local/bin/"].map { $0 + name }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
     /// Beside this test bundle's executable.
-    static func built(_ product: String) -> String {
+    package static func built(_ product: String) -> String {
         URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: product).path
     }
 
-    var text: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+    package var text: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
 
     /// Kills it. Not SIGTERM: a child inherits the signal mask of the thread that starts it, and
     /// the threads that run tests block it.
-    func end() {
+    package func end() {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
     /// Runs until it ends by itself; returns its status and everything it wrote.
-    static func run(
+    package static func run(
         _ name: String, _ arguments: [String], in directory: TemporaryDirectory
     )
         async throws -> (status: Int32, text: String)
@@ -70,17 +70,17 @@ final class ChildProcess: @unchecked Sendable {
 }
 
 /// A directory that goes with its owner.
-final class TemporaryDirectory: Sendable {
-    let url: URL
+package final class TemporaryDirectory: Sendable {
+    package let url: URL
 
-    init() throws {
+    package init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "rouse-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    func write(_ text: String, to name: String) throws -> String {
+    package func write(_ text: String, to name: String) throws -> String {
         let file = url.appending(path: name)
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -90,11 +90,11 @@ final class TemporaryDirectory: Sendable {
 }
 
 /// A self-signed certificate made by `openssl`.
-struct MadeCertificate {
-    let certificatePath: String
-    let keyPath: String
+package struct MadeCertificate {
+    package let certificatePath: String
+    package let keyPath: String
 
-    init(for name: String, in directory: TemporaryDirectory) async throws {
+    package init(for name: String, in directory: TemporaryDirectory) async throws {
         let stem = directory.url.appending(path: UUID().uuidString).path
         certificatePath = stem + ".pem"
         keyPath = stem + ".key"
@@ -108,21 +108,23 @@ struct MadeCertificate {
         try #require(made.status == 0, "\(made.text)")
     }
 
-    var pem: String { get throws { try String(contentsOfFile: certificatePath, encoding: .utf8) } }
+    package var pem: String {
+        get throws { try String(contentsOfFile: certificatePath, encoding: .utf8) }
+    }
 }
 
 /// Debian's `nghttpd`: an HTTP/2 server that is nobody's test double, with nghttp2's limit on
 /// resets.
-final class Nghttpd: Sendable {
-    let port: Int
-    let certificate: MadeCertificate
-    let directory: TemporaryDirectory
+package final class Nghttpd: Sendable {
+    package let port: Int
+    package let certificate: MadeCertificate
+    package let directory: TemporaryDirectory
     private let process: ChildProcess
 
-    static var isInstalled: Bool { ChildProcess.path(of: "nghttpd") != nil }
+    package static var isInstalled: Bool { ChildProcess.path(of: "nghttpd") != nil }
 
     /// Serves the device token number 0 with 200, and any other with 404.
-    init() async throws {
+    package init() async throws {
         directory = try TemporaryDirectory()
         _ = try directory.write("", to: "www/3/device/" + TestPush.token(0))
         certificate = try await MadeCertificate(for: "IP:127.0.0.1", in: directory)
@@ -141,5 +143,5 @@ final class Nghttpd: Sendable {
         try #require(isUp, "nghttpd did not come up: \(process.text)")
     }
 
-    func end() { process.end() }
+    package func end() { process.end() }
 }

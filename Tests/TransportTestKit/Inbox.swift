@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PushTransport
+package import PushTransport
 import Synchronization
 import WakeModel
 
 /// Collects a transport's completions, and lets a test await them.
-final class Inbox: Sendable {
-    typealias Outcome = Result<WireResponse, TransportFailure>
+package final class Inbox: Sendable {
+    package typealias Outcome = Result<WireResponse, TransportFailure>
 
     private struct Waiter {
         let isReady: @Sendable (State) -> Bool
@@ -21,7 +21,9 @@ final class Inbox: Sendable {
 
     private let state = Mutex(State())
 
-    var sink: CompletionSink {
+    package init() {}
+
+    package var sink: CompletionSink {
         { [self] batch in
             let ready = state.withLock { state in
                 for completion in batch {
@@ -37,33 +39,33 @@ final class Inbox: Sendable {
     }
 
     /// Returns once so many completions have come.
-    func waitForCount(_ count: Int) async { await wait { $0.order.count >= count } }
+    package func waitForCount(_ count: Int) async { await wait { $0.order.count >= count } }
 
     /// The first outcome of one submission, awaited.
-    func outcome(of id: Submission.ID) async -> Outcome {
+    package func outcome(of id: Submission.ID) async -> Outcome {
         await wait { $0.outcomes[id] != nil }
         guard let outcome = outcomes[id]?.first else { preconditionFailure("It was awaited.") }
         return outcome
     }
 
     /// All outcomes of each submission; a correct transport gives exactly one.
-    var outcomes: [Submission.ID: [Outcome]] { state.withLock { $0.outcomes } }
+    package var outcomes: [Submission.ID: [Outcome]] { state.withLock { $0.outcomes } }
 
     /// Ids in the order of their completions.
-    var order: [Submission.ID] { state.withLock { $0.order } }
+    package var order: [Submission.ID] { state.withLock { $0.order } }
 
     /// Submissions that were answered more than once.
-    var answeredTwice: Int { outcomes.values.count { $0.count > 1 } }
+    package var answeredTwice: Int { outcomes.values.count { $0.count > 1 } }
 
     /// How many ended with this status.
-    func count(status: Int) -> Int {
+    package func count(status: Int) -> Int {
         outcomes.values.count {
             if case .success(let answer)? = $0.first { answer.status == status } else { false }
         }
     }
 
     /// How many failed in each way: `timed-out (unknown)` and so on.
-    var failures: [String: Int] {
+    package var failures: [String: Int] {
         outcomes.values.reduce(into: [:]) { counts, outcomes in
             if case .failure(let failure)? = outcomes.first {
                 counts[failure.label, default: 0] += 1
@@ -85,23 +87,23 @@ final class Inbox: Sendable {
 
 extension TransportFailure {
     /// Kind and certainty without the detail.
-    var label: String { "\(kind.rawValue) (\(certainty.rawValue))" }
+    package var label: String { "\(kind.rawValue) (\(certainty.rawValue))" }
 }
 
 extension Result<WireResponse, TransportFailure> {
     /// `200`, or `timed-out (unknown)`.
-    var label: String {
+    package var label: String {
         switch self {
         case .success(let answer): "\(answer.status)"
         case .failure(let failure): failure.label
         }
     }
 
-    var failure: TransportFailure? {
+    package var failure: TransportFailure? {
         if case .failure(let failure) = self { failure } else { nil }
     }
 
-    var status: Int? {
+    package var status: Int? {
         if case .success(let answer) = self { answer.status } else { nil }
     }
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PushTransport
+import Testing
+import TransportTestKit
+
+@testable import HTTP2Transport
+
+@Suite("Slots, queues and the table of ids")
+struct TransferStoreTests {
+    @Test("the table is a dictionary, for many seeds", arguments: 1...10)
+    func table(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        var table = TransferTable()
+        var model: [Submission.ID: TransferPool.Place] = [:]
+        for step in 0..<20_000 {
+            // Few ids, so that they meet; some counted, some far apart.
+            let id = random.oneIn(2) ? random.next() % 2000 : random.next() % 2000 &* 0x10_0000_0001
+            if random.oneIn(2) {
+                let isNew = table.insert(id, TransferPool.Place(step))
+                #expect(isNew == (model[id] == nil), "seed \(seed)")
+                if isNew { model[id] = TransferPool.Place(step) }
+            } else {
+                table.remove(id)
+                model[id] = nil
+            }
+            #expect(table[id] == model[id], "seed \(seed)")
+        }
+        #expect(table.count == model.count)
+        #expect(model.allSatisfy { table[$0.key] == $0.value }, "seed \(seed)")
+    }
+
+    @Test("a queue is an array, for many seeds", arguments: 1...5)
+    func queue(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        var pool = TransferPool()
+        var queue = TransferQueue()
+        var model: [TransferPool.Place] = []
+        for number in 0..<3000 {
+            switch random.next() % 4 {
+            case 0, 1:
+                let place = pool.insert(TestPush.submission(UInt64(number)), now: 5)
+                #expect(pool.id(place) == UInt64(number))
+                if random.oneIn(3) {
+                    queue.prepend(place, in: pool)
+                    model.insert(place, at: 0)
+                } else {
+                    queue.append(place, in: pool)
+                    model.append(place)
+                }
+            default:
+                guard let place = model.randomElement(using: &random) else { continue }
+                queue.remove(place, in: pool)
+                pool.remove(place)
+                model.removeAll { $0 == place }
+            }
+            #expect(queue.first == model.first ?? TransferPool.none, "seed \(seed)")
+            #expect(queue.count == model.count && pool.count == model.count, "seed \(seed)")
+        }
+        var walked: [TransferPool.Place] = []
+        while queue.first != TransferPool.none {
+            walked.append(queue.first)
+            queue.remove(queue.first, in: pool)
+        }
+        #expect(walked == model, "seed \(seed)")
+        #expect(Set(pool.all) == Set(model))
+    }
+
+    @Test("a budget for frames: requests add to it, time refills it, a flood ends it")
+    func flood() {
+        var budget = FloodBudget(now: 0)
+        #expect(budget.spend(FloodBudget.burst, now: 0))
+        #expect(!budget.spend(1, now: 0))
+        budget = FloodBudget(now: 0)
+        for _ in 0..<100 { budget.didStartRequest() }
+        #expect(budget.spend(FloodBudget.burst + 400, now: 500))
+        #expect(budget.left == 0)
+        #expect(budget.spend(20, now: 2000))
+        #expect(!budget.spend(1, now: 2000))
+        budget = FloodBudget(now: 0)
+        for _ in 0..<1_000_000 { budget.didStartRequest() }
+        #expect(budget.left == FloodBudget.maximum)
+        // A PING a second for a day.
+        var patient = FloodBudget(now: 0)
+        for second in 0..<86_400 { #expect(patient.spend(1, now: Int64(second) * 1000)) }
+    }
+}
