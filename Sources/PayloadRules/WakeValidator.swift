@@ -30,10 +30,8 @@ public struct WakeValidator: Sendable {
     /// default: for VoIP one attempt at once, for background one day from `now`.
     public func validate(_ request: WakeRequest, now: WallInstant) -> Verdict {
         let examination = Examination(
-            kind: request.kind, payload: request.payload,
-            headers: Examination.Headers(
-                expiration: request.expiration, collapseID: request.collapseID, now: now),
-            settings: settings)
+            type: PushTypeSet(request.kind), payload: request.payload,
+            headers: Examination.Headers(request, now: now), settings: settings)
         let diagnostics = Findings.of(Rules.forRequest(of: request.kind), on: examination)
             .diagnostics(of: examination)
         guard !diagnostics.contains(where: { $0.severity == .error }) else {
@@ -49,7 +47,7 @@ public struct WakeValidator: Sendable {
     /// headers stay out.
     public func diagnostics(ofPayload payload: [UInt8], as kind: WakeKind) -> [Diagnostic] {
         let examination = Examination(
-            kind: kind, payload: payload, headers: nil, settings: settings)
+            type: PushTypeSet(kind), payload: payload, headers: nil, settings: settings)
         return Findings.of(Rules.forPayload(of: kind), on: examination)
             .diagnostics(of: examination)
     }

@@ -93,7 +93,7 @@ extension Rules {
                 """,
             from: [.sending], fix: "Leave it out.", for: .background, in: .headers
         ) { push, findings in
-            if push.headers?.collapseID != nil { findings.report(.header(collapseIDHeader)) }
+            if push.headers?.hasCollapseID == true { findings.report(.header(collapseIDHeader)) }
         },
     ]
 

@@ -109,12 +109,12 @@ extension Rules {
     /// `content-available` of a background push has rules of its own (BG010–BG012), and so has
     /// `null` (G015).
     private static func wrongValues(_ push: Examination, _ findings: inout Findings) {
-        guard push.kind != .background || !push.apsKeys.isSubset(of: [.init(.contentAvailable)]),
+        guard push.type != .background || !push.apsKeys.isSubset(of: [.init(.contentAvailable)]),
             let document = push.document, let aps = push.apsObject
         else { return }
         for member in document.members(of: aps) {
             guard let key = APSKey.named(member.key, in: document),
-                key != .contentAvailable || push.kind != .background,
+                key != .contentAvailable || push.type != .background,
                 document.kind(member.value) != .null
             else { continue }
             if !key.shape.fits(member.value, in: document) {

@@ -26,7 +26,7 @@ extension Rules {
             why: "A little more text in one of its values will make APNs refuse it.",
             from: [.proposal], fix: "Leave out what the app can fetch by itself."
         ) { push, findings in
-            let limit = push.kind.pushType.maximumPayloadBytes
+            let limit = push.maximumPayloadBytes
             let count = push.payload.count
             guard count * 10 > limit * 9, count <= limit else { return }
             findings.report(
@@ -75,7 +75,7 @@ extension Rules {
 
     /// VoIP has a limit of its own, which rule VO002 checks in the same way.
     static func overLimit(_ push: Examination, _ findings: inout Findings) {
-        let limit = push.kind.pushType.maximumPayloadBytes
+        let limit = push.maximumPayloadBytes
         guard push.payload.count > limit else { return }
         findings.report(.whole, "the body has \(push.payload.count) bytes, \(limit) are allowed")
     }

@@ -46,7 +46,7 @@ extension Rules {
             why: "Apple documents no effect.", from: [.proposal], fix: "Leave it out.", for: .voip,
             in: .headers
         ) { push, findings in
-            if push.headers?.collapseID != nil { findings.report(.header(collapseIDHeader)) }
+            if push.headers?.hasCollapseID == true { findings.report(.header(collapseIDHeader)) }
         },
         Rule(
             "VO015", .note, "the payload does not say when the call began",
@@ -82,7 +82,7 @@ extension Rules {
         case .ahead(let seconds) where seconds > limit:
             findings.report(
                 .header(expirationHeader), "apns-expiration is more than \(limit) s ahead")
-        case .zero, .relative, .ahead: break
+        case .unstated, .zero, .malformed, .relative, .ahead, .withoutClock: break
         }
     }
 }
