@@ -38,7 +38,9 @@ extension Rules {
             guard !push.apsKeys.isEmpty else { return }
             for key in [APSKey.contentAvailable, .alert, .badge, .sound, .mutableContent] {
                 guard let member = push.member(key) else { continue }
-                findings.report(.node(member.key), "a VoIP push has `\(key.name)`")
+                findings.report(
+                    .node(member.key), "a VoIP push has `\(key.name)`",
+                    repair: removing(member.key, push))
             }
         },
         Rule(

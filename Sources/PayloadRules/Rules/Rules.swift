@@ -6,8 +6,13 @@ import WakeModel
 public enum Rules {
     /// Every rule, by id.
     public static let table: [Rule] =
-        (genericText + genericKeys + genericValues + headers + background + backgroundContent
-        + voip + voipContent).sorted { $0.id < $1.id }
+        families.flatMap(\.self).sorted { $0.id < $1.id }
+
+    private static let families: [[Rule]] = [
+        genericText, genericKeys, genericTypes, genericValues, headers, draftHeaders, background,
+        backgroundHeaders, backgroundContent, voip, voipHeaders, voipContent, alert, liveActivity,
+        otherTypes, authentication, history,
+    ]
 
     /// The rule with this id; `nil` for an unknown one.
     public static func rule(_ id: RuleID) -> Rule? { table.first { $0.id == id } }
