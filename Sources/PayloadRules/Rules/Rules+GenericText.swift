@@ -20,11 +20,11 @@ extension Rules {
             why: "APNs refuses it with PayloadTooLarge; it does not cut it.",
             from: [.generating, .sending],
             fix: "Send a hint, and let the app fetch the rest when it wakes.",
-            for: .every.subtracting(.voip), check: overLimit),
+            for: .every.subtracting(.voip), in: .size, check: overLimit),
         Rule(
             "G004", .warning, "the body is above 90 % of the size limit",
             why: "A little more text in one of its values will make APNs refuse it.",
-            from: [.proposal], fix: "Leave out what the app can fetch by itself."
+            from: [.proposal], fix: "Leave out what the app can fetch by itself.", in: .size
         ) { push, findings in
             let limit = push.maximumPayloadBytes
             let count = push.payload.count
