@@ -45,7 +45,8 @@ struct RoomTests {
         "RouseBenchmarks": [
             "APNsClient", "APNsSimulator", "APNsWire", "ArgumentParser", "CBenchmarkProcess",
             "CCurlBaseline", "Foundation", "FoundationEssentials", "Gateway", "Glibc", "Logging",
-            "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite", "Synchronization", "WakeModel",
+            "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite", "Synchronization",
+            "WakeModel",
         ],
     ]
 
