@@ -10,7 +10,7 @@ public enum PayloadSchema {
         {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
           "title": "Background push",
-          "description": "The payload of a silent push that wakes an app (apns-push-type background).",
+          "description": "The payload of a push that wakes an app (apns-push-type background).",
           "type": "object",
           "required": ["aps"],
           "properties": {

@@ -14,10 +14,10 @@ public enum RuleReference {
 
             ## Overview
 
-            An error is refused or ignored by APNs or by the device, or breaks a documented must. A \
-            warning is likely wrong, degraded or risky. A note is good to know. Rules about headers \
-            need the headers, rules about history need a log or a plan of pushes in the order of \
-            time; the others need a payload and its push type.
+            An error is refused or ignored by APNs or by the device, or breaks a documented \
+            must. A warning is likely wrong, degraded or risky. A note is good to know. Rules \
+            about headers need the headers, rules about history need a log or a plan of pushes in \
+            the order of time; the others need a payload and its push type.
 
             | Rule | Severity | Looks at | Finds |
             | --- | --- | --- | --- |

@@ -76,23 +76,24 @@ extension WakeValidator {
         public var voipPerHour = 10
         /// How long after its first attempt a VoIP push may be tried again, in seconds (VO013).
         public var voipRetrySeconds: Int64 = 10
-        /// Live Activity pushes at priority 10 to one token in 60 minutes, above which LA006 speaks.
+        /// Live Activity pushes at priority 10 to one token in 60 minutes, above which LA006
+        /// speaks.
         public var liveActivityImmediatePerHour = 10
         /// Location pushes to one device in 60 minutes, above which LO002 speaks. Apple: 360 in 24
         /// hours.
         public var locationPerHour = 15
         /// Push to Talk service updates to one token in 60 minutes, above which PT002 speaks.
         public var serviceUpdatesPerHour = 6
-        /// The least age of a provider token when it is replaced, in seconds (AU004). Apple: no more
-        /// than once in 20 minutes.
+        /// The least age of a provider token when it is replaced, in seconds (AU004). Apple: no
+        /// more than once in 20 minutes.
         public var tokenMinimumAgeSeconds: Int64 = 1200
         /// The age from which on APNs refuses a provider token, in seconds (AU003, AU005). Apple:
         /// one hour.
         public var tokenMaximumAgeSeconds: Int64 = 3600
         /// How far a clock may be behind the one that set `iat`, in seconds (AU003).
         public var clockSkewSeconds: Int64 = 60
-        /// How long after a 5xx a push may be sent again at the earliest, in seconds (SQ004). Apple:
-        /// 15 minutes.
+        /// How long after a 5xx a push may be sent again at the earliest, in seconds (SQ004).
+        /// Apple: 15 minutes.
         public var serverErrorPauseSeconds: Int64 = 900
 
         /// The defaults.

@@ -46,8 +46,8 @@ public struct WakeValidator: Sendable {
             callID: request.kind == .voip ? examination.callID : nil)
     }
 
-    /// What the rules about size and headers say of a background wake with clean content. Those that
-    /// nobody has a remark on are seen at once.
+    /// What the rules about size and headers say of a background wake with clean content. Those
+    /// that nobody has a remark on are seen at once.
     private func remarks(
         onClean request: WakeRequest, _ headers: Examination.Headers
     ) -> [Diagnostic] {

@@ -4,8 +4,8 @@ import PayloadRules
 import Testing
 import WakeModel
 
-/// The quick look at background payloads. `validate` uses it and `diagnostics(ofPayload:)` does not,
-/// so that the two have to agree on every payload.
+/// The quick look at background payloads. `validate` uses it and `diagnostics(ofPayload:)` does
+/// not, so that the two have to agree on every payload.
 @Suite("Quick look at clean payloads")
 struct ContentGlanceTests {
     private let validator = WakeValidator()
@@ -42,7 +42,7 @@ struct ContentGlanceTests {
             let payload = payloads.background()
             if let fault = try disagreement(on: payload) {
                 Issue.record(
-                    "seed \(seed), payload \(index), \(String(decoding: payload, as: UTF8.self)): \(fault)"
+                    "seed \(seed), payload \(index), \(payload): \(fault)"
                 )
                 return
             }
@@ -55,7 +55,7 @@ struct ContentGlanceTests {
         "agrees with the rules on every single byte changed",
         arguments: [
             cleanBackground,
-            #"{"aps":{"content-available":1},"version":12,"type":"sync","a":[1,{"b":"c"}],"t":true}"#,
+            #"{"aps":{"content-available":1},"version":2,"type":"sync","a":[1,{"b":"c"}]}"#,
         ])
     func everyByte(text: String) throws {
         let payload = Array(text.utf8)

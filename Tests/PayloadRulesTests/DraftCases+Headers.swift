@@ -19,7 +19,8 @@ extension DraftCase {
         .request("H001", .background, [.init(":path", "")], .clean),
         .request("H001", .liveactivity, path("/4/broadcasts/apps/com.example.app"), .clean),
         .request(
-            "H002", .background, path("/3/device/<740f4707 bebcf74f>"), .found(at: ":path", .error)),
+            "H002", .background, path("/3/device/<740f4707 bebcf74f>"),
+            .found(at: ":path", .error)),
         .request("H002", .background, path("/3/device/abc"), .found(at: ":path", .error)),
         .request("H002", .background, path("/3/device/ab/"), .found(at: ":path", .error)),
         .request("H002", .background, path("/3/device/ABCD"), .clean),
@@ -103,7 +104,8 @@ extension DraftCase {
 
     private static let valueHeaders: [DraftCase] = [
         .request(
-            "H008", .background, [.init("apns-priority", "7")], .found(at: "apns-priority", .error)),
+            "H008", .background, [.init("apns-priority", "7")],
+            .found(at: "apns-priority", .error)),
         .request(
             "H008", .background, [.init("apns-priority", "high")],
             .found(at: "apns-priority", .error)),
@@ -187,7 +189,8 @@ extension DraftCase {
         .request("BG006", .background, .clean),
         .request("BG006", .alert, [.init("apns-priority", "10")], .clean),
         .request(
-            "BG007", .background, [.init("apns-priority", "")], .found(at: "apns-priority", .error)),
+            "BG007", .background, [.init("apns-priority", "")],
+            .found(at: "apns-priority", .error)),
         .request("BG007", .background, .clean),
         DraftCase("BG007", bare(), "bare payload", .clean),
         .request(
@@ -228,6 +231,7 @@ extension DraftCase {
             "VO006", .voip, [.init("apns-priority", "5")], .found(at: "apns-priority", .warning)),
         .request("VO006", .voip, [.init("apns-priority", "")], .clean),
         .request(
-            "VO005", .voip, [.init("apns-expiration", "")], .found(at: "apns-expiration", .warning)),
+            "VO005", .voip, [.init("apns-expiration", "")],
+            .found(at: "apns-expiration", .warning)),
     ]
 }

@@ -23,7 +23,7 @@ extension DraftCase {
             .found(at: "/aps/interruption-level", .warning)),
         .payload(
             "AL003", .alert,
-            #"{"aps":{"alert":"x","interruption-level":"critical","sound":{"critical":1,"name":"x"}}}"#,
+            #"{"aps":{"interruption-level":"critical","sound":{"critical":1,"name":"x"}}}"#,
             .clean),
         .payload(
             "AL004", .alert, #"{"aps":{"alert":"x","interruption-level":"time-sensitive"}}"#,
@@ -63,7 +63,7 @@ extension DraftCase {
             .found(at: "/aps/alert/title/loc-args/0", .warning)),
         .payload(
             "AL006", .alert,
-            #"{"aps":{"alert":{"loc-key":"100 %% of %@","loc-args":["a"],"title-loc-key":"K","title-loc-args":["a","b"]}}}"#,
+            #"{"aps":{"alert":{"loc-key":"%% %@","loc-args":["a"],"title-loc-key":"K"}}}"#,
             .clean),
         .request("AL007", .alert, [], #"{"aps":{"badge":3}}"#, .found(at: "apns-priority", .note)),
         .request(

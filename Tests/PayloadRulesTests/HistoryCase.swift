@@ -59,16 +59,29 @@ struct HistoryCase: Sendable, CustomTestStringConvertible {
         HistoryCase(
             "BG021", breaks: true, "14 minutes apart", every(899, 2) { push(.background, at: $0) }),
         HistoryCase(
-            "BG021", breaks: false, "15 minutes apart", every(900, 2) { push(.background, at: $0) }),
+            "BG021", breaks: false, "15 minutes apart",
+            every(900, 2) {
+                push(
+                    .background,
+                    at: $0)
+            }),
         HistoryCase(
             "BG021", breaks: false, "two devices",
             [push(.background, at: 0), push(.background, at: 1, device: "e")]),
         HistoryCase(
             "BG025", breaks: true, "a thousand and one devices",
-            every(0, 1001) { at in push(.background, at: at) }.enumerated().map { renamed($1, $0) }),
+            every(0, 1001) { at in push(.background, at: at) }.enumerated().map {
+                renamed(
+                    $1,
+                    $0)
+            }),
         HistoryCase(
             "BG025", breaks: false, "a thousand devices",
-            every(0, 1000) { at in push(.background, at: at) }.enumerated().map { renamed($1, $0) }),
+            every(0, 1000) { at in push(.background, at: at) }.enumerated().map {
+                renamed(
+                    $1,
+                    $0)
+            }),
         HistoryCase(
             "BG025", breaks: false, "spread over time",
             every(1, 1500) { at in push(.background, at: at / 5) }.enumerated().map {

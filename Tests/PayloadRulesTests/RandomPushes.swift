@@ -3,8 +3,8 @@
 import PayloadRules
 import WakeModel
 
-/// Writes payloads and drafts that look like pushes, from a seed: the names and values that the rules
-/// know, rightly and wrongly put together.
+/// Writes payloads and drafts that look like pushes, from a seed: the names and values that the
+/// rules know, rightly and wrongly put together.
 struct RandomPushes {
     var generator: SeededGenerator
 

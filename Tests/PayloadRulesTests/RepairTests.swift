@@ -48,13 +48,13 @@ struct RepairTests {
             ),
             (
                 .background,
-                #"{"aps":{"content-available":1},"n":"\u00e9\u00e8\"\u00ea\u00eb\u0000\ud83d\ude00"}"#,
-                #"{"aps":{"content-available":1},"n":"éè\"êë\u0000😀"}"#
+                #"{"aps":{"content-available":1},"n":"\u00e9\u00e8\"\u00ea\u0000\ud83d\ude00"}"#,
+                #"{"aps":{"content-available":1},"n":"éè\"ê\u0000😀"}"#
             ),
             (
                 .alert,
-                #"{"aps":{"alert":{"body":"x","titleLocKey":"T"},"mutable-content":true,"badge":"3"}}"#,
-                #"{"aps":{"alert":{"body":"x","title-loc-key":"T"},"mutable-content":1,"badge":3}}"#
+                #"{"aps":{"alert":{"titleLocKey":"T"},"mutable-content":true,"badge":"3"}}"#,
+                #"{"aps":{"alert":{"title-loc-key":"T"},"mutable-content":1,"badge":3}}"#
             ),
             (
                 .alert,

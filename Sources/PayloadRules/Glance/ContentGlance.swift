@@ -6,8 +6,8 @@
 /// Nearly every payload that a gateway is given is clean. The look reads it once, keeps no tape and
 /// allocates nothing; whatever is at all unusual (an escape, a character outside ASCII, `null`, a
 /// fraction, a name that some rule knows) makes it give up, and then the rules look for themselves.
-/// So it never decides that something is wrong, and a test holds it to its word: what it calls clean
-/// has no finding.
+/// So it never decides that something is wrong, and a test holds it to its word: what it calls
+/// clean has no finding.
 struct ContentGlance {
     /// A payload with more containers inside each other is not looked at: rule G008 begins above.
     private static let maximumDepth = 16
@@ -31,8 +31,8 @@ struct ContentGlance {
     private var hasAPS = false
     private var hasVersion = false
 
-    /// Whether no rule about the content of a background push finds anything in this payload. `false`
-    /// says nothing. Rules about size and headers are not answered for.
+    /// Whether no rule about the content of a background push finds anything in this payload.
+    /// `false` says nothing. Rules about size and headers are not answered for.
     static func isClean(_ payload: [UInt8], settings: WakeValidator.Settings) -> Bool {
         guard payload.count <= WakeValidator.maximumReadBytes else { return false }
         // SAFETY: both pointers are used inside these closures only; see the properties.
@@ -236,8 +236,8 @@ struct ContentGlance {
     private static var ones: UInt64 { 0x0101_0101_0101_0101 }
     private static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
-    /// Whether a key of the root object may be one of Apple's or of another push service (rules G013
-    /// and G016).
+    /// Whether a key of the root object may be one of Apple's or of another push service (rules
+    /// G013 and G016).
     private func mayBeMisplaced(_ key: Key) -> Bool {
         if key.count == 5 {
             let isApples =
@@ -330,8 +330,8 @@ extension ContentGlance {
         return !isDiscriminator || isHarmless(start..<end)
     }
 
-    /// The place of the closing quote of a text that is plain ASCII without `@`, found eight bytes at
-    /// a time.
+    /// The place of the closing quote of a text that is plain ASCII without `@`, found eight bytes
+    /// at a time.
     @inline(__always)
     private func endOfPlainText(from start: Int) -> Int? {
         var index = start

@@ -5,8 +5,8 @@ import WakeModel
 /// The rules over several pushes: BG020, BG021, BG025, VO011 to VO014, LA006, LO002, PT002, AU004,
 /// AU005, AU008, SQ001, SQ003 and SQ004.
 ///
-/// Feed it a log of sent pushes, or a plan, in the order of time. It keeps a bounded memory for each
-/// device, whatever the number of pushes, and forgets devices that had no push for a day. Of
+/// Feed it a log of sent pushes, or a plan, in the order of time. It keeps a bounded memory for
+/// each device, whatever the number of pushes, and forgets devices that had no push for a day. Of
 /// payloads, call ids and tokens it keeps hashes and times only.
 public struct PushHistory: Sendable {
     /// How long a device is remembered after its last push, in milliseconds: one day.

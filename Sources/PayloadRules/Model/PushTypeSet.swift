@@ -2,8 +2,8 @@
 
 import WakeModel
 
-/// Some push types, one bit each: what a rule looks at, or the one type of a push. The bits stand in
-/// the order of `PushType.all`.
+/// Some push types, one bit each: what a rule looks at, or the one type of a push. The bits stand
+/// in the order of `PushType.all`.
 struct PushTypeSet: OptionSet, Hashable, Sendable {
     let rawValue: UInt16
 

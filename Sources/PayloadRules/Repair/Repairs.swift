@@ -2,8 +2,8 @@
 
 /// Applies repairs.
 public enum Repairs {
-    /// The bytes with the repairs made, in the order given. Every byte outside the edits stays as it
-    /// is.
+    /// The bytes with the repairs made, in the order given. Every byte outside the edits stays as
+    /// it is.
     ///
     /// A repair that touches the same bytes as an earlier one is left out as a whole, and so is one
     /// that puts something in at the same place: check the result again, and mend what is left (or

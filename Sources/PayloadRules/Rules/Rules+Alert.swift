@@ -27,8 +27,8 @@ extension Rules {
         Rule(
             "AL003", .warning, "a critical push has no critical sound",
             why: """
-                A critical alert plays its sound even when the device is muted, and takes that from \
-                the sound dictionary. It needs an entitlement too.
+                A critical alert plays its sound even when the device is muted, and takes that \
+                from the sound dictionary. It needs an entitlement too.
                 """,
             from: [.generating, .proposal],
             fix: "Make `sound` a dictionary with `critical` 1, and ask for the entitlement.",

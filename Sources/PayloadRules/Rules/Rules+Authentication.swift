@@ -60,7 +60,8 @@ extension Rules {
         Rule(
             "AU007", .error, "the key is for the other environment",
             why: """
-                A key made since February 2025 works in one environment; APNs refuses it in the other.
+                A key made since February 2025 works in one environment, and APNs refuses it in \
+                the other.
                 """,
             from: [.providerTokens], fix: "Use a key of the host's environment.", in: .draft
         ) { push, findings in
