@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import WakeModel
+
 extension WakeValidator {
     /// What differs between apps and operators.
     public struct Configuration: Hashable, Sendable {
@@ -20,6 +22,80 @@ extension WakeValidator {
         /// the end stands for any ending. The default is Firebase Cloud Messaging's list.
         public var reservedKeys = ["from", "message_type", "google.*", "gcm.*"]
 
+        /// Values of `apns-push-type` that rule H005 takes beside those that Apple lists.
+        public var extraPushTypes: Set<String> = []
+
+        /// How drafts authenticate (rules H019 and LO001).
+        public var authentication: Authentication = .unstated
+
+        /// The signing keys that are known, by their key id, and the environments that each may
+        /// push to (rules AU007 and AU009).
+        public var signingKeys: [String: KeyReach] = [:]
+
+        /// The limits of rules that compare with a number.
+        public var thresholds = Thresholds()
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// How a sender proves to APNs who it is.
+    public enum Authentication: Hashable, Sendable, CaseIterable {
+        /// Nobody says. A draft with an `authorization` header uses a provider token; one with all
+        /// its headers, its `:path` among them, and without that header uses a certificate.
+        case unstated
+        /// With a provider token.
+        case token
+        /// With a client certificate.
+        case certificate
+    }
+
+    /// Where a signing key may be used (reference §4.3).
+    public enum KeyReach: Hashable, Sendable {
+        /// In both environments: keys made before February 2025.
+        case bothEnvironments
+        /// In one environment.
+        case only(APNsEnvironment)
+    }
+
+    /// The limits of rules that compare with a number. Where Apple names one, it is that.
+    public struct Thresholds: Hashable, Sendable {
+        /// Background pushes to one device in 60 minutes, above which BG020 warns. Apple: not more
+        /// than two or three.
+        public var backgroundPerHour = 3
+        /// Background pushes to one device in 60 minutes, above which BG020 is an error.
+        public var backgroundPerHourError = 12
+        /// The least time between two background pushes to one device, in seconds (BG021). WWDC20
+        /// session 10063: launches are about 15 minutes apart.
+        public var backgroundSpacingSeconds: Int64 = 900
+        /// Devices that get the same background payload in one burst, above which BG025 speaks.
+        public var burstDevices = 1000
+        /// How long a burst is, in seconds (BG025).
+        public var burstSeconds: Int64 = 10
+        /// VoIP pushes to one device in 60 minutes, above which VO012 speaks.
+        public var voipPerHour = 10
+        /// How long after its first attempt a VoIP push may be tried again, in seconds (VO013).
+        public var voipRetrySeconds: Int64 = 10
+        /// Live Activity pushes at priority 10 to one token in 60 minutes, above which LA006
+        /// speaks.
+        public var liveActivityImmediatePerHour = 10
+        /// Location pushes to one device in 60 minutes, above which LO002 speaks. Apple: 360 in 24
+        /// hours.
+        public var locationPerHour = 15
+        /// Push to Talk service updates to one token in 60 minutes, above which PT002 speaks.
+        public var serviceUpdatesPerHour = 6
+        /// The least age of a provider token when it is replaced, in seconds (AU004). Apple: no
+        /// more than once in 20 minutes.
+        public var tokenMinimumAgeSeconds: Int64 = 1200
+        /// The age from which on APNs refuses a provider token, in seconds (AU003, AU005). Apple:
+        /// one hour.
+        public var tokenMaximumAgeSeconds: Int64 = 3600
+        /// How far a clock may be behind the one that set `iat`, in seconds (AU003).
+        public var clockSkewSeconds: Int64 = 60
+        /// How long after a 5xx a push may be sent again at the earliest, in seconds (SQ004).
+        /// Apple: 15 minutes.
+        public var serverErrorPauseSeconds: Int64 = 900
+
         /// The defaults.
         public init() {}
     }
@@ -32,6 +108,12 @@ extension WakeValidator {
         let reservedKeys: [ReservedKey]
         /// The first bytes of the reserved keys, as a ``KeyGlance`` has them.
         let reservedFirstBytes: UInt64
+        /// The beginnings of the reserved keys, as a ``ContentGlance`` compares them.
+        let reservedHeads: [ReservedHead]
+        let extraPushTypes: Set<String>
+        let authentication: Authentication
+        let signingKeys: [String: KeyReach]
+        let thresholds: Thresholds
 
         init(_ configuration: Configuration) {
             callIdentifierKeys = configuration.callIdentifierKeys.map {
@@ -44,6 +126,31 @@ extension WakeValidator {
                 guard let first = key.utf8.first, first != UInt8(ascii: "*") else { return .max }
                 return bits | KeyGlance.bit(ofFirstByte: first)
             }
+            reservedHeads = configuration.reservedKeys.map { ReservedHead($0) }
+            extraPushTypes = configuration.extraPushTypes
+            authentication = configuration.authentication
+            signingKeys = configuration.signingKeys
+            thresholds = configuration.thresholds
+        }
+    }
+
+    /// Up to eight bytes that a reserved key begins with, to be compared at once.
+    struct ReservedHead: Sendable {
+        /// The bytes, the first one lowest.
+        let head: UInt64
+        /// All ones where there is a byte to compare.
+        let mask: UInt64
+
+        init(_ pattern: String) {
+            let start = pattern.hasSuffix("*") ? pattern.utf8.dropLast() : pattern.utf8[...]
+            var head: UInt64 = 0
+            var mask: UInt64 = 0
+            for (index, byte) in start.prefix(8).enumerated() {
+                head |= UInt64(byte) << UInt64(8 * index)
+                mask |= 0xff << UInt64(8 * index)
+            }
+            self.head = head
+            self.mask = mask
         }
     }
 

@@ -29,19 +29,44 @@ public struct WakeValidator: Sendable {
     /// Checks a request as of `now`. Where the request has no expiration, the wake gets its kind's
     /// default: for VoIP one attempt at once, for background one day from `now`.
     public func validate(_ request: WakeRequest, now: WallInstant) -> Verdict {
+        let headers = Examination.Headers(request, now: now)
+        if request.kind == .background,
+            ContentGlance.isClean(request.payload, settings: settings)
+        {
+            return verdict(
+                on: request, remarks(onClean: request, headers), now: now, callID: nil)
+        }
         let examination = Examination(
-            kind: request.kind, payload: request.payload,
-            headers: Examination.Headers(
-                expiration: request.expiration, collapseID: request.collapseID, now: now),
+            type: PushTypeSet(request.kind), payload: request.payload, headers: headers,
             settings: settings)
         let diagnostics = Findings.of(Rules.forRequest(of: request.kind), on: examination)
             .diagnostics(of: examination)
-        guard !diagnostics.contains(where: { $0.severity == .error }) else {
+        return verdict(
+            on: request, diagnostics, now: now,
+            callID: request.kind == .voip ? examination.callID : nil)
+    }
+
+    /// What the rules about size and headers say of a background wake with clean content. Those
+    /// that nobody has a remark on are seen at once.
+    private func remarks(
+        onClean request: WakeRequest, _ headers: Examination.Headers
+    ) -> [Diagnostic] {
+        let isShort = request.payload.count * 10 <= Examination.maximumBytes * 9
+        if isShort, headers.areUnremarkable { return [] }
+        let examination = Examination(
+            cleanBackground: request.payload, headers: headers, settings: settings)
+        return Findings.of(Rules.cleanBackground, on: examination).diagnostics(of: examination)
+    }
+
+    private func verdict(
+        on request: WakeRequest, _ diagnostics: [Diagnostic], now: WallInstant, callID: String?
+    ) -> Verdict {
+        if !diagnostics.isEmpty, diagnostics.contains(where: { $0.severity == .error }) {
             return .invalid(diagnostics)
         }
         let wake = ValidWake(
             request, expiration: request.expiration ?? defaultExpiration(request.kind, now),
-            callID: request.kind == .voip ? examination.callID : nil)
+            callID: callID)
         return .valid(wake, remarks: diagnostics)
     }
 
@@ -49,7 +74,7 @@ public struct WakeValidator: Sendable {
     /// headers stay out.
     public func diagnostics(ofPayload payload: [UInt8], as kind: WakeKind) -> [Diagnostic] {
         let examination = Examination(
-            kind: kind, payload: payload, headers: nil, settings: settings)
+            type: PushTypeSet(kind), payload: payload, headers: nil, settings: settings)
         return Findings.of(Rules.forPayload(of: kind), on: examination)
             .diagnostics(of: examination)
     }

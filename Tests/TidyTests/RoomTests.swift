@@ -49,8 +49,9 @@ struct RoomTests {
         "rouse": ["Glibc", "RouseCommand"],
         "RouseBenchmarks": [
             "APNsClient", "APNsSimulator", "APNsWire", "ArgumentParser", "CBenchmarkProcess",
-            "CCurlBaseline", "FoundationEssentials", "Gateway", "Glibc", "Logging",
-            "PushTransport", "RouseCommand", "StoreSQLite", "Synchronization", "WakeModel",
+            "CCurlBaseline", "Foundation", "FoundationEssentials", "Gateway", "Glibc", "Logging",
+            "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite", "Synchronization",
+            "WakeModel",
         ],
     ]
 

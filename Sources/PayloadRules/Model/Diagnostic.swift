@@ -23,11 +23,14 @@ public struct Diagnostic: Hashable, Sendable {
     /// The header that the finding is about, such as `apns-expiration`; `nil` where it is about the
     /// payload. A finding about a header has line 1, column 1 and an empty pointer.
     public var header: String?
+    /// The edit of the payload that mends this, where there is one right answer; see ``Repairs``.
+    public var repair: Repair?
 
     /// Spells out one finding.
     public init(
         rule: RuleID, severity: Severity, message: String, fix: String, line: Int = 1,
-        column: Int = 1, offset: Int = 0, pointer: String = "", header: String? = nil
+        column: Int = 1, offset: Int = 0, pointer: String = "", header: String? = nil,
+        repair: Repair? = nil
     ) {
         self.rule = rule
         self.severity = severity
@@ -38,6 +41,7 @@ public struct Diagnostic: Hashable, Sendable {
         self.offset = offset
         self.pointer = pointer
         self.header = header
+        self.repair = repair
     }
 }
 

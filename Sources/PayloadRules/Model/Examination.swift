@@ -8,17 +8,13 @@ import WakeModel
 /// and which roles the names of the custom keys play. Most rules then see at a glance that they
 /// have nothing to say.
 struct Examination {
-    /// The headers of a request, as far as they are not fixed by its kind.
-    struct Headers {
-        let expiration: Expiration?
-        let collapseID: CollapseID?
-        let now: WallInstant
-    }
-
-    let kind: WakeKind
+    /// The one type that the push has, or is judged to have.
+    private(set) var type: PushTypeSet
     let payload: [UInt8]
     /// `nil` where a payload is checked by itself.
     let headers: Headers?
+    /// Everything that a draft says beside its payload; `nil` for a wake.
+    let draft: DraftHeaders?
     let settings: WakeValidator.Settings
     /// `nil` where the payload is empty, too large to be read, compressed or not JSON.
     let document: JSONDocument?
@@ -42,12 +38,44 @@ struct Examination {
     /// The roles of all keys outside `aps` together.
     private(set) var customRoles: NameRole = []
 
+    /// A push of this type.
     init(
-        kind: WakeKind, payload: [UInt8], headers: Headers?, settings: WakeValidator.Settings
+        type: PushTypeSet, payload: [UInt8], headers: Headers?, settings: WakeValidator.Settings
     ) {
-        self.kind = kind
+        self.init(
+            type: type, payload: payload, headers: headers, draft: nil, settings: settings)
+    }
+
+    /// A background push whose content has been found clean, without its document: for the rules
+    /// about size and headers.
+    init(cleanBackground payload: [UInt8], headers: Headers, settings: WakeValidator.Settings) {
+        type = .background
         self.payload = payload
         self.headers = headers
+        draft = nil
+        self.settings = settings
+        document = nil
+        summary = JSONDocument.Summary()
+        syntaxError = nil
+    }
+
+    /// A draft, whose type is judged by what it holds if it does not say.
+    init(_ push: PushDraft, settings: WakeValidator.Settings) {
+        let draft = DraftHeaders(push)
+        self.init(
+            type: draft.pushType.map { PushTypeSet(PushType(rawValue: $0)) } ?? .unlisted,
+            payload: push.payload, headers: Headers(draft), draft: draft, settings: settings)
+        if draft.pushType == nil { type = PushTypeSet(judgedType) }
+    }
+
+    private init(
+        type: PushTypeSet, payload: [UInt8], headers: Headers?, draft: DraftHeaders?,
+        settings: WakeValidator.Settings
+    ) {
+        self.type = type
+        self.payload = payload
+        self.headers = headers
+        self.draft = draft
         self.settings = settings
         let isReadable =
             !payload.isEmpty && payload.count <= WakeValidator.maximumReadBytes
@@ -70,6 +98,17 @@ struct Examination {
             syntaxError = error
         }
     }
+
+    /// The largest body that APNs takes for this push, in bytes: 5120 for VoIP and for a broadcast,
+    /// otherwise 4096 (reference §5.1).
+    var maximumPayloadBytes: Int {
+        type == .voip || draft?.isBroadcast == true
+            ? Self.maximumCallBytes : Self.maximumBytes
+    }
+
+    /// The limit of most types, in bytes.
+    static let maximumBytes = PushType.background.maximumPayloadBytes
+    private static let maximumCallBytes = PushType.voip.maximumPayloadBytes
 
     /// The member of `aps` with this key; the last one, as most parsers see it.
     func member(_ key: APSKey) -> (key: Int, value: Int)? {

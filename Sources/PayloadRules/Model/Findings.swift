@@ -12,7 +12,7 @@ struct Findings {
         /// A place in text that has no tape.
         case offset(Int, pointer: String)
         /// A header.
-        case header(StaticString)
+        case header(String)
     }
 
     private struct Finding {
@@ -21,6 +21,7 @@ struct Findings {
         let message: String
         let fix: String
         let place: Place
+        let repair: Repair?
     }
 
     private let rules: [Rule]
@@ -45,13 +46,14 @@ struct Findings {
     /// Reports a finding of the rule that is looking now. What is left out is taken from the rule:
     /// its title, its fix, its severity.
     mutating func report(
-        _ place: Place, _ message: String? = nil, fix: String? = nil, severity: Severity? = nil
+        _ place: Place, _ message: String? = nil, fix: String? = nil, severity: Severity? = nil,
+        repair: Repair? = nil
     ) {
         found.append(
             Finding(
                 rule: current, severity: severity ?? rules[current].severity,
                 message: message ?? rules[current].title, fix: fix ?? rules[current].fix,
-                place: place))
+                place: place, repair: repair))
     }
 
     /// The findings with their places, by offset; at one offset the gravest first, then by id.
@@ -70,12 +72,12 @@ struct Findings {
     private func diagnostic(_ finding: Finding, _ examination: Examination) -> Diagnostic {
         var diagnostic = Diagnostic(
             rule: rules[finding.rule].id, severity: finding.severity, message: finding.message,
-            fix: finding.fix)
+            fix: finding.fix, repair: finding.repair)
         switch finding.place {
         case .whole:
             diagnostic.offset = examination.document.map { Int($0.nodes[0].start) } ?? 0
         case .header(let name):
-            diagnostic.header = name.description
+            diagnostic.header = name
         case .offset(let offset, let pointer):
             diagnostic.offset = offset
             diagnostic.pointer = pointer

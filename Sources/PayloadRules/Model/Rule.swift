@@ -18,28 +18,29 @@ public struct Rule: Sendable, Identifiable {
     /// What to do, as an imperative sentence.
     public let fix: String
     /// The pushes that the rule looks at.
-    let scope: Scope
-    /// The part of a push that the rule looks at.
-    let part: Part
+    let scope: PushTypeSet
+    /// What the rule needs to see.
+    let sight: Sight
     let check: @Sendable (Examination, inout Findings) -> Void
 
-    /// The pushes that a rule looks at.
-    enum Scope: Hashable, Sendable {
-        case every
-        case background
-        case voip
-    }
-
-    /// The part of a push that a rule looks at.
-    enum Part: Hashable, Sendable {
+    /// What a rule needs to see before it can judge.
+    enum Sight: Hashable, Sendable {
+        /// How many bytes the payload has, and the push type.
+        case size
+        /// The payload and the push type.
         case payload
+        /// Also the headers that every wake has.
         case headers
+        /// Also what only a draft can get wrong: types uphold it for a wake.
+        case draft
+        /// Several pushes, in the order of time: see ``PushHistory``.
+        case history
     }
 
     init(
         _ id: RuleID, _ severity: Severity, _ title: String, why rationale: String,
-        from evidence: [Evidence], fix: String, for scope: Scope = .every, in part: Part = .payload,
-        check: @escaping @Sendable (Examination, inout Findings) -> Void
+        from evidence: [Evidence], fix: String, for scope: PushTypeSet = .every,
+        in sight: Sight = .payload, check: @escaping @Sendable (Examination, inout Findings) -> Void
     ) {
         self.id = id
         self.severity = severity
@@ -48,7 +49,7 @@ public struct Rule: Sendable, Identifiable {
         self.evidence = evidence
         self.fix = fix
         self.scope = scope
-        self.part = part
+        self.sight = sight
         self.check = check
     }
 }

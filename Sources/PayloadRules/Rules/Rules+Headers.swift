@@ -43,37 +43,14 @@ extension Rules {
         },
     ]
 
-    static let expirationHeader: StaticString = "apns-expiration"
-    static let collapseIDHeader: StaticString = "apns-collapse-id"
+    static let expirationHeader = "apns-expiration"
+    static let collapseIDHeader = "apns-collapse-id"
 
     /// How long APNs keeps a push at most, in seconds: 30 days (rule H014).
     private static let storageLimitSeconds: Int64 = 30 * 86_400
 
-    /// What an expiration's value says.
-    enum ExpirationReading {
-        case absent
-        case zero
-        /// Between 1 and 10^9 − 1: September 2001 and before, so a span of time.
-        case relative
-        /// Above 10^11: the year 5138 and later, so milliseconds.
-        case milliseconds
-        /// A time, so many seconds ahead of now.
-        case ahead(seconds: Int64)
-    }
-
-    /// Reads the header as it would be sent. A payload by itself has no headers.
+    /// The expiration as it would be sent. A payload by itself says nothing about it.
     static func expiration(of push: Examination) -> ExpirationReading {
-        guard let headers = push.headers, let expiration = headers.expiration else {
-            return .absent
-        }
-        switch expiration {
-        case .immediately:
-            return .zero
-        case .at(let instant):
-            let seconds = instant.secondsSinceEpoch
-            if seconds < 1_000_000_000 { return .relative }
-            if seconds > 100_000_000_000 { return .milliseconds }
-            return .ahead(seconds: seconds - headers.now.secondsSinceEpoch)
-        }
+        push.headers?.expiration ?? .unstated
     }
 }

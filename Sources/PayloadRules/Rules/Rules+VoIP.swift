@@ -7,7 +7,7 @@ extension Rules {
             "VO002", .error, "the body is over the size limit of VoIP pushes",
             why: "APNs refuses it with PayloadTooLarge.", from: [.generating, .pushKit],
             fix: "Send the call's id and the caller; the app fetches the rest.", for: .voip,
-            check: overLimit),
+            in: .size, check: overLimit),
         Rule(
             "VO003", .error, "the payload names no call",
             why: "The app must report a call for each VoIP push, and needs its identity for that.",
@@ -38,7 +38,9 @@ extension Rules {
             guard !push.apsKeys.isEmpty else { return }
             for key in [APSKey.contentAvailable, .alert, .badge, .sound, .mutableContent] {
                 guard let member = push.member(key) else { continue }
-                findings.report(.node(member.key), "a VoIP push has `\(key.name)`")
+                findings.report(
+                    .node(member.key), "a VoIP push has `\(key.name)`",
+                    repair: removing(member.key, push))
             }
         },
         Rule(
@@ -46,7 +48,7 @@ extension Rules {
             why: "Apple documents no effect.", from: [.proposal], fix: "Leave it out.", for: .voip,
             in: .headers
         ) { push, findings in
-            if push.headers?.collapseID != nil { findings.report(.header(collapseIDHeader)) }
+            if push.headers?.hasCollapseID == true { findings.report(.header(collapseIDHeader)) }
         },
         Rule(
             "VO015", .note, "the payload does not say when the call began",
@@ -82,7 +84,7 @@ extension Rules {
         case .ahead(let seconds) where seconds > limit:
             findings.report(
                 .header(expirationHeader), "apns-expiration is more than \(limit) s ahead")
-        case .zero, .relative, .ahead: break
+        case .unstated, .zero, .malformed, .relative, .ahead, .withoutClock: break
         }
     }
 }

@@ -4,16 +4,21 @@ import WakeModel
 
 /// All rules, in one table. Each family has a file of its own.
 public enum Rules {
-    /// Every rule that is checked, by id.
+    /// Every rule, by id.
     public static let table: [Rule] =
-        (genericText + genericKeys + genericValues + headers + background + backgroundContent
-        + voip + voipContent).sorted { $0.id < $1.id }
+        families.flatMap(\.self).sorted { $0.id < $1.id }
 
-    /// The rule with this id; `nil` for an unknown one, and for one that needs no check because a
-    /// type upholds it (see ``upheldByConstruction``).
+    private static let families: [[Rule]] = [
+        genericText, genericKeys, genericTypes, genericValues, headers, draftHeaders, background,
+        backgroundHeaders, backgroundContent, voip, voipHeaders, voipContent, alert, liveActivity,
+        otherTypes, authentication, history,
+    ]
+
+    /// The rule with this id; `nil` for an unknown one.
     public static func rule(_ id: RuleID) -> Rule? { table.first { $0.id == id } }
 
-    /// The rules that no request can break, and the type or property that upholds each.
+    /// The rules that no ``WakeRequest`` can break, and the type or property that upholds each. A
+    /// ``PushDraft`` can break them.
     public static let upheldByConstruction: [(rule: RuleID, by: String)] = [
         ("BG006", "WakeKind.priority"),
         ("BG007", "WakeKind.priority"),
@@ -33,7 +38,7 @@ public enum Rules {
         ("VO006", "WakeKind.priority"),
     ]
 
-    /// The rules for a whole request of this kind.
+    /// The rules for a whole wake of this kind.
     static func forRequest(of kind: WakeKind) -> [Rule] {
         switch kind {
         case .background: backgroundRequest
@@ -49,8 +54,23 @@ public enum Rules {
         }
     }
 
-    private static let backgroundRequest = table.filter { $0.scope != .voip }
-    private static let voipRequest = table.filter { $0.scope != .background }
-    private static let backgroundPayload = backgroundRequest.filter { $0.part == .payload }
-    private static let voipPayload = voipRequest.filter { $0.part == .payload }
+    /// The rules for a draft of this type.
+    static func forDraft(of type: PushTypeSet) -> [Rule] {
+        draftRules[type.rawValue.trailingZeroBitCount]
+    }
+
+    /// The rules for a background wake whose content is clean; see ``ContentGlance``.
+    static let cleanBackground = rules(of: .background, [.size, .headers])
+
+    private static let backgroundRequest = rules(of: .background, [.size, .payload, .headers])
+    private static let voipRequest = rules(of: .voip, [.size, .payload, .headers])
+    private static let backgroundPayload = rules(of: .background, [.size, .payload])
+    private static let voipPayload = rules(of: .voip, [.size, .payload])
+    private static let draftRules: [[Rule]] = (0..<PushTypeSet.bitCount).map {
+        rules(of: PushTypeSet(rawValue: 1 << UInt16($0)), [.size, .payload, .headers, .draft])
+    }
+
+    private static func rules(of type: PushTypeSet, _ sights: Set<Rule.Sight>) -> [Rule] {
+        table.filter { $0.scope.contains(type) && sights.contains($0.sight) }
+    }
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// The headers of a draft with their names in lower case, and what several rules need of them.
+struct DraftHeaders: Sendable {
+    /// The fields as they are written.
+    let fields: [PushDraft.Header]
+    /// Their names in lower case, in the same order.
+    let names: [String]
+    let isComplete: Bool
+    let target: PushDraft.Target
+    let now: WallInstant?
+    /// The value of `apns-push-type`; `nil` if absent or empty.
+    let pushType: String?
+    /// The value of `apns-topic`; `nil` if absent.
+    let topic: String?
+    /// The request path; `nil` if the draft does not say.
+    let path: String?
+
+    init(_ draft: PushDraft) {
+        fields = draft.headers
+        names = draft.headers.map { $0.name.lowercased() }
+        isComplete = draft.headersAreComplete
+        target = draft.target
+        now = draft.now
+        let find = { [names, fields] (name: String) in
+            names.firstIndex(of: name).map { Self.trimmed(fields[$0].value) }
+        }
+        let type = find("apns-push-type")
+        pushType = type?.isEmpty == true ? nil : type
+        topic = find("apns-topic")
+        path = find(":path")
+    }
+
+    /// The value of the first field with this name (in lower case), without blanks around it.
+    subscript(_ name: String) -> String? {
+        names.firstIndex(of: name).map { Self.trimmed(fields[$0].value) }
+    }
+
+    /// Whether the draft says that a header is not sent.
+    func lacks(_ name: String) -> Bool { isComplete && !names.contains(name) }
+
+    /// Whether this is a request to broadcast to a channel, not to one device: its path says so, or
+    /// it names a channel and neither a path nor a topic (reference §2.2).
+    var isBroadcast: Bool {
+        if let path { return path.hasPrefix("/4/broadcasts/") }
+        return topic == nil && names.contains("apns-channel-id")
+    }
+
+    /// A whole number in decimal digits; `nil` for anything else, also beyond 64 bits.
+    static func integer(_ text: String) -> Int64? {
+        guard let first = text.utf8.first, first != UInt8(ascii: "+") else { return nil }
+        return Int64(text)
+    }
+
+    private static func trimmed(_ value: String) -> String {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        guard let start = value.utf8.firstIndex(where: { !isBlank($0) }),
+            let last = value.utf8.lastIndex(where: { !isBlank($0) })
+        else { return "" }
+        return String(value[start...last])
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Applies repairs.
+public enum Repairs {
+    /// The bytes with the repairs made, in the order given. Every byte outside the edits stays as
+    /// it is.
+    ///
+    /// A repair that touches the same bytes as an earlier one is left out as a whole, and so is one
+    /// that puts something in at the same place: check the result again, and mend what is left (or
+    /// call ``PushValidator/repaired(_:includingUnsafe:)``, which does). Equal repairs count once.
+    /// A repair with a range outside the bytes is left out.
+    public static func apply(_ repairs: [Repair], to bytes: [UInt8]) -> [UInt8] {
+        var edits: [Repair.Edit] = []
+        for repair in repairs {
+            let fits = repair.edits.enumerated().allSatisfy { index, edit in
+                edit.range.lowerBound >= 0 && edit.range.upperBound <= bytes.count
+                    && !edits.contains { touches($0.range, edit.range) }
+                    && !repair.edits[..<index].contains { touches($0.range, edit.range) }
+            }
+            if fits { edits += repair.edits }
+        }
+        edits.sort { $0.range.lowerBound < $1.range.lowerBound }
+        var mended: [UInt8] = []
+        mended.reserveCapacity(bytes.count)
+        var position = 0
+        for edit in edits {
+            mended += bytes[position..<edit.range.lowerBound]
+            mended += edit.replacement
+            position = edit.range.upperBound
+        }
+        mended += bytes[position...]
+        return mended
+    }
+
+    /// Whether two edits cannot both be made: they share a byte, or one puts something in at an end
+    /// of the other, so that the order would matter.
+    private static func touches(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+        if left.isEmpty || right.isEmpty {
+            return left.lowerBound <= right.upperBound && right.lowerBound <= left.upperBound
+        }
+        return left.overlaps(right)
+    }
+}
