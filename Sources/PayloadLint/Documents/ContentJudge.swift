@@ -69,6 +69,7 @@ enum ContentJudge {
         let isFirstWhole = isJSON(first)
         if lines.count == 1, !hasMore { return isFirstWhole && isNamedLines(name) }
         if isFirstWhole { return true }
+        if isWhole, isJSON(head[...]) { return false }
         let second = lines.count == 2 ? lines[1] : rest
         return (lines.count == 2 || isWhole) && isJSON(second)
             && second.first(where: { !isSpace($0) }) == UInt8(ascii: "{")

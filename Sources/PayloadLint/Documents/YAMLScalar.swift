@@ -46,13 +46,41 @@ enum YAMLScalar: Hashable {
     private static func number(_ text: String) -> String? {
         if text.hasPrefix("0x") { return UInt64(text.dropFirst(2), radix: 16).map { "\($0)" } }
         if text.hasPrefix("0o") { return UInt64(text.dropFirst(2), radix: 8).map { "\($0)" } }
-        guard let parts = text.wholeMatch(of: /([-+]?)([0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?/)
-        else { return nil }
-        let fraction = parts.output.3.map { $0.dropFirst() } ?? ""
-        guard !parts.output.2.isEmpty || !fraction.isEmpty else { return nil }
-        let whole = parts.output.2.drop { $0 == "0" }
-        return (parts.output.1 == "-" ? "-" : "") + (whole.isEmpty ? "0" : whole)
-            + (parts.output.3 == nil ? "" : "." + (fraction.isEmpty ? "0" : fraction))
-            + (parts.output.4 ?? "")
+        var rest = text.utf8[...]
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+        let whole = digits(&rest)
+        var fraction: Substring.UTF8View?
+        if rest.first == UInt8(ascii: ".") {
+            rest = rest.dropFirst()
+            fraction = digits(&rest)
+        }
+        guard !whole.isEmpty || fraction?.isEmpty == false else { return nil }
+        let exponent = rest
+        guard rest.isEmpty || isExponent(rest) else { return nil }
+        let significant = whole.drop { $0 == UInt8(ascii: "0") }
+        var number = isNegative ? "-" : ""
+        number += significant.isEmpty ? "0" : String(Substring(significant))
+        if let fraction { number += "." + (fraction.isEmpty ? "0" : String(Substring(fraction))) }
+        return number + String(Substring(exponent))
+    }
+
+    /// Takes the digits that a text begins with.
+    private static func digits(_ text: inout Substring.UTF8View) -> Substring.UTF8View {
+        let digits = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        text = text[digits.endIndex...]
+        return digits
+    }
+
+    /// Whether a text is an exponent: `e`, a sign if need be, digits.
+    private static func isExponent(_ text: Substring.UTF8View) -> Bool {
+        guard text.first == UInt8(ascii: "e") || text.first == UInt8(ascii: "E") else {
+            return false
+        }
+        var rest = text.dropFirst()
+        if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") {
+            rest = rest.dropFirst()
+        }
+        return !digits(&rest).isEmpty && rest.isEmpty
     }
 }

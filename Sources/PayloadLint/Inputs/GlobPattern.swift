@@ -48,9 +48,10 @@ struct GlobPattern: Hashable, Sendable {
         guard let component = components.first else { return names.isEmpty }
         if case .anyFolders = component {
             let rest = components.dropFirst()
+            let visible = names.prefix { component.matches($0) }.endIndex
             // At the end it stands for everything below.
-            if rest.isEmpty { return true }
-            return (names.startIndex...names.endIndex).contains { matches(rest, names[$0...]) }
+            if rest.isEmpty { return visible == names.endIndex }
+            return (names.startIndex...visible).contains { matches(rest, names[$0...]) }
         }
         guard let name = names.first, component.matches(name) else { return false }
         return matches(components.dropFirst(), names.dropFirst())
@@ -68,7 +69,8 @@ struct GlobPattern: Hashable, Sendable {
                 continue
             }
             for choice in choices.reversed() {
-                waiting.append(String(next[..<range.lowerBound] + choice + next[range.upperBound...]))
+                waiting.append(
+                    String(next[..<range.lowerBound] + choice + next[range.upperBound...]))
             }
         }
         return finished

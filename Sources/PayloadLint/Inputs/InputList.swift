@@ -33,12 +33,12 @@ struct InputList {
     }
 
     private mutating func add(_ argument: String) {
-        let count = files.count
+        let (count, problemCount) = (files.count, problems.count)
         switch argument == "-" ? .stream : PathKind(path: argument) {
         case .file, .stream: add(file: argument, isNamed: true)
         case .folder:
             walk(argument)
-            if files.count == count, problems.isEmpty, !argument.isEmpty {
+            if files.count == count, problems.count == problemCount {
                 problems.append(
                     LintProblem(
                         .missing,
@@ -52,7 +52,7 @@ struct InputList {
                 return
             }
             expand(GlobPattern(argument))
-            if files.count == count {
+            if files.count == count, problems.count == problemCount {
                 problems.append(
                     LintProblem(.missing, "\(argument) matches no file. Check the pattern."))
             }

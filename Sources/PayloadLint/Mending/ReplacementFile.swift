@@ -88,6 +88,7 @@ final class ReplacementFile {
         let kind: LintProblem.Kind =
             code == EACCES || code == EPERM || code == EROFS ? .notAllowed : .unwritable
         return LintProblem(
-            kind, "\(path) cannot be replaced: \(String(cString: strerror(code))). It is unchanged.")
+            kind, "\(path) cannot be replaced: \(String(cString: strerror(code))). It is unchanged."
+        )
     }
 }

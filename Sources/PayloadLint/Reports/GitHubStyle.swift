@@ -8,7 +8,8 @@ struct GitHubStyle: ReportStyle {
     func texts(of findings: [Finding], in file: ReportedFile) -> [String] {
         findings.map { finding in
             let command = finding.severity == .note ? "notice" : finding.severity.rawValue
-            let place = "file=\(Self.property(file.path)),line=\(finding.line),col=\(finding.column)"
+            let place =
+                "file=\(Self.property(file.path)),line=\(finding.line),col=\(finding.column)"
             let header = finding.header.map { "\($0): " } ?? ""
             let message = Self.message("\(header)\(finding.message). \(finding.fix)")
             return "::\(command) \(place),title=\(finding.rule)::\(message)\n"

@@ -40,7 +40,8 @@ struct JUnitStyle: ReportStyle {
 
     func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String {
         let counts = tally.summary
-        let start = "<testcase name=\"\(XMLText.attribute(file.path))\" "
+        let start =
+            "<testcase name=\"\(XMLText.attribute(file.path))\" "
             + "classname=\"rouse.\(file.kind.rawValue)\" time=\"0\""
         guard counts.isFailure(isStrict: isStrict) else { return start + "/>\n" }
         let total = counts.errors + counts.warnings + counts.notes

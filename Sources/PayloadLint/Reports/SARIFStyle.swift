@@ -32,7 +32,8 @@ struct SARIFStyle: ReportStyle {
     func closing(_ summary: LintSummary) -> String { "\n]}]}\n" }
 
     private static func descriptor(_ rule: Rule) -> String {
-        let why = rule.rationale + " Sources: "
+        let why =
+            rule.rationale + " Sources: "
             + rule.evidence.map(\.description).joined(separator: "; ") + "."
         return "{\"id\":\"\(rule.id)\","
             + "\"shortDescription\":{\"text\":\(JSONLiteral.string(rule.title))},"
@@ -41,7 +42,8 @@ struct SARIFStyle: ReportStyle {
             + "\"defaultConfiguration\":{\"level\":\"\(rule.severity)\"}}"
     }
 
-    private func result(_ finding: Finding, in file: ReportedFile, _ fingerprint: String) -> String {
+    private func result(_ finding: Finding, in file: ReportedFile, _ fingerprint: String) -> String
+    {
         let header = finding.header.map { "\($0): " } ?? ""
         let text = JSONLiteral.string("\(header)\(finding.message). \(finding.fix)")
         let index = Self.ruleIndices[finding.rule].map { "\"ruleIndex\":\($0)," } ?? ""

@@ -33,7 +33,9 @@ struct TextStyle: ReportStyle {
 
     func closing(_ summary: LintSummary) -> String {
         var text = "Checked " + Self.count(summary.files, "file")
-        if summary.pushes > summary.files { text += " with " + Self.count(summary.pushes, "push", "pushes") }
+        if summary.pushes > summary.files {
+            text += " with " + Self.count(summary.pushes, "push", "pushes")
+        }
         text += ": "
         if summary.errors + summary.warnings + summary.notes == 0 {
             text += coloured("nothing found", .green)
@@ -47,11 +49,13 @@ struct TextStyle: ReportStyle {
         }
         text += ".\n"
         for (type, count) in summary.inferredTypes.sorted(by: { $0.key < $1.key }) {
-            text += "\(Self.count(count, "payload")) judged as \(type): "
+            text +=
+                "\(Self.count(count, "payload")) judged as \(type): "
                 + "no push type is given (--push-type says otherwise).\n"
         }
         if summary.foreignFiles > 0 {
-            text += "\(Self.count(summary.foreignFiles, "YAML file")) passed over: "
+            text +=
+                "\(Self.count(summary.foreignFiles, "YAML file")) passed over: "
                 + "no `headers` and `payload`.\n"
         }
         return text
@@ -66,7 +70,8 @@ struct TextStyle: ReportStyle {
             case .note: .blue
             }
         let subject = finding.header ?? Self.visible(finding.pointer)
-        var text = coloured(Self.visible(file.path) + place, .bold) + ": "
+        var text =
+            coloured(Self.visible(file.path) + place, .bold) + ": "
             + coloured("\(finding.severity) \(finding.rule)", colour)
             + (subject.isEmpty ? "" : " \(subject)") + ": \(Self.visible(finding.message))\n"
         var indent = "  "
@@ -74,7 +79,8 @@ struct TextStyle: ReportStyle {
             let excerpt = Excerpt(source, column: finding.column)
             let number = "\(finding.line)"
             indent = String(repeating: " ", count: number.count + 3)
-            text += "  \(number) | \(excerpt.line)\n\(indent)| "
+            text +=
+                "  \(number) | \(excerpt.line)\n\(indent)| "
                 + String(repeating: " ", count: excerpt.caretIndent) + coloured("^", colour) + "\n"
         }
         return text + "\(indent)= \(Self.visible(finding.fix))\n\n"

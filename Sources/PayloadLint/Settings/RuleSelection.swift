@@ -27,6 +27,11 @@ public struct RuleSelection: Hashable, Sendable {
     /// What to do about a name that no rule has.
     public static func remedy(for name: String) -> String {
         let ids = Rules.table.map(\.id.rawValue)
+        // `BG4` means BG004.
+        let family = name.uppercased().prefix { $0.isLetter }
+        let number = name.dropFirst(family.count)
+        let padded = family + String(repeating: "0", count: max(0, 3 - number.count)) + number
+        if ids.contains(String(padded)) { return "Did you mean \(padded)?" }
         if let meant = Nearest.name(to: name, among: ids) { return "Did you mean \(meant)?" }
         let families = Rule.Family.allCases.map(\.rawValue).joined(separator: ", ")
         return "`rouse rules` lists all; the families are \(families)."

@@ -56,7 +56,8 @@ struct ValidateCommand: AsyncParsableCommand {
                 "Nothing to check. Name a file, a folder, or - for standard input.")
         }
         if rules.explain != nil, !paths.isEmpty {
-            throw ValidationError("--explain explains a rule and checks nothing. Leave the paths out.")
+            throw ValidationError(
+                "--explain explains a rule and checks nothing. Leave the paths out.")
         }
         if mending.fix, mending.diff {
             throw ValidationError("--fix mends files, --diff only shows how. Give one of them.")

@@ -64,7 +64,8 @@ struct ValidateInputOptions: ParsableArguments {
 
 /// Which rules are checked.
 struct ValidateRuleOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only these rules or families, as BG004 or BG,H.", valueName: "rules"))
+    @Option(
+        help: ArgumentHelp("Only these rules or families, as BG004 or BG,H.", valueName: "rules"))
     var select: [String] = []
 
     @Option(help: ArgumentHelp("Not these rules or families.", valueName: "rules"))
