@@ -107,6 +107,8 @@ extension WakeValidator {
         let reservedKeys: [ReservedKey]
         /// The first bytes of the reserved keys, as a ``KeyGlance`` has them.
         let reservedFirstBytes: UInt64
+        /// The beginnings of the reserved keys, as a ``ContentGlance`` compares them.
+        let reservedHeads: [ReservedHead]
         let extraPushTypes: Set<String>
         let authentication: Authentication
         let signingKeys: [String: KeyReach]
@@ -123,10 +125,31 @@ extension WakeValidator {
                 guard let first = key.utf8.first, first != UInt8(ascii: "*") else { return .max }
                 return bits | KeyGlance.bit(ofFirstByte: first)
             }
+            reservedHeads = configuration.reservedKeys.map { ReservedHead($0) }
             extraPushTypes = configuration.extraPushTypes
             authentication = configuration.authentication
             signingKeys = configuration.signingKeys
             thresholds = configuration.thresholds
+        }
+    }
+
+    /// Up to eight bytes that a reserved key begins with, to be compared at once.
+    struct ReservedHead: Sendable {
+        /// The bytes, the first one lowest.
+        let head: UInt64
+        /// All ones where there is a byte to compare.
+        let mask: UInt64
+
+        init(_ pattern: String) {
+            let start = pattern.hasSuffix("*") ? pattern.utf8.dropLast() : pattern.utf8[...]
+            var head: UInt64 = 0
+            var mask: UInt64 = 0
+            for (index, byte) in start.prefix(8).enumerated() {
+                head |= UInt64(byte) << UInt64(8 * index)
+                mask |= 0xff << UInt64(8 * index)
+            }
+            self.head = head
+            self.mask = mask
         }
     }
 

@@ -29,17 +29,36 @@ public struct WakeValidator: Sendable {
     /// Checks a request as of `now`. Where the request has no expiration, the wake gets its kind's
     /// default: for VoIP one attempt at once, for background one day from `now`.
     public func validate(_ request: WakeRequest, now: WallInstant) -> Verdict {
+        let headers = Examination.Headers(request, now: now)
+        guard
+            request.kind != .background
+                || !ContentGlance.isClean(request.payload, settings: settings)
+        else {
+            let examination = Examination(
+                cleanBackground: request.payload, headers: headers, settings: settings)
+            let diagnostics = Findings.of(Rules.cleanBackground, on: examination)
+                .diagnostics(of: examination)
+            return verdict(on: request, diagnostics, now: now, callID: nil)
+        }
         let examination = Examination(
-            type: PushTypeSet(request.kind), payload: request.payload,
-            headers: Examination.Headers(request, now: now), settings: settings)
+            type: PushTypeSet(request.kind), payload: request.payload, headers: headers,
+            settings: settings)
         let diagnostics = Findings.of(Rules.forRequest(of: request.kind), on: examination)
             .diagnostics(of: examination)
-        guard !diagnostics.contains(where: { $0.severity == .error }) else {
+        return verdict(
+            on: request, diagnostics, now: now,
+            callID: request.kind == .voip ? examination.callID : nil)
+    }
+
+    private func verdict(
+        on request: WakeRequest, _ diagnostics: [Diagnostic], now: WallInstant, callID: String?
+    ) -> Verdict {
+        if !diagnostics.isEmpty, diagnostics.contains(where: { $0.severity == .error }) {
             return .invalid(diagnostics)
         }
         let wake = ValidWake(
             request, expiration: request.expiration ?? defaultExpiration(request.kind, now),
-            callID: request.kind == .voip ? examination.callID : nil)
+            callID: callID)
         return .valid(wake, remarks: diagnostics)
     }
 

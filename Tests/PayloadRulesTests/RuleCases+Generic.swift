@@ -98,8 +98,8 @@ extension RuleCase {
         .aps("G014", #"{"badge":1.5}"#, .found(at: "/aps/badge", .error)),
         .aps("G014", #"{"alert":7}"#, .found(at: "/aps/alert", .error)),
         .aps("G014", #"{"sound":true}"#, .found(at: "/aps/sound", .error)),
-        .aps("G014", #"{"sound":{"volume":1.5}}"#, .found(at: "/aps/sound", .error)),
-        .aps("G014", #"{"sound":{"critical":"1"}}"#, .found(at: "/aps/sound", .error)),
+        .aps("G014", #"{"sound":{"volume":1.5}}"#, .found(at: "/aps/sound/volume", .error)),
+        .aps("G014", #"{"sound":{"critical":"1"}}"#, .found(at: "/aps/sound/critical", .error)),
         .aps("G014", #"{"thread-id":5}"#, .found(at: "/aps/thread-id", .error)),
         .aps("G014", #"{"mutable-content":true}"#, .found(at: "/aps/mutable-content", .error)),
         .aps(

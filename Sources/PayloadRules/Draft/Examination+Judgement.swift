@@ -56,11 +56,6 @@ extension Examination {
 
     /// The member of the root object with this key; the last one, as most parsers see it.
     func rootMember(_ key: StaticString) -> (key: Int, value: Int)? {
-        guard hasRootObject, let document else { return nil }
-        var found: (key: Int, value: Int)?
-        for member in document.members(of: 0) where document.hasText(member.key, key) {
-            found = member
-        }
-        return found
+        hasRootObject ? document?.member(key, of: 0) : nil
     }
 }

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WakeModel
+
 /// The rules over several pushes: BG020, BG021, BG025, VO011 to VO014, LA006, LO002, PT002, AU004,
 /// AU005, AU008, SQ001, SQ003 and SQ004.
 ///
 /// Feed it a log of sent pushes, or a plan, in the order of time. It keeps a bounded memory for each
-/// device, whatever the number of pushes, and forgets devices that had no push for a day.
+/// device, whatever the number of pushes, and forgets devices that had no push for a day. Of
+/// payloads, call ids and tokens it keeps hashes and times only.
 public struct PushHistory: Sendable {
+    /// How long a device is remembered after its last push, in milliseconds: one day.
+    static let memoryMilliseconds: Int64 = 86_400_000
+    /// The number of devices at which the forgotten ones are looked for first.
+    static let firstSweep = 65_536
+    /// Times are held within this many milliseconds of the epoch, 36 million years, so that no
+    /// difference of two of them overflows.
+    private static let farthestMilliseconds: Int64 = 1 << 60
+    /// The window of rules that count per hour, in milliseconds.
+    static let hour: Int64 = 3_600_000
+
     let settings: WakeValidator.Settings
+    private var devices: [String: DeviceHistory] = [:]
+    private var sweepAt = PushHistory.firstSweep
+    private var latest = Int64.min
+    private var bursts = BurstDetector()
+    private var tokens = TokenHistory()
 
     /// A history that has seen nothing, with these settings.
     public init(configuration: WakeValidator.Configuration = .init()) {
@@ -15,5 +33,132 @@ public struct PushHistory: Sendable {
 
     /// What the rules say of this push after those before it. A push that is older than the one
     /// before it counts as sent at the same time.
-    public mutating func examine(_ push: SentPush) -> [Diagnostic] { [] }
+    public mutating func examine(_ push: SentPush) -> [Diagnostic] {
+        let limit = Self.farthestMilliseconds
+        let now = max(latest, min(max(push.at.millisecondsSinceEpoch, -limit), limit))
+        latest = now
+        forgetIdleDevices(now)
+        let examination = Examination(push.draft, settings: settings)
+        let payload = Fingerprint(push.draft.payload).value
+        var findings = HistoryFindings()
+        // Taken out while it changes, so that its arrays are not copied.
+        var device = devices.removeValue(forKey: push.device) ?? DeviceHistory()
+        examineAnswers(push.answer, payload, now, &device, &findings)
+        examineTokenUse(examination, &device, &findings)
+        examineRates(examination, payload, now, &device, &findings)
+        tokens.examine(Rules.token(of: examination), now, settings.thresholds, &findings)
+        device.lastPushAt = now
+        devices[push.device] = device
+        return findings.diagnostics
+    }
+
+    private mutating func forgetIdleDevices(_ now: Int64) {
+        guard devices.count >= sweepAt else { return }
+        devices = devices.filter { now - Self.memoryMilliseconds <= $0.value.lastPushAt }
+        sweepAt = max(Self.firstSweep, devices.count * 2)
+    }
+
+    private func examineTokenUse(
+        _ push: Examination, _ device: inout DeviceHistory, _ findings: inout HistoryFindings
+    ) {
+        if push.type == .voip {
+            device.hasVoIPPush = true
+        } else if !push.type.isDisjoint(with: [.alert, .background]) {
+            device.hasOtherPush = true
+        }
+        if device.hasVoIPPush, device.hasOtherPush, !device.isReportedAsMixed {
+            device.isReportedAsMixed = true
+            findings.report("VO011")
+        }
+    }
+
+    private mutating func examineRates(
+        _ push: Examination, _ payload: UInt64, _ now: Int64, _ device: inout DeviceHistory,
+        _ findings: inout HistoryFindings
+    ) {
+        let limits = settings.thresholds
+        switch push.type {
+        case .background: examineBackground(payload, now, &device, &findings)
+        case .voip: examineCall(push, payload, now, &device, &findings)
+        case .liveactivity where Rules.isSentAtOnce(push):
+            let limit = limits.liveActivityImmediatePerHour
+            if device.immediateActivity.add(now, window: Self.hour, limit: limit) > limit {
+                findings.report(
+                    "LA006", "more than \(limit) updates at priority 10 in 60 minutes")
+            }
+        case .location:
+            let limit = limits.locationPerHour
+            if device.location.add(now, window: Self.hour, limit: limit) > limit {
+                findings.report("LO002", "more than \(limit) location pushes in 60 minutes")
+            }
+        case .pushtotalk where isServiceUpdate(push):
+            let limit = limits.serviceUpdatesPerHour
+            if device.serviceUpdates.add(now, window: Self.hour, limit: limit) > limit {
+                findings.report("PT002", "more than \(limit) service updates in 60 minutes")
+            }
+        default: break
+        }
+    }
+
+    private func isServiceUpdate(_ push: Examination) -> Bool {
+        guard let member = push.member(.pttPushType), let document = push.document,
+            document.kind(member.value) == .string
+        else { return false }
+        return document.hasText(member.value, "service-update")
+    }
+
+    private mutating func examineBackground(
+        _ payload: UInt64, _ now: Int64, _ device: inout DeviceHistory,
+        _ findings: inout HistoryFindings
+    ) {
+        let limits = settings.thresholds
+        let most = max(limits.backgroundPerHour, limits.backgroundPerHourError)
+        let count = device.background.add(now, window: Self.hour, limit: most)
+        if count > limits.backgroundPerHourError {
+            findings.report(
+                "BG020",
+                "more than \(limits.backgroundPerHourError) background pushes in 60 minutes",
+                severity: .error)
+        } else if count > limits.backgroundPerHour {
+            findings.report("BG020", "\(count) background pushes in 60 minutes")
+        }
+        let spacing = limits.backgroundSpacingSeconds
+        if let last = device.lastBackgroundAt, (now - last) / 1000 < spacing {
+            findings.report(
+                "BG021",
+                "the background push before this one was sent \((now - last) / 1000) s ago, less "
+                    + "than \(spacing) s")
+        }
+        if bursts.add(payload, isNew: device.lastHint != payload, now, limits) {
+            findings.report(
+                "BG025",
+                "the same background push went to more than \(limits.burstDevices) devices within "
+                    + "\(limits.burstSeconds) s")
+        }
+        device.lastBackgroundAt = now
+        device.lastHint = payload
+    }
+
+    private func examineCall(
+        _ push: Examination, _ payload: UInt64, _ now: Int64, _ device: inout DeviceHistory,
+        _ findings: inout HistoryFindings
+    ) {
+        let limit = settings.thresholds.voipPerHour
+        if device.voip.add(now, window: Self.hour, limit: limit) > limit {
+            findings.report("VO012", "more than \(limit) VoIP pushes in 60 minutes")
+        }
+        guard let callID = push.callID else { return }
+        let id = Fingerprint(callID.utf8).value
+        device.calls.removeAll { now - $0.firstSentAt > DeviceHistory.callWindow }
+        guard let earlier = device.calls.first(where: { $0.id == id }) else {
+            if device.calls.count == DeviceHistory.maximumCalls { device.calls.removeFirst() }
+            device.calls.append(.init(id: id, payload: payload, firstSentAt: now))
+            return
+        }
+        let age = (now - earlier.firstSentAt) / 1000
+        findings.report("VO014", "this call was announced \(age) s ago")
+        if age > settings.thresholds.voipRetrySeconds, earlier.payload == payload {
+            findings.report("VO013", "a VoIP push is sent again \(age) s after its first attempt")
+        }
+    }
 }

@@ -46,6 +46,24 @@ package final class JSONDocument: Sendable {
         JSONMembers(nodes: nodes, upcoming: object + 1, end: Int(nodes[object].next))
     }
 
+    /// The member of an object with this key; the last one, as most parsers see it.
+    func member(_ key: StaticString, of object: Int) -> (key: Int, value: Int)? {
+        var found: (key: Int, value: Int)?
+        for member in members(of: object) where hasText(member.key, key) { found = member }
+        return found
+    }
+
+    /// The elements of an array.
+    func elements(of array: Int) -> [Int] {
+        var elements: [Int] = []
+        var element = array + 1
+        while element < Int(nodes[array].next) {
+            elements.append(element)
+            element = Int(nodes[element].next)
+        }
+        return elements
+    }
+
     /// How many members or elements a container has.
     package func childCount(of container: Int) -> Int {
         let isObject = kind(container) == .object

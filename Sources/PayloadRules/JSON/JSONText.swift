@@ -81,7 +81,7 @@ enum JSONText {
         }
     }
 
-    private static func unit(in content: ArraySlice<UInt8>, at index: Int) -> UInt16 {
+    static func unit(in content: ArraySlice<UInt8>, at index: Int) -> UInt16 {
         content[index..<(index + 4)].reduce(0) { $0 << 4 | UInt16(hexDigitValue($1) ?? 0) }
     }
 

@@ -55,8 +55,39 @@ extension Evidence {
         "WWDC19 session 707, Advances in App Background Execution", .engineer)
     static let fcmReservedKeys = Evidence(
         "Firebase Cloud Messaging, reserved words of a data payload", .observed)
+    static let providerTokens = Evidence(
+        "Apple, Establishing a token-based connection to APNs", .documented)
+    static let troubleshooting = Evidence(
+        "Apple, Troubleshooting push notifications", .documented)
+    static let channels = Evidence(
+        "Apple, Sending channel management requests to APNs", .documented)
+    static let liveActivities = Evidence(
+        "Apple, Starting and updating Live Activities with ActivityKit push notifications",
+        .documented)
+    static let widgetPushes = Evidence(
+        "Apple, Updating widgets with WidgetKit push notifications", .documented)
+    static let controlPushes = Evidence(
+        "Apple, Updating controls locally and remotely", .documented)
+    static let locationPushes = Evidence(
+        "Apple, Creating a location push service extension", .documented)
+    static let pushToTalk = Evidence("Apple, Push to Talk framework", .documented)
+    static let fileProvider = Evidence(
+        "Apple, Using push notifications to signal changes (File Provider)", .documented)
+    static let fileProviderDomains = Evidence("Apple Developer Forums, thread 706004", .engineer)
+    static let deviceManagement = Evidence("MDM server sources seen in public", .observed)
+    static let complications = Evidence("Apple, archived ClockKit documentation", .observed)
+    static let pushToTalkBudget = Evidence("the Push to Talk daemon's code", .reverseEngineered)
+    static let backgroundSession = Evidence(
+        "WWDC20 session 10063, Background execution demystified", .engineer)
+    static let pushRegistry = Evidence(
+        "Apple, PushKit, Supporting PushKit Notifications", .documented)
+    static let systemInternals = Evidence(
+        "the notification daemon of iOS, read by third parties", .reverseEngineered)
     static let practice = Evidence("payloads and issue reports seen in public", .observed)
     static let proposal = Evidence("proposed by this project", .assumed)
+
+    static let rfc7518 = Evidence("RFC 7518 §3.4", .documented)
+    static let rfc9113 = Evidence("RFC 9113 §8.2.1", .documented)
 
     static func rfc8259(_ section: String) -> Evidence {
         Evidence("RFC 8259 \(section)", .documented)

@@ -46,6 +46,19 @@ struct Examination {
             type: type, payload: payload, headers: headers, draft: nil, settings: settings)
     }
 
+    /// A background push whose content has been found clean, without its document: for the rules
+    /// about size and headers.
+    init(cleanBackground payload: [UInt8], headers: Headers, settings: WakeValidator.Settings) {
+        type = .background
+        self.payload = payload
+        self.headers = headers
+        draft = nil
+        self.settings = settings
+        document = nil
+        summary = JSONDocument.Summary()
+        syntaxError = nil
+    }
+
     /// A draft, whose type is judged by what it holds if it does not say.
     init(_ push: PushDraft, settings: WakeValidator.Settings) {
         let draft = DraftHeaders(push)

@@ -81,7 +81,7 @@ extension Rule {
     /// What the rule has to be shown.
     public var requirement: Requirement {
         switch sight {
-        case .payload: .payload
+        case .size, .payload: .payload
         case .headers, .draft: .headers
         case .history: .history
         }

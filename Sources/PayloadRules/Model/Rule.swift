@@ -25,6 +25,8 @@ public struct Rule: Sendable, Identifiable {
 
     /// What a rule needs to see before it can judge.
     enum Sight: Hashable, Sendable {
+        /// How many bytes the payload has, and the push type.
+        case size
         /// The payload and the push type.
         case payload
         /// Also the headers that every wake has.

@@ -25,8 +25,12 @@ extension Rules {
                 return
             }
             switch document.kind(member.value) {
+            case .string where document.hasText(member.value, "1"):
+                findings.report(.node(member.value), repair: writingOne(member.value, document))
             case .string, .object, .array, .null, .falseLiteral:
-                findings.report(.node(member.value))
+                findings.report(
+                    .node(member.value),
+                    repair: writingOne(member.value, document, isSafe: false))
             case .number, .trueLiteral, .key:
                 break
             }
@@ -39,7 +43,7 @@ extension Rules {
             guard let member = push.contentAvailable, let document = push.document,
                 document.kind(member.value) == .trueLiteral
             else { return }
-            findings.report(.node(member.value))
+            findings.report(.node(member.value), repair: writingOne(member.value, document))
         },
         Rule(
             "BG012", .warning, "`content-available` is a number other than 1",
@@ -49,22 +53,27 @@ extension Rules {
                 document.kind(member.value) == .number, !document.isNumber(member.value, "1")
             else { return }
             if document.double(member.value) == 1 {
-                findings.report(.node(member.value), "`content-available` is 1 in another form")
+                findings.report(
+                    .node(member.value), "`content-available` is 1 in another form",
+                    repair: writingOne(member.value, document))
             } else {
-                findings.report(.node(member.value))
+                findings.report(
+                    .node(member.value),
+                    repair: writingOne(member.value, document, isSafe: false))
             }
         },
         Rule(
             "BG016", .warning, "an empty text stands beside `content-available`",
             why: "An empty alert or sound makes a push neither silent nor visible.",
-            from: [.practice], fix: "Remove the key.", for: .background, check: emptyVisibleKeys),
+            from: [.practice], fix: "Remove the key.", for: [.background, .alert],
+            check: emptyVisibleKeys),
         Rule(
             "BG017", .warning, "`mutable-content` stands in a silent push",
             why: "A notification service extension runs for visible alerts only.",
             from: [.serviceExtension], fix: "Remove it, or send an alert push.", for: .background
         ) { push, findings in
             guard let member = push.member(.mutableContent) else { return }
-            findings.report(.node(member.key))
+            findings.report(.node(member.key), repair: removing(member.key, push))
         },
         Rule(
             "BG018", .note, "the request has no expiration",
@@ -108,8 +117,21 @@ extension Rules {
             fix: "Remove `\(key.name)`, or send an alert push.", for: .background
         ) { push, findings in
             guard let member = push.member(key) else { return }
-            findings.report(.node(member.key))
+            findings.report(.node(member.key), repair: removing(member.key, push))
         }
+    }
+
+    /// Writes the number 1 in the place of a value.
+    private static func writingOne(
+        _ value: Int, _ document: JSONDocument, isSafe: Bool = true
+    ) -> Repair {
+        Repair(edits: [document.replacing(value, with: "1")], isSafe: isSafe)
+    }
+
+    /// Takes a key out of `aps`. The push then says less than it did, so that a person should look.
+    static func removing(_ key: Int, _ push: Examination) -> Repair? {
+        guard let document = push.document, let aps = push.apsObject else { return nil }
+        return Repair(edits: [document.removing(memberWithKey: key, of: aps)], isSafe: false)
     }
 
     private static func nothingWakes(_ push: Examination, _ findings: inout Findings) {
@@ -117,7 +139,8 @@ extension Rules {
         guard let member = push.contentAvailable else {
             let place = push.aps.map { Findings.Place.node($0.value) } ?? .whole
             findings.report(
-                place, "`content-available` is missing from `aps`, so nothing wakes the app")
+                place, "`content-available` is missing from `aps`, so nothing wakes the app",
+                repair: addingContentAvailable(push, document))
             return
         }
         switch document.kind(member.value) {
@@ -126,6 +149,21 @@ extension Rules {
         case .number where document.double(member.value) == 1: return
         default: findings.report(.node(member.value))
         }
+    }
+
+    /// Puts the key into `aps`, unless it seems to stand there or beside in another spelling.
+    private static func addingContentAvailable(
+        _ push: Examination, _ document: JSONDocument
+    ) -> Repair? {
+        guard let aps = push.apsObject else { return nil }
+        let hasSpelling = [0, aps].contains { object in
+            document.members(of: object).contains {
+                NearMiss.key(near: document.text($0.key)) == .contentAvailable
+            }
+        }
+        guard !hasSpelling else { return nil }
+        let member = Array("\"content-available\":1".utf8)
+        return Repair(edits: [document.inserting(member, intoObject: aps)], isSafe: false)
     }
 
     private static func otherKeys(_ push: Examination, _ findings: inout Findings) {
@@ -139,7 +177,9 @@ extension Rules {
             guard let key = APSKey.named(member.key, in: document),
                 !ruled.contains(APSKeySet(key))
             else { continue }
-            findings.report(.node(member.key), "a background push has `\(key.name)`")
+            findings.report(
+                .node(member.key), "a background push has `\(key.name)`",
+                repair: removing(member.key, push))
         }
     }
 
@@ -156,7 +196,11 @@ extension Rules {
                 case .object: document.childCount(of: member.value) == 0
                 default: false
                 }
-            if isEmpty { findings.report(.node(member.value), "`\(key.name)` is empty") }
+            if isEmpty {
+                findings.report(
+                    .node(member.value), "`\(key.name)` is empty",
+                    repair: removing(member.key, push))
+            }
         }
     }
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WakeModel
-
 /// Rules about Apple's keys and names that others keep for themselves.
 extension Rules {
     static let genericKeys: [Rule] = [
         Rule(
             "G010", .error, "`aps` is missing or not an object",
             why: "This push type takes its instructions from the dictionary `aps`.",
-            from: [.generating], fix: "Add \"aps\":{\"content-available\":1} at the top level.",
-            for: .background, check: missingAPS),
+            from: [.generating], fix: "Add the dictionary `aps` at the top level.",
+            for: [.alert, .background, .liveactivity, .widgets, .controls], check: missingAPS),
         Rule(
             "G011", .warning, "a key inside `aps` is none of Apple's",
             why: "Custom keys inside `aps` are ignored; they belong beside it.",
@@ -18,27 +16,19 @@ extension Rules {
             forEachForeignKey(push) { key, nearMiss in
                 if nearMiss == nil { findings.report(.node(key)) }
             }
+            noteForeignAlertKeys(push, &findings)
         },
         Rule(
             "G012", .warning, "a key inside `aps` is misspelt",
             why: "Apple's keys are exact, in lower case with hyphens; all others are ignored.",
-            from: [.practice, .generating], fix: "Write the key as Apple does."
-        ) { push, findings in
-            forEachForeignKey(push) { key, nearMiss in
-                guard let name = nearMiss?.name else { return }
-                findings.report(
-                    .node(key), "a key inside `aps` is misspelt: `\(name)` was probably meant",
-                    fix: "Write `\(name)`.")
-            }
-        },
+            from: [.practice, .generating], fix: "Write the key as Apple does.",
+            check: misspeltKeys),
         Rule(
             "G013", .warning, "one of Apple's keys stands beside `aps`",
             why: "Apple's keys have no effect outside `aps`.", from: [.generating],
-            fix: "Move it into `aps`.", for: .background, check: keysBesideAPS),
-        Rule(
-            "G014", .error, "a key inside `aps` has a value of the wrong type or range",
-            why: "Apple documents the type of each key's value.", from: [.generating],
-            fix: "Give a value of the documented type.", check: wrongValues),
+            fix: "Move it into `aps`.",
+            for: [.alert, .background, .liveactivity, .widgets, .controls, .location],
+            check: keysBesideAPS),
         Rule(
             "G016", .warning, "a custom key is reserved by another push service",
             why: "Firebase Cloud Messaging strips or refuses such keys.", from: [.fcmReservedKeys],
@@ -46,17 +36,30 @@ extension Rules {
     ]
 
     private static func missingAPS(_ push: Examination, _ findings: inout Findings) {
-        guard push.hasRootObject else { return }
+        guard push.hasRootObject, let document = push.document else { return }
         if let aps = push.aps {
             if push.apsObject == nil {
                 findings.report(.node(aps.value), "`aps` is not an object")
             }
-        } else {
-            findings.report(.whole, "`aps` is missing")
+            return
         }
+        guard push.type == .background else {
+            findings.report(.whole, "`aps` is missing")
+            return
+        }
+        let hasMistake = document.members(of: 0).contains {
+            mistakenKey($0.key, in: document) == .contentAvailable
+        }
+        let text = "\"aps\":{\"content-available\":1}"
+        findings.report(
+            .whole, "`aps` is missing", fix: "Add \(text) at the top level.",
+            repair: hasMistake
+                ? nil
+                : Repair(
+                    edits: [document.inserting(Array(text.utf8), intoObject: 0)], isSafe: false))
     }
 
-    private static func forEachForeignKey(
+    static func forEachForeignKey(
         _ push: Examination, _ body: (_ key: Int, _ nearMiss: APSKey?) -> Void
     ) {
         guard push.hasForeignAPSKeys, let document = push.document, let aps = push.apsObject else {
@@ -69,6 +72,71 @@ extension Rules {
         }
     }
 
+    private static func misspeltKeys(_ push: Examination, _ findings: inout Findings) {
+        forEachForeignKey(push) { key, nearMiss in
+            guard let nearMiss, let document = push.document else { return }
+            let name = nearMiss.name
+            let isFree = !push.apsKeys.contains(nearMiss)
+            findings.report(
+                .node(key), "a key inside `aps` is misspelt: `\(name)` was probably meant",
+                fix: "Write `\(name)`.",
+                repair: isFree ? renaming(key, to: name, in: document) : nil)
+        }
+        forEachAlertPart(push) { key, _, parts in
+            guard let document = push.document,
+                !parts.contains(where: { document.hasText(key, $0) })
+            else { return }
+            let letters = NearMiss.letters(document.text(key))
+            guard let name = parts.first(where: { NearMiss.letters(of: $0) == letters }) else {
+                return
+            }
+            findings.report(
+                .node(key), "a key of the alert is misspelt: `\(name)` was probably meant",
+                fix: "Write `\(name)`.", repair: renaming(key, to: name, in: document))
+        }
+    }
+
+    /// A key in another spelling is the same key; so is a long one with a slip of the hand. A short
+    /// one may be another word.
+    private static func renaming(
+        _ key: Int, to name: StaticString, in document: JSONDocument
+    ) -> Repair {
+        let letters = NearMiss.letters(of: name)
+        let isSafe = letters.count >= 8 || NearMiss.letters(document.text(key)) == letters
+        return Repair(edits: [document.replacing(key, with: "\"\(name)\"")], isSafe: isSafe)
+    }
+
+    /// Calls `body` with the members of an alert dictionary and the names that they may have.
+    static func forEachAlertPart(
+        _ push: Examination, _ body: (_ key: Int, _ value: Int, _ parts: [StaticString]) -> Void
+    ) {
+        guard let alert = push.member(.alert), let document = push.document,
+            document.kind(alert.value) == .object
+        else { return }
+        let parts = APSKey.alert.parts(in: push.type).map(\.name)
+        for member in document.members(of: alert.value) { body(member.key, member.value, parts) }
+    }
+
+    private static func noteForeignAlertKeys(_ push: Examination, _ findings: inout Findings) {
+        forEachAlertPart(push) { key, _, parts in
+            guard let document = push.document,
+                !parts.contains(where: { document.hasText(key, $0) })
+            else { return }
+            if APSKey.retiredAlertParts.contains(where: { document.hasText(key, $0) }) {
+                findings.report(
+                    .node(key), "Apple does not list this key of the alert any more",
+                    fix: "Leave it out.", severity: .note)
+                return
+            }
+            let letters = NearMiss.letters(document.text(key))
+            if !parts.contains(where: { NearMiss.letters(of: $0) == letters }) {
+                findings.report(
+                    .node(key), "a key of the alert is none of Apple's",
+                    fix: "Move it out of `aps` to the top level.", severity: .note)
+            }
+        }
+    }
+
     /// The five keys that are seen at the top level. The two that no app would choose for itself
     /// are recognised in other spellings too.
     private static func keysBesideAPS(_ push: Examination, _ findings: inout Findings) {
@@ -76,16 +144,37 @@ extension Rules {
             return
         }
         for member in document.members(of: 0) {
-            if let key = APSKey.named(member.key, in: document),
-                topLevelMistakes.contains(APSKeySet(key))
-            {
-                findings.report(.node(member.key), "`\(key.name)` stands beside `aps`")
-            } else if let key = spelling(of: member.key, in: document) {
-                findings.report(
-                    .node(member.key), "a spelling of `\(key.name)` stands beside `aps`",
-                    fix: "Write `\(key.name)` inside `aps`.")
-            }
+            guard let key = mistakenKey(member.key, in: document) else { continue }
+            let isExact = document.hasText(member.key, key.name)
+            findings.report(
+                .node(member.key),
+                isExact
+                    ? "`\(key.name)` stands beside `aps`"
+                    : "a spelling of `\(key.name)` stands beside `aps`",
+                fix: isExact ? nil : "Write `\(key.name)` inside `aps`.",
+                repair: movingIntoAPS(member.key, as: key, push, document))
         }
+    }
+
+    /// Moves a member of the root object into `aps`, or puts `aps` around it if there is none. That
+    /// changes what the push does, so that a person should look.
+    private static func movingIntoAPS(
+        _ key: Int, as name: APSKey, _ push: Examination, _ document: JSONDocument
+    ) -> Repair? {
+        guard !push.apsKeys.contains(name) else { return nil }
+        let value = document.literal(key + 1)
+        let member = Array("\"\(name.name)\":".utf8) + value
+        if let aps = push.apsObject {
+            return Repair(
+                edits: [
+                    document.removing(memberWithKey: key, of: 0),
+                    document.inserting(member, intoObject: aps),
+                ], isSafe: false)
+        }
+        guard push.aps == nil else { return nil }
+        let range = Int(document.nodes[key].start)..<Int(document.nodes[key + 1].end)
+        let wrapped = Array("\"aps\":{".utf8) + member + [UInt8(ascii: "}")]
+        return Repair(edits: [.init(range: range, replacement: wrapped)], isSafe: false)
     }
 
     private static let topLevelMistakes: APSKeySet = [
@@ -98,31 +187,15 @@ extension Rules {
         $0 | KeyGlance.bit(ofLength: $1)
     }
 
-    private static func spelling(of key: Int, in document: JSONDocument) -> APSKey? {
+    private static func mistakenKey(_ key: Int, in document: JSONDocument) -> APSKey? {
+        if let exact = APSKey.named(key, in: document) {
+            return topLevelMistakes.contains(exact) ? exact : nil
+        }
         guard (14...64).contains(document.content(key).count) else { return nil }
         let letters = NearMiss.letters(document.text(key))
         if letters == Array("contentavailable".utf8) { return .contentAvailable }
         if letters == Array("mutablecontent".utf8) { return .mutableContent }
         return nil
-    }
-
-    /// `content-available` of a background push has rules of its own (BG010–BG012), and so has
-    /// `null` (G015).
-    private static func wrongValues(_ push: Examination, _ findings: inout Findings) {
-        guard push.type != .background || !push.apsKeys.isSubset(of: [.init(.contentAvailable)]),
-            let document = push.document, let aps = push.apsObject
-        else { return }
-        for member in document.members(of: aps) {
-            guard let key = APSKey.named(member.key, in: document),
-                key != .contentAvailable || push.type != .background,
-                document.kind(member.value) != .null
-            else { continue }
-            if !key.shape.fits(member.value, in: document) {
-                findings.report(
-                    .node(member.value), "`\(key.name)` must be \(key.shape.noun)",
-                    fix: "Give \(key.shape.noun), or leave the key out.")
-            }
-        }
     }
 
     private static func reservedKeys(_ push: Examination, _ findings: inout Findings) {

@@ -19,12 +19,12 @@ extension Rules {
             "G003", .error, "the body is over the size limit",
             why: "APNs refuses it with PayloadTooLarge; it does not cut it.",
             from: [.generating, .sending],
-            fix: "Send a hint, and let the app fetch the rest when it wakes.", for: .background,
-            check: overLimit),
+            fix: "Send a hint, and let the app fetch the rest when it wakes.",
+            for: .every.subtracting(.voip), in: .size, check: overLimit),
         Rule(
             "G004", .warning, "the body is above 90 % of the size limit",
             why: "A little more text in one of its values will make APNs refuse it.",
-            from: [.proposal], fix: "Leave out what the app can fetch by itself."
+            from: [.proposal], fix: "Leave out what the app can fetch by itself.", in: .size
         ) { push, findings in
             let limit = push.maximumPayloadBytes
             let count = push.payload.count
@@ -37,7 +37,7 @@ extension Rules {
             why: "JSON between systems is UTF-8, without a byte order mark.",
             from: [.rfc8259("§8.1")], fix: "Encode the text as UTF-8 without a byte order mark."
         ) { push, findings in
-            reportSyntaxError(of: .encoding, push, &findings)
+            reportSyntaxError(of: .encoding, push, &findings, repair: withoutMark(push))
         },
         Rule(
             "G006", .warning, "a key stands twice in one object",
@@ -62,13 +62,18 @@ extension Rules {
             "G009", .error, "the body is compressed", why: "APNs takes uncompressed JSON only.",
             from: [.sending], fix: "Send the JSON text as it is."
         ) { push, findings in
+            if push.draft?.names.contains("content-encoding") == true {
+                findings.report(
+                    .header("content-encoding"), "the request has a content-encoding",
+                    fix: "Leave the header out, and send the JSON text as it is.")
+            }
             guard let format = Compression.format(of: push.payload) else { return }
             findings.report(.whole, "the body is compressed with \(format)")
         },
     ]
 
     private static func notAnObject(_ push: Examination, _ findings: inout Findings) {
-        reportSyntaxError(of: .grammar, push, &findings)
+        reportSyntaxError(of: .grammar, push, &findings, repair: withoutTrailingComma(push))
         guard push.document != nil, !push.hasRootObject else { return }
         findings.report(.whole, "the body is JSON, but not an object")
     }
@@ -115,11 +120,31 @@ extension Rules {
 
     private static func reportSyntaxError(
         of category: JSONSyntaxError.Category, _ push: Examination, _ findings: inout Findings,
-        severity: Severity? = nil
+        severity: Severity? = nil, repair: @autoclosure () -> Repair? = nil
     ) {
         guard let error = push.syntaxError, error.category == category else { return }
         findings.report(
             .offset(error.offset, pointer: error.pointer), error.description, fix: error.hint,
-            severity: severity)
+            severity: severity, repair: repair())
+    }
+
+    private static func withoutMark(_ push: Examination) -> Repair? {
+        guard push.payload.starts(with: [0xef, 0xbb, 0xbf]) else { return nil }
+        return Repair(edits: [.init(range: 0..<3, replacement: [])], isSafe: true)
+    }
+
+    /// Takes out the comma before a closing bracket at which the scanner stopped.
+    private static func withoutTrailingComma(_ push: Examination) -> Repair? {
+        guard let error = push.syntaxError, error.offset < push.payload.count else { return nil }
+        let isClosing =
+            switch push.payload[error.offset] {
+            case UInt8(ascii: "}"): error.expected == "a key in double quotes"
+            case UInt8(ascii: "]"): error.expected == "a value"
+            default: false
+            }
+        let blanks: [UInt8] = [0x20, 0x09, 0x0a, 0x0d]
+        let last = push.payload[..<error.offset].lastIndex { !blanks.contains($0) }
+        guard isClosing, let last, push.payload[last] == UInt8(ascii: ",") else { return nil }
+        return Repair(edits: [.init(range: last..<(last + 1), replacement: [])], isSafe: true)
     }
 }

@@ -65,7 +65,10 @@ extension Rules {
             let first = document.nodes.firstIndex(where: { $0.traits.contains(.avoidableEscape) })
         else { return }
         findings.report(
-            .node(first),
-            "\(count) characters are written as \\u escapes, from here on")
+            .node(first), "\(count) characters are written as \\u escapes, from here on",
+            repair: Repair(
+                edits: document.nodes.indices
+                    .filter { document.nodes[$0].traits.contains(.avoidableEscape) }
+                    .flatMap(document.replacingEscapes), isSafe: true))
     }
 }

@@ -7,7 +7,7 @@ extension Rules {
             "VO002", .error, "the body is over the size limit of VoIP pushes",
             why: "APNs refuses it with PayloadTooLarge.", from: [.generating, .pushKit],
             fix: "Send the call's id and the caller; the app fetches the rest.", for: .voip,
-            check: overLimit),
+            in: .size, check: overLimit),
         Rule(
             "VO003", .error, "the payload names no call",
             why: "The app must report a call for each VoIP push, and needs its identity for that.",
@@ -38,7 +38,9 @@ extension Rules {
             guard !push.apsKeys.isEmpty else { return }
             for key in [APSKey.contentAvailable, .alert, .badge, .sound, .mutableContent] {
                 guard let member = push.member(key) else { continue }
-                findings.report(.node(member.key), "a VoIP push has `\(key.name)`")
+                findings.report(
+                    .node(member.key), "a VoIP push has `\(key.name)`",
+                    repair: removing(member.key, push))
             }
         },
         Rule(

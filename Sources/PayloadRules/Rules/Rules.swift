@@ -6,8 +6,13 @@ import WakeModel
 public enum Rules {
     /// Every rule, by id.
     public static let table: [Rule] =
-        (genericText + genericKeys + genericValues + headers + background + backgroundContent
-        + voip + voipContent).sorted { $0.id < $1.id }
+        families.flatMap(\.self).sorted { $0.id < $1.id }
+
+    private static let families: [[Rule]] = [
+        genericText, genericKeys, genericTypes, genericValues, headers, draftHeaders, background,
+        backgroundHeaders, backgroundContent, voip, voipHeaders, voipContent, alert, liveActivity,
+        otherTypes, authentication, history,
+    ]
 
     /// The rule with this id; `nil` for an unknown one.
     public static func rule(_ id: RuleID) -> Rule? { table.first { $0.id == id } }
@@ -54,12 +59,15 @@ public enum Rules {
         draftRules[type.rawValue.trailingZeroBitCount]
     }
 
-    private static let backgroundRequest = rules(of: .background, [.payload, .headers])
-    private static let voipRequest = rules(of: .voip, [.payload, .headers])
-    private static let backgroundPayload = rules(of: .background, [.payload])
-    private static let voipPayload = rules(of: .voip, [.payload])
+    /// The rules for a background wake whose content is clean; see ``ContentGlance``.
+    static let cleanBackground = rules(of: .background, [.size, .headers])
+
+    private static let backgroundRequest = rules(of: .background, [.size, .payload, .headers])
+    private static let voipRequest = rules(of: .voip, [.size, .payload, .headers])
+    private static let backgroundPayload = rules(of: .background, [.size, .payload])
+    private static let voipPayload = rules(of: .voip, [.size, .payload])
     private static let draftRules: [[Rule]] = (0..<PushTypeSet.bitCount).map {
-        rules(of: PushTypeSet(rawValue: 1 << UInt16($0)), [.payload, .headers, .draft])
+        rules(of: PushTypeSet(rawValue: 1 << UInt16($0)), [.size, .payload, .headers, .draft])
     }
 
     private static func rules(of type: PushTypeSet, _ sights: Set<Rule.Sight>) -> [Rule] {

@@ -29,9 +29,11 @@ struct NameRole: OptionSet, Hashable, Sendable {
     static let urgent = NameRole(rawValue: 1 << 10)
 }
 
-/// Names and their roles, looked up by binary search.
+/// Names and their roles, in a hash table with open addressing.
 struct Lexicon: Sendable {
-    private let entries: [(bits: UInt128, roles: NameRole)]
+    /// A power of two of slots, more than half of them empty: `bits` 0, which no name has.
+    private let slots: [(bits: UInt128, roles: NameRole)]
+    private let mask: Int
 
     /// Builds a lexicon from lists of names, each separated by spaces. A name may stand in several.
     init(_ lists: [(NameRole, String)]) {
@@ -43,19 +45,37 @@ struct Lexicon: Sendable {
                 roles[packed.bits, default: []].formUnion(role)
             }
         }
-        entries = roles.map { (bits: $0.key, roles: $0.value) }.sorted { $0.bits < $1.bits }
+        var capacity = 16
+        while capacity < 4 * roles.count { capacity *= 2 }
+        var slots = [(bits: UInt128, roles: NameRole)](repeating: (0, []), count: capacity)
+        for (bits, role) in roles {
+            var slot = Self.hash(bits) & (capacity - 1)
+            while slots[slot].bits != 0 { slot = (slot + 1) & (capacity - 1) }
+            slots[slot] = (bits, role)
+        }
+        self.slots = slots
+        mask = capacity - 1
     }
 
     /// The roles of a name; none if it is unknown.
+    @inline(__always)
     func roles(of name: PackedName) -> NameRole {
         let bits = name.bits
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].bits < bits { low = middle + 1 } else { high = middle }
+        guard bits != 0 else { return [] }
+        var slot = Self.hash(bits) & mask
+        while slots[slot].bits != bits {
+            guard slots[slot].bits != 0 else { return [] }
+            slot = (slot + 1) & mask
         }
-        return low < entries.count && entries[low].bits == bits ? entries[low].roles : []
+        return slots[slot].roles
+    }
+
+    /// Multiplicative hashing (Knuth, The Art of Computer Programming, volume 3, 6.4).
+    @inline(__always)
+    private static func hash(_ bits: UInt128) -> Int {
+        let low = UInt64(truncatingIfNeeded: bits)
+        let high = UInt64(truncatingIfNeeded: bits >> 64)
+        return Int(truncatingIfNeeded: ((low ^ (high &* 31)) &* 0x9e37_79b9_7f4a_7c15) >> 40)
     }
 }
 

@@ -12,7 +12,7 @@ enum NearMiss {
         let folded = letters(text)
         var best: (key: APSKey, distance: Int)?
         for key in APSKey.allCases {
-            let name = key.name.withUTF8Buffer { letters(ArraySlice($0)) }
+            let name = letters(of: key.name)
             let limit = name.count <= 6 ? 1 : 2
             let distance = distance(folded, name)
             if distance <= limit, distance < best?.distance ?? .max { best = (key, distance) }
@@ -22,6 +22,11 @@ enum NearMiss {
 
     /// What is left of a key when its spelling is set aside: no capitals, no separators.
     static func letters(_ text: ArraySlice<UInt8>) -> [UInt8] { text.compactMap(letter) }
+
+    /// The letters of a name.
+    static func letters(of name: StaticString) -> [UInt8] {
+        name.withUTF8Buffer { letters(ArraySlice($0)) }
+    }
 
     /// One letter in lower case; `nil` for a separator.
     static func letter(_ byte: UInt8) -> UInt8? {

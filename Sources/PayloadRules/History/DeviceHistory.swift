@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What ``PushHistory`` keeps of one device token. Payloads and call ids are kept as hashes.
+struct DeviceHistory: Sendable {
+    /// One VoIP push.
+    struct Call: Sendable {
+        let id: UInt64
+        let payload: UInt64
+        let firstSentAt: Int64
+    }
+
+    /// An answer that tells what not to do next.
+    struct Refusal: Sendable {
+        let payload: UInt64
+        let at: Int64
+        let isForGood: Bool
+    }
+
+    /// The most calls that are remembered: more than one device gets within ``callWindow``.
+    static let maximumCalls = 32
+    /// How long a call is remembered, in milliseconds: one hour.
+    static let callWindow: Int64 = 3_600_000
+
+    /// When the device got its last push, in milliseconds since the epoch.
+    var lastPushAt: Int64 = 0
+    var background = RecentTimes()
+    var voip = RecentTimes()
+    var immediateActivity = RecentTimes()
+    var location = RecentTimes()
+    var serviceUpdates = RecentTimes()
+    /// When the last background push was sent.
+    var lastBackgroundAt: Int64?
+    /// The payload of the last background push.
+    var lastHint: UInt64?
+    var calls: [Call] = []
+    var hasVoIPPush = false
+    var hasOtherPush = false
+    /// Whether VO011 has spoken of this device.
+    var isReportedAsMixed = false
+    /// Whether APNs has called the token inactive, and nothing else since.
+    var isInactive = false
+    var refusal: Refusal?
+}
+
+/// 64-bit FNV-1a: tells payloads apart without keeping them.
+struct Fingerprint {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    init(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What follows from APNs' answers (rules SQ001, SQ003 and SQ004).
+extension PushHistory {
+    /// Reasons after which Apple asks never to try again (reference §3.3), without those of a 410,
+    /// which are for SQ001.
+    private static let finalReasons: Set<String> = [
+        "BadDeviceToken", "DeviceTokenNotForTopic", "Forbidden", "PayloadTooLarge",
+    ]
+
+    func examineAnswers(
+        _ answer: SentPush.Answer?, _ payload: UInt64, _ now: Int64,
+        _ device: inout DeviceHistory, _ findings: inout HistoryFindings
+    ) {
+        if device.isInactive { findings.report("SQ001") }
+        if let refusal = device.refusal, refusal.payload == payload {
+            let pause = settings.thresholds.serverErrorPauseSeconds
+            let age = (now - refusal.at) / 1000
+            if refusal.isForGood {
+                findings.report("SQ003")
+            } else if age < pause {
+                findings.report("SQ004", "a push is sent again \(age) s after a fault of APNs")
+            }
+        }
+        guard let answer else { return }
+        device.isInactive = answer.status == 410
+        switch answer.status {
+        case 500... where answer.reason != "Shutdown":
+            // A server that shuts down says so; another one takes the push at once.
+            device.refusal = .init(payload: payload, at: now, isForGood: false)
+        case 400..<500 where answer.reason.map(Self.finalReasons.contains) == true:
+            device.refusal = .init(payload: payload, at: now, isForGood: true)
+        default:
+            device.refusal = nil
+        }
+    }
+}
+
+/// What is found about one push of a history.
+struct HistoryFindings {
+    private(set) var diagnostics: [Diagnostic] = []
+
+    /// Reports a finding; what is left out is taken from the rule.
+    mutating func report(
+        _ id: RuleID, _ message: String? = nil, severity: Severity? = nil, header: String? = nil
+    ) {
+        guard let rule = Rules.rule(id) else { preconditionFailure("There is no rule \(id).") }
+        diagnostics.append(
+            Diagnostic(
+                rule: id, severity: severity ?? rule.severity, message: message ?? rule.title,
+                fix: rule.fix, header: header))
+    }
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// Rules about headers that only a draft can get wrong: for a wake, types uphold them.
+extension Rules {
+    static let draftHeaders: [Rule] = [
+        Rule(
+            "H001", .error, "the path is not /3/device/ and a device token",
+            why: "APNs answers BadPath, or MissingDeviceToken where the token is missing.",
+            from: [.responses], fix: "Send to /3/device/ and the token in hexadecimal.", in: .draft,
+            check: wrongPath),
+        Rule(
+            "H002", .error, "the device token in the path is not hexadecimal",
+            why: "APNs answers BadDeviceToken.", from: [.sending, .practice],
+            fix: "Write the token's bytes as pairs of hexadecimal digits.", in: .draft
+        ) { push, findings in
+            guard let text = deviceToken(of: push), !text.isEmpty else { return }
+            do throws(InvalidField) {
+                _ = try DeviceToken(hex: text)
+            } catch {
+                findings.report(
+                    .header(":path"), "the device token \(error.problem)", fix: error.remedy)
+            }
+        },
+        Rule(
+            "H003", .note, "the device token does not have 64 hexadecimal digits",
+            why: "That is allowed: Apple asks that nothing be assumed about the size of tokens.",
+            from: [.sending], fix: "Make sure that the token was not cut.", in: .draft
+        ) { push, findings in
+            guard let text = deviceToken(of: push), let token = try? DeviceToken(hex: text),
+                token.hex.utf8.count != 64
+            else { return }
+            findings.report(
+                .header(":path"), "the device token has \(token.hex.utf8.count) digits, not 64")
+        },
+        Rule(
+            "H004", .warning, "apns-push-type is missing",
+            why: "watchOS requires it, and newer features of other systems may not work without.",
+            from: [.sending, .troubleshooting], fix: "Say the push type.", in: .draft
+        ) { push, findings in
+            guard let draft = push.draft, draft.pushType == nil,
+                draft.isComplete || draft.names.contains("apns-push-type")
+            else { return }
+            let isForWatch = draft.target == .watchOS
+            findings.report(
+                .header("apns-push-type"),
+                isForWatch ? "apns-push-type is missing, which watchOS requires" : nil,
+                fix: "Add apns-push-type; this payload looks like `\(push.judgedType)`.",
+                severity: isForWatch ? .error : nil)
+        },
+        Rule(
+            "H005", .error, "apns-push-type is none of Apple's push types",
+            why: "APNs answers InvalidPushType.", from: [.responses],
+            fix: "Use one of Apple's push types, in lower case.", in: .draft, check: unknownType),
+        Rule(
+            "H006", .error, "apns-topic is missing", why: "APNs answers MissingTopic.",
+            from: [.sending, .responses],
+            fix: "Add apns-topic: the app's bundle id and the suffix of the push type.", in: .draft
+        ) { push, findings in
+            guard let draft = push.draft, !draft.isBroadcast else { return }
+            if draft.lacks("apns-topic") || draft.topic?.isEmpty == true {
+                findings.report(.header("apns-topic"))
+            }
+        },
+        Rule(
+            "H007", .error, "the topic's suffix does not fit the push type",
+            why: "APNs refuses a topic that is not the push type's.", from: [.sending],
+            fix: "Use the bundle id with the suffix of the push type, if it has one.",
+            for: .every.subtracting([.voip, .unlisted]), in: .draft, check: wrongSuffix),
+        Rule(
+            "H008", .error, "apns-priority is not 1, 5 or 10", why: "APNs answers BadPriority.",
+            from: [.responses, .sending], fix: "Use 10, 5 or 1.", in: .draft
+        ) { push, findings in
+            guard let value = push.draft?["apns-priority"], priority(of: push) == nil else {
+                return
+            }
+            findings.report(
+                .header(priorityHeader), "apns-priority is \(shown(value)), not 1, 5 or 10")
+        },
+        Rule(
+            "H009", .error, "apns-id is not a UUID", why: "APNs answers BadMessageId.",
+            from: [.sending, .responses],
+            fix: "Use a UUID in lower case, 8-4-4-4-12, or leave the header out.", in: .draft
+        ) { push, findings in
+            guard let value = push.draft?["apns-id"] else { return }
+            guard let id = try? APNsID(value) else {
+                findings.report(.header("apns-id"))
+                return
+            }
+            if id.description != value {
+                findings.report(
+                    .header("apns-id"), "apns-id is a UUID in upper case",
+                    fix: "Write it in lower case.", severity: .warning)
+            }
+        },
+        Rule(
+            "H010", .error, "apns-expiration is not a whole number of seconds",
+            why: "APNs answers BadExpirationDate.", from: [.responses],
+            fix: "Use 0, or a time in seconds since 1970 without sign and fraction.", in: .draft
+        ) { push, findings in
+            if case .malformed = expiration(of: push) { findings.report(.header(expirationHeader)) }
+        },
+        Rule(
+            "H015", .error, "a header stands twice", why: "APNs answers DuplicateHeaders.",
+            from: [.responses], fix: "Send each header once.", in: .draft
+        ) { push, findings in
+            var seen: Set<String> = []
+            var reported: Set<String> = []
+            for name in push.draft?.names ?? [] where !seen.insert(name).inserted {
+                guard reported.insert(name).inserted else { continue }
+                findings.report(.header(name), "\(shown(name)) stands twice")
+            }
+        },
+        Rule(
+            "H016", .error, "apns-collapse-id has more than 64 bytes",
+            why: "APNs answers BadCollapseId.", from: [.sending, .responses],
+            fix: "Shorten it, for example to a digest.", in: .draft
+        ) { push, findings in
+            guard let count = push.draft?["apns-collapse-id"]?.utf8.count,
+                count > CollapseID.maximumByteCount
+            else { return }
+            findings.report(
+                .header(collapseIDHeader),
+                "apns-collapse-id has \(count) bytes in UTF-8, more than 64")
+        },
+        Rule(
+            "H017", .warning, "a header is none of Apple's",
+            why: "APNs ignores headers that it does not know.", from: [.practice],
+            fix: "Remove the header, or write the name as Apple does.", in: .draft,
+            check: unknownHeaders),
+        Rule(
+            "H018", .error, "a header's name has capitals",
+            why: "HTTP/2 treats a request with such a name as malformed.", from: [.rfc9113],
+            fix: "Write header names in lower case.", in: .draft
+        ) { push, findings in
+            guard let draft = push.draft else { return }
+            for (field, name) in zip(draft.fields, draft.names) where field.name != name {
+                findings.report(.header(name), "\(shown(field.name)) has capitals")
+            }
+        },
+        Rule(
+            "H019", .error, "this push type needs a provider token",
+            why: "APNs takes only some push types from a sender with a certificate.",
+            from: [.sending, .fileProvider], fix: "Authenticate with a provider token.",
+            for: [.location, .fileprovider, .liveactivity, .pushtotalk, .widgets, .controls],
+            in: .draft
+        ) { push, findings in
+            if usesCertificate(push) { findings.report(.header("authorization")) }
+        },
+        Rule(
+            "H020", .warning, "a header belongs to another API",
+            why: "A channel is for broadcasts, and a topic is for pushes to a device.",
+            from: [.channels, .troubleshooting], fix: "Leave the header out.", in: .draft
+        ) { push, findings in
+            guard let draft = push.draft else { return }
+            if !draft.isBroadcast, draft.names.contains("apns-channel-id") {
+                findings.report(.header("apns-channel-id"), "a push to a device names a channel")
+            } else if draft.isBroadcast, draft.topic != nil {
+                findings.report(.header("apns-topic"), "a broadcast names a topic")
+            }
+        },
+    ]
+
+    static let priorityHeader = "apns-priority"
+
+    /// A header's value or name as a message shows it: short, and without control characters.
+    static func shown(_ text: String) -> String {
+        let limit = 48
+        let characters = text.unicodeScalars.prefix(limit).map { scalar in
+            scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) ? "\u{fffd}" : scalar
+        }
+        var shown = "`"
+        shown.unicodeScalars.append(contentsOf: characters)
+        return shown + (text.unicodeScalars.count > limit ? "…`" : "`")
+    }
+
+    /// The priority that a draft gives; `nil` if none or a wrong one.
+    static func priority(of push: Examination) -> Priority? {
+        guard let text = push.draft?["apns-priority"], let value = UInt8(text),
+            let priority = Priority(rawValue: value), priority.description == text
+        else { return nil }
+        return priority
+    }
+
+    /// Whether the push is sent at priority 10, which is so without the header too.
+    static func isSentAtOnce(_ push: Examination) -> Bool {
+        priority(of: push) == .immediate || push.draft?.lacks("apns-priority") == true
+    }
+
+    /// Whether the sender authenticates with a certificate, as far as that can be told.
+    static func usesCertificate(_ push: Examination) -> Bool {
+        switch push.settings.authentication {
+        case .certificate: true
+        case .token: false
+        case .unstated: push.draft?.path != nil && push.draft?.lacks("authorization") == true
+        }
+    }
+
+    /// The text in the place of the device token; `nil` if the draft gives no path to a device.
+    private static func deviceToken(of push: Examination) -> String? {
+        let start = "/3/device/"
+        guard let path = push.draft?.path, path.hasPrefix(start) else { return nil }
+        return String(path.dropFirst(start.count))
+    }
+
+    private static func wrongPath(_ push: Examination, _ findings: inout Findings) {
+        guard let draft = push.draft, let path = draft.path, !draft.isBroadcast else { return }
+        if deviceToken(of: push)?.isEmpty == true || path == "/3/device" {
+            findings.report(.header(":path"), "the path has no device token")
+        } else if deviceToken(of: push) == nil {
+            findings.report(.header(":path"))
+        }
+    }
+
+    private static func unknownType(_ push: Examination, _ findings: inout Findings) {
+        guard let given = push.draft?.pushType, push.type == .unlisted,
+            !push.settings.extraPushTypes.contains(given)
+        else { return }
+        let letters = NearMiss.letters(Array(given.utf8.prefix(40))[...])
+        let near = PushType.all.map(\.rawValue).first {
+            NearMiss.distance(letters, Array($0.utf8)) <= ($0.utf8.count > 6 ? 2 : 1)
+        }
+        findings.report(
+            .header("apns-push-type"), "\(shown(given)) is none of Apple's push types",
+            fix: near.map { "Write `\($0)`." }
+                ?? "Use one of \(PushType.all.map(\.rawValue).joined(separator: ", ")).")
+    }
+
+    private static func wrongSuffix(_ push: Examination, _ findings: inout Findings) {
+        guard let topic = push.draft?.topic, !topic.isEmpty, let type = push.type.types.first else {
+            return
+        }
+        let suffix = type.topicSuffix
+        if suffix.isEmpty {
+            guard let foreign = typeSuffix(of: topic) else { return }
+            findings.report(
+                .header("apns-topic"),
+                "the topic ends in \(foreign), and \(type) pushes have no suffix",
+                fix: "Use the bundle id alone.")
+        } else if !topic.hasSuffix(suffix) || topic == suffix {
+            findings.report(
+                .header("apns-topic"), "the topic of \(type) pushes ends in \(suffix)",
+                fix: "Use the bundle id and \(suffix).")
+        }
+    }
+
+    /// The push type's suffix that a topic ends in, if any.
+    static func typeSuffix(of topic: String) -> String? {
+        PushType.all.map(\.topicSuffix).first { !$0.isEmpty && topic.hasSuffix($0) }
+    }
+
+    private static let knownHeaders = [
+        "apns-push-type", "apns-topic", "apns-priority", "apns-expiration", "apns-id",
+        "apns-collapse-id", "apns-channel-id", "apns-request-id", "apns-unique-id",
+    ]
+
+    /// Names that people give to one of Apple's headers, without their hyphens.
+    private static let otherNames = [
+        "apnsalerttype": "apns-push-type", "apnstype": "apns-push-type",
+        "apnsnotificationtype": "apns-push-type", "apnsttl": "apns-expiration",
+        "apnsexpiry": "apns-expiration", "apnsbundleid": "apns-topic",
+        "apnscollapsekey": "apns-collapse-id", "apnsmessageid": "apns-id",
+    ]
+
+    private static func unknownHeaders(_ push: Examination, _ findings: inout Findings) {
+        for name in push.draft?.names ?? []
+        where name.hasPrefix("apns") && !knownHeaders.contains(name) {
+            let letters = NearMiss.letters(Array(name.utf8.prefix(40))[...])
+            let near =
+                otherNames[String(decoding: letters, as: UTF8.self)]
+                ?? knownHeaders.first {
+                    NearMiss.distance(letters, NearMiss.letters(Array($0.utf8)[...])) <= 2
+                }
+            findings.report(
+                .header(name), "\(shown(name)) is none of Apple's headers",
+                fix: near.map { "Write `\($0)`." })
+        }
+    }
+}

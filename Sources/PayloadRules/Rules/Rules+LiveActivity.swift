@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// Rules about pushes that start, update or end a Live Activity (reference §5.6).
+extension Rules {
+    static let liveActivity: [Rule] = [
+        Rule(
+            "LA001", .error, "a Live Activity push does not say when or what",
+            why: "`timestamp` and `event` are required, and `event` is start, update or end.",
+            from: [.liveActivities], fix: "Add the key.", for: .liveactivity, check: missingEvent),
+        Rule(
+            "LA002", .error, "a time is not a number of seconds",
+            why: "Times of a Live Activity are numbers of seconds since 1970.",
+            from: [.liveActivities], fix: "Write it in whole seconds, without quotes.",
+            for: .liveactivity, check: wrongTimes),
+        Rule(
+            "LA003", .error, "a start lacks what starts a Live Activity",
+            why: "A push that starts one needs `attributes-type`, `attributes` and an `alert`.",
+            from: [.liveActivities], fix: "Add the key.", for: .liveactivity
+        ) { push, findings in
+            guard event(of: push) == .start, let aps = push.aps else { return }
+            for key in [APSKey.attributesType, .attributes, .alert]
+            where !push.apsKeys.contains(key) {
+                findings.report(
+                    .node(aps.value), "a start has no `\(key.name)`", fix: "Add `\(key.name)`.")
+            }
+        },
+        Rule(
+            "LA004", .error, "an update has no `content-state`",
+            why: "It carries what the activity shows; an end should carry the last state.",
+            from: [.liveActivities], fix: "Add `content-state`.", for: .liveactivity
+        ) { push, findings in
+            guard let aps = push.aps, !push.apsKeys.contains(.contentState) else { return }
+            switch event(of: push) {
+            case .update: findings.report(.node(aps.value))
+            case .end:
+                findings.report(
+                    .node(aps.value), "an end has no `content-state`", severity: .warning)
+            case .start, nil: break
+            }
+        },
+        Rule(
+            "LA005", .error, "a Live Activity push is sent at another priority than 5 or 10",
+            why: "Apple allows 5 and 10 for Live Activities.", from: [.liveActivities],
+            fix: "Use 5, or 10 for what the user must see at once.", for: .liveactivity, in: .draft
+        ) { push, findings in
+            if priority(of: push) == .powerFirst { findings.report(.header(priorityHeader)) }
+        },
+        Rule(
+            "LA007", .error, "the push asks for what does not go together",
+            why: """
+                A broadcast cannot start a Live Activity, and an activity is updated either by a \
+                channel or by a token.
+                """,
+            from: [.liveActivities, .proposal], fix: "Start it by a push to the device.",
+            for: .liveactivity, in: .draft
+        ) { push, findings in
+            if push.draft?.isBroadcast == true, event(of: push) == .start,
+                let member = push.member(.event)
+            {
+                findings.report(.node(member.value), "a broadcast starts a Live Activity")
+            }
+            guard push.apsKeys.contains(.inputPushChannel),
+                let token = push.member(.inputPushToken)
+            else { return }
+            findings.report(
+                .node(token.key), "`input-push-channel` and `input-push-token` stand together",
+                fix: "Keep one of the two.", severity: .warning)
+        },
+        Rule(
+            "LA008", .warning, "`content-state` looks like the work of a custom encoder",
+            why: """
+                The system decodes it with the default strategies of JSONDecoder: keys as the \
+                properties are called, dates as seconds since 2001.
+                """,
+            from: [.liveActivities], fix: "Encode it with a JSONEncoder without strategies.",
+            for: .liveactivity, check: customEncoding),
+    ]
+
+    /// What a Live Activity push does.
+    enum ActivityEvent {
+        case start
+        case update
+        case end
+    }
+
+    /// The event, if it is one of Apple's.
+    static func event(of push: Examination) -> ActivityEvent? {
+        guard let member = push.member(.event), let document = push.document,
+            document.kind(member.value) == .string
+        else { return nil }
+        if document.hasText(member.value, "start") { return .start }
+        if document.hasText(member.value, "update") { return .update }
+        return document.hasText(member.value, "end") ? .end : nil
+    }
+
+    private static func missingEvent(_ push: Examination, _ findings: inout Findings) {
+        guard push.apsObject != nil, let aps = push.aps else { return }
+        if !push.apsKeys.contains(.timestamp) {
+            findings.report(
+                .node(aps.value), "`timestamp` is missing",
+                fix: "Add `timestamp`, the time in seconds since 1970.")
+        }
+        if let member = push.member(.event) {
+            if event(of: push) == nil {
+                findings.report(
+                    .node(member.value), "`event` is none of start, update and end",
+                    fix: "Write \"start\", \"update\" or \"end\".")
+            }
+        } else {
+            findings.report(
+                .node(aps.value), "`event` is missing",
+                fix: "Add `event` with \"start\", \"update\" or \"end\".")
+        }
+    }
+
+    /// From this on a number of seconds would be the year 5138: it is in milliseconds.
+    private static let latestSecond = 100_000_000_000.0
+
+    private static func wrongTimes(_ push: Examination, _ findings: inout Findings) {
+        guard let document = push.document else { return }
+        for key in [APSKey.timestamp, .staleDate, .dismissalDate] {
+            guard let member = push.member(key) else { continue }
+            switch document.kind(member.value) {
+            case .null: continue
+            case .number:
+                guard let seconds = document.double(member.value), seconds >= latestSecond else {
+                    continue
+                }
+                findings.report(
+                    .node(member.value), "`\(key.name)` is in milliseconds",
+                    fix: "Divide it by 1000.", repair: inSeconds(member.value, document))
+            case let kind:
+                let number = APSKey.Shape.number.intended(by: member.value, in: document)
+                findings.report(
+                    .node(member.value), "`\(key.name)` is \(kind.noun), not a number of seconds",
+                    repair: number.map {
+                        Repair(edits: [document.replacing(member.value, with: $0)], isSafe: true)
+                    })
+            }
+        }
+    }
+
+    /// Takes the last three digits off a whole number of milliseconds.
+    private static func inSeconds(_ value: Int, _ document: JSONDocument) -> Repair? {
+        let literal = document.literal(value)
+        guard literal.count == 13, !document.nodes[value].traits.contains(.notInteger) else {
+            return nil
+        }
+        let end = literal.endIndex
+        return Repair(edits: [.init(range: (end - 3)..<end, replacement: [])], isSafe: true)
+    }
+
+    private static func customEncoding(_ push: Examination, _ findings: inout Findings) {
+        guard let state = push.member(.contentState), let document = push.document,
+            document.kind(state.value) == .object
+        else { return }
+        for node in (state.value + 1)..<Int(document.nodes[state.value].next) {
+            switch document.kind(node) {
+            case .key where isSnakeCase(document.text(node)):
+                findings.report(
+                    .node(node), "a key of `content-state` is in snake case",
+                    fix: "Call it as the Swift property is called.")
+            case .string where isISODate(document.text(node)):
+                findings.report(
+                    .node(node), "a date of `content-state` is text",
+                    fix: "Write a Date as seconds since 2001, as JSONEncoder does by default.")
+            default: break
+            }
+        }
+    }
+
+    /// Small letters and digits with an underscore between them.
+    private static func isSnakeCase(_ text: ArraySlice<UInt8>) -> Bool {
+        guard let underscore = text.firstIndex(of: UInt8(ascii: "_")) else { return false }
+        let isInside = underscore > text.startIndex && text.last != UInt8(ascii: "_")
+        return isInside
+            && text.allSatisfy {
+                $0 == UInt8(ascii: "_") || $0 &- UInt8(ascii: "a") < 26
+                    || $0 &- UInt8(ascii: "0") < 10
+            }
+    }
+
+    /// `2026-11-21T09:34:00` and what may follow (RFC 3339).
+    private static func isISODate(_ text: ArraySlice<UInt8>) -> Bool {
+        let pattern = "dddd-dd-ddTdd:dd".utf8
+        guard text.count >= pattern.count else { return false }
+        return zip(text, pattern).allSatisfy { byte, expected in
+            expected == UInt8(ascii: "d") ? byte &- UInt8(ascii: "0") < 10 : byte == expected
+        }
+    }
+}

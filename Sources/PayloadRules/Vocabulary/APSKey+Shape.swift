@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension APSKey {
+    /// What the value of a key must be.
+    enum Shape {
+        case text
+        case dictionary
+        case textOrDictionary
+        case list
+        case sound
+        case number
+        case boolean
+        case badge
+        case unitInterval
+        case flag
+        case one
+        case oneOf([StaticString])
+    }
+
+    /// What Apple's table asks of this key's value (reference §5.3). A Live Activity's relevance
+    /// score may be any number.
+    func shape(in type: PushTypeSet) -> Shape {
+        switch self {
+        case .alert: .textOrDictionary
+        case .sound: .sound
+        case .badge: .badge
+        case .threadID, .category, .targetContentID, .filterCriteria, .event, .attributesType,
+            .inputPushChannel, .pttPushType:
+            .text
+        case .interruptionLevel: .oneOf(["passive", "active", "time-sensitive", "critical"])
+        case .relevanceScore: type == .liveactivity ? .number : .unitInterval
+        case .contentAvailable, .timestamp, .staleDate, .dismissalDate: .number
+        case .mutableContent: .flag
+        case .inputPushToken: .one
+        case .contentState, .attributes: .dictionary
+        case .contentChanged: .boolean
+        }
+    }
+
+    /// What the members of this key's value must be, if that is an object of Apple's: the alert
+    /// dictionary (reference §5.4) and the sound dictionary.
+    func parts(in type: PushTypeSet) -> [(name: StaticString, shape: Shape)] {
+        switch self {
+        case .alert: type == .liveactivity ? Self.activityAlertParts : Self.alertParts
+        case .sound: Self.soundParts
+        default: []
+        }
+    }
+
+    private static let soundParts: [(name: StaticString, shape: Shape)] = [
+        ("critical", .flag), ("name", .text), ("volume", .unitInterval),
+    ]
+    private static let alertParts: [(name: StaticString, shape: Shape)] = [
+        ("title", .text), ("subtitle", .text), ("body", .text), ("launch-image", .text),
+        ("title-loc-key", .text), ("subtitle-loc-key", .text), ("loc-key", .text),
+        ("title-loc-args", .list), ("subtitle-loc-args", .list), ("loc-args", .list),
+    ]
+    /// Here title and body may be dictionaries with a `loc-key`, and the sound stands inside.
+    private static let activityAlertParts: [(name: StaticString, shape: Shape)] =
+        [("title", .textOrDictionary), ("body", .textOrDictionary), ("sound", .sound)]
+        + alertParts.dropFirst().filter { $0.name.description != "body" }
+
+    /// Members of an alert dictionary that Apple documented once and does not list any more.
+    static let retiredAlertParts: [StaticString] = [
+        "action-loc-key", "action", "summary-arg", "summary-arg-count", "url-args",
+    ]
+}
+
+extension APSKey.Shape {
+    /// The shape as a noun: "a string".
+    var noun: String {
+        switch self {
+        case .text: "a string"
+        case .dictionary: "an object"
+        case .textOrDictionary: "a string or an object"
+        case .list: "an array of strings"
+        case .sound: "a string, or an object with `name`, `critical` and `volume`"
+        case .number: "a number"
+        case .boolean: "true or false"
+        case .badge: "an integer of 0 or more"
+        case .unitInterval: "a number from 0 to 1"
+        case .flag: "0 or 1"
+        case .one: "1"
+        case .oneOf(let choices):
+            "one of " + choices.map { "\"\($0)\"" }.joined(separator: ", ")
+        }
+    }
+
+    /// Whether a value fits. What stands inside an object or an array is not looked at.
+    func fits(_ value: Int, in document: JSONDocument) -> Bool {
+        let kind = document.kind(value)
+        switch self {
+        case .text: return kind == .string
+        case .dictionary: return kind == .object
+        case .textOrDictionary, .sound: return kind == .string || kind == .object
+        case .list: return kind == .array
+        case .number: return kind == .number
+        case .boolean: return kind == .trueLiteral || kind == .falseLiteral
+        case .badge:
+            return kind == .number && !document.nodes[value].traits.contains(.notInteger)
+                && document.literal(value).first != UInt8(ascii: "-")
+        case .unitInterval: return document.double(value).map((0.0...1.0).contains) ?? false
+        case .flag: return document.isNumber(value, "0") || document.isNumber(value, "1")
+        case .one: return document.isNumber(value, "1")
+        case .oneOf(let choices):
+            return kind == .string && choices.contains { document.hasText(value, $0) }
+        }
+    }
+
+    /// The literal that was probably meant by a value that does not fit, where only one can have
+    /// been: the number in quotes, 1 for true, the right spelling of a word.
+    func intended(by value: Int, in document: JSONDocument) -> String? {
+        let kind = document.kind(value)
+        switch self {
+        case .flag, .one, .number, .badge, .unitInterval:
+            switch kind {
+            case .trueLiteral where isFlag: return "1"
+            case .falseLiteral where isFlag: return "0"
+            case .string: return number(inText: document.text(value))
+            default: return nil
+            }
+        case .boolean: return boolean(meantBy: value, in: document)
+        case .text:
+            let isInteger =
+                kind == .number && !document.nodes[value].traits.contains(.notInteger)
+            guard isInteger else { return nil }
+            return "\"\(String(decoding: document.literal(value), as: UTF8.self))\""
+        case .oneOf(let choices):
+            guard kind == .string else { return nil }
+            let letters = NearMiss.letters(document.text(value))
+            return choices.first { NearMiss.letters(of: $0) == letters }.map { "\"\($0)\"" }
+        case .dictionary, .textOrDictionary, .list, .sound: return nil
+        }
+    }
+
+    private var isFlag: Bool {
+        switch self {
+        case .flag, .one: true
+        default: false
+        }
+    }
+
+    /// The text of a string, if it is a number that fits.
+    private func number(inText text: ArraySlice<UInt8>) -> String? {
+        guard let scanned = try? JSONScanner.scan(Array(text)), scanned.kind(0) == .number,
+            scanned.literal(0) == text, fits(0, in: scanned)
+        else { return nil }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private func boolean(meantBy value: Int, in document: JSONDocument) -> String? {
+        if document.isNumber(value, "1") { return "true" }
+        if document.isNumber(value, "0") { return "false" }
+        guard document.kind(value) == .string else { return nil }
+        switch String(decoding: document.text(value), as: UTF8.self) {
+        case "true", "1": return "true"
+        case "false", "0": return "false"
+        default: return nil
+        }
+    }
+}
