@@ -30,15 +30,11 @@ public struct WakeValidator: Sendable {
     /// default: for VoIP one attempt at once, for background one day from `now`.
     public func validate(_ request: WakeRequest, now: WallInstant) -> Verdict {
         let headers = Examination.Headers(request, now: now)
-        guard
-            request.kind != .background
-                || !ContentGlance.isClean(request.payload, settings: settings)
-        else {
-            let examination = Examination(
-                cleanBackground: request.payload, headers: headers, settings: settings)
-            let diagnostics = Findings.of(Rules.cleanBackground, on: examination)
-                .diagnostics(of: examination)
-            return verdict(on: request, diagnostics, now: now, callID: nil)
+        if request.kind == .background,
+            ContentGlance.isClean(request.payload, settings: settings)
+        {
+            return verdict(
+                on: request, remarks(onClean: request, headers), now: now, callID: nil)
         }
         let examination = Examination(
             type: PushTypeSet(request.kind), payload: request.payload, headers: headers,
@@ -48,6 +44,18 @@ public struct WakeValidator: Sendable {
         return verdict(
             on: request, diagnostics, now: now,
             callID: request.kind == .voip ? examination.callID : nil)
+    }
+
+    /// What the rules about size and headers say of a background wake with clean content. Those that
+    /// nobody has a remark on are seen at once.
+    private func remarks(
+        onClean request: WakeRequest, _ headers: Examination.Headers
+    ) -> [Diagnostic] {
+        let isShort = request.payload.count * 10 <= Examination.maximumBytes * 9
+        if isShort, headers.areUnremarkable { return [] }
+        let examination = Examination(
+            cleanBackground: request.payload, headers: headers, settings: settings)
+        return Findings.of(Rules.cleanBackground, on: examination).diagnostics(of: examination)
     }
 
     private func verdict(

@@ -163,7 +163,42 @@ struct ContentGlance {
 
     /// Reads a key with its quotes; `nil` for one that another rule should look at, or that its
     /// object seems to have already.
+    @inline(__always)
     private mutating func readKey() -> Key? {
+        readShortKey() ?? readLongKey()
+    }
+
+    /// Reads a key of up to seven small letters and digits, all at once.
+    @inline(__always)
+    private mutating func readShortKey() -> Key? {
+        let start = position + 1
+        guard start + 8 <= count else { return nil }
+        // SAFETY: eight bytes are left; unaligned loads are allowed for.
+        let word = UnsafeRawPointer(text).loadUnaligned(fromByteOffset: start, as: UInt64.self)
+        let difference = word ^ (Self.ones &* 0x22)
+        // The lowest marked byte is the first quote (Warren, Hacker's Delight, 6-1).
+        let quotes = (difference &- Self.ones) & ~difference & Self.highs
+        let length = quotes.trailingZeroBitCount / 8
+        guard length > 0, length < 8 else { return nil }
+        let head = word & (1 &<< UInt64(8 * length) &- 1)
+        let isSmall = Self.atLeast(0x61, head) & ~Self.atLeast(0x7b, head)
+        let isDigit = Self.atLeast(0x30, head) & ~Self.atLeast(0x3a, head)
+        let all = Self.highs & (1 &<< UInt64(8 * length) &- 1)
+        guard head & Self.highs == 0, (isSmall | isDigit) & all == all else { return nil }
+        guard notesKey(head) else { return nil }
+        position = start + length + 1
+        let bits = UInt128(head.byteSwapped >> UInt64(64 - 8 * length))
+        let roles = Lexicon.keys.roles(of: PackedName(lastBytes: bits, count: length))
+        return Key(start: start, count: length, roles: roles, head: head)
+    }
+
+    /// The high bit of each byte that is at least `least`, for bytes of ASCII.
+    @inline(__always)
+    private static func atLeast(_ least: UInt64, _ word: UInt64) -> UInt64 {
+        ((word | highs) &- (ones &* least)) & highs
+    }
+
+    private mutating func readLongKey() -> Key? {
         let start = position + 1
         var index = start
         var reader = NameReader()
@@ -177,18 +212,29 @@ struct ContentGlance {
             hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
             index += 1
         }
-        guard index < count, keyCount < Self.maximumOpenKeys else { return nil }
+        guard index < count, notesKey(index - start < 8 ? head : hash) else { return nil }
         position = index + 1
-        let keys = scratch + Self.maximumDepth + 1
-        for other in Int(truncatingIfNeeded: scratch[depth])..<keyCount where keys[other] == hash {
-            return nil
-        }
-        keys[keyCount] = hash
-        keyCount += 1
         var roles = Lexicon.keys.roles(of: reader.whole)
         if reader.hasSeveralWords { roles.formUnion(Lexicon.keyEndings.roles(of: reader.word)) }
         return Key(start: start, count: index - start, roles: roles, head: head)
     }
+
+    /// Keeps a key's hash, or the key itself if it is short, and says whether its object has none
+    /// like it yet.
+    @inline(__always)
+    private mutating func notesKey(_ hash: UInt64) -> Bool {
+        guard keyCount < Self.maximumOpenKeys else { return false }
+        let keys = scratch + Self.maximumDepth + 1
+        for other in Int(truncatingIfNeeded: scratch[depth])..<keyCount where keys[other] == hash {
+            return false
+        }
+        keys[keyCount] = hash
+        keyCount += 1
+        return true
+    }
+
+    private static var ones: UInt64 { 0x0101_0101_0101_0101 }
+    private static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
     /// Whether a key of the root object may be one of Apple's or of another push service (rules G013
     /// and G016).
@@ -310,14 +356,12 @@ extension ContentGlance {
     /// ASCII. It may say no too often, never yes.
     @inline(__always)
     private static func isPlain(_ word: UInt64) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
         // A byte below n borrows into its high bit (Warren, Hacker's Delight, 6-1).
-        let quotes = (word ^ (ones &* 0x22)) &- ones
-        let backslashes = (word ^ (ones &* 0x5c)) &- ones
-        let ats = (word ^ (ones &* 0x40)) &- ones
-        let controls = word &- (ones &* 0x20)
-        return (word | quotes | backslashes | ats | controls) & highs == 0
+        let quotes = (word ^ (Self.ones &* 0x22)) &- Self.ones
+        let backslashes = (word ^ (Self.ones &* 0x5c)) &- Self.ones
+        let ats = (word ^ (Self.ones &* 0x40)) &- Self.ones
+        let controls = word &- (Self.ones &* 0x20)
+        return (word | quotes | backslashes | ats | controls) & Self.highs == 0
     }
 
     private func isOfDigits(_ range: Range<Int>) -> Bool {

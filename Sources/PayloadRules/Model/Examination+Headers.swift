@@ -8,6 +8,15 @@ extension Examination {
         let expiration: ExpirationReading
         let hasCollapseID: Bool
 
+        /// Whether no rule has anything to say of these headers of a background wake: they have a
+        /// time within the next day, and nothing else.
+        var areUnremarkable: Bool {
+            if case .ahead(let seconds) = expiration, (0...86_400).contains(seconds) {
+                return !hasCollapseID
+            }
+            return false
+        }
+
         /// The headers of a wake, which are complete: what it does not ask for is absent.
         init(_ request: WakeRequest, now: WallInstant) {
             expiration =

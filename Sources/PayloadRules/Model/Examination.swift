@@ -103,8 +103,12 @@ struct Examination {
     /// otherwise 4096 (reference §5.1).
     var maximumPayloadBytes: Int {
         type == .voip || draft?.isBroadcast == true
-            ? PushType.voip.maximumPayloadBytes : PushType.alert.maximumPayloadBytes
+            ? Self.maximumCallBytes : Self.maximumBytes
     }
+
+    /// The limit of most types, in bytes.
+    static let maximumBytes = PushType.background.maximumPayloadBytes
+    private static let maximumCallBytes = PushType.voip.maximumPayloadBytes
 
     /// The member of `aps` with this key; the last one, as most parsers see it.
     func member(_ key: APSKey) -> (key: Int, value: Int)? {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PayloadRules
+import Testing
+import WakeModel
+
+@Suite("Rule reference")
+struct RuleReferenceTests {
+    /// The committed reference, found from this file.
+    private static let file = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Sources/PayloadRules/PayloadRules.docc/Rules.md")
+
+    /// With `ROUSE_WRITE_REFERENCE` set, the file is written anew instead.
+    @Test("the committed reference is the one that the table gives")
+    func referenceIsCurrent() throws {
+        if ProcessInfo.processInfo.environment["ROUSE_WRITE_REFERENCE"] != nil {
+            try RuleReference.markdown.write(to: Self.file, atomically: true, encoding: .utf8)
+        }
+        let committed = try String(contentsOf: Self.file, encoding: .utf8)
+        #expect(
+            committed == RuleReference.markdown,
+            "It is stale: run this test once with ROUSE_WRITE_REFERENCE=1 and commit the file.")
+    }
+
+    @Test("every rule has its section and its row", arguments: Rules.table.map(\.id))
+    func everyRuleIsThere(id: RuleID) throws {
+        let rule = try #require(Rules.rule(id))
+        let text = RuleReference.markdown
+        #expect(text.contains("\n### \(id): \(rule.title)\n"))
+        #expect(text.contains("\n| \(id) | \(rule.severity) |"))
+        #expect(text.contains(RuleReference.section(rule)))
+        #expect(!rule.title.contains("|"))
+    }
+}
+
+@Suite("Payload schemas")
+struct PayloadSchemaTests {
+    private func object(_ text: String) throws -> [String: Any] {
+        try #require(
+            try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    @Test(
+        "a schema is JSON of the 2020-12 draft",
+        arguments: [PayloadSchema.background, PayloadSchema.voip])
+    func form(schema: String) throws {
+        let root = try object(schema)
+        #expect(root["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
+        #expect(root["type"] as? String == "object")
+        _ = try JSONScanner.scan(Array(schema.utf8))
+    }
+
+    @Test("the background schema takes content-available 1 alone inside aps")
+    func background() throws {
+        let properties = try object(PayloadSchema.background)["properties"] as? [String: Any]
+        let aps = try #require(properties?["aps"] as? [String: Any])
+        #expect(aps["additionalProperties"] as? Bool == false)
+        #expect(aps["required"] as? [String] == ["content-available"])
+        let keys = try #require(aps["properties"] as? [String: [String: Any]])
+        #expect(Array(keys.keys) == ["content-available"])
+        #expect(keys["content-available"]?["const"] as? Int == 1)
+    }
+
+    @Test("the VoIP schema asks for one of the default call identifiers")
+    func voip() throws {
+        let choices = try object(PayloadSchema.voip)["anyOf"] as? [[String: Any]]
+        let keys = choices?.compactMap { ($0["required"] as? [String])?.first }
+        #expect(keys == WakeValidator.Configuration().callIdentifierKeys)
+    }
+}
