@@ -46,8 +46,8 @@ struct JUnitStyle: ReportStyle {
         guard counts.isFailure(isStrict: isStrict) else { return start + "/>\n" }
         let total = counts.errors + counts.warnings + counts.notes
         let more = total - LintLimits.junitFindingsPerFile
-        let rest = more > 0 ? "and \(more) findings more\n" : ""
-        let message = "\(counts.errors) errors, \(counts.warnings) warnings"
+        let rest = more > 0 ? "and \(more) more\n" : ""
+        let message = "errors: \(counts.errors), warnings: \(counts.warnings)"
         return "\(start)>\n<failure type=\"\(counts.errors > 0 ? "error" : "warning")\" "
             + "message=\"\(message)\">\(XMLText.content(held + rest))</failure>\n</testcase>\n"
     }

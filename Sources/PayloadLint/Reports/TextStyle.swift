@@ -53,6 +53,9 @@ struct TextStyle: ReportStyle {
                 "\(Self.count(count, "payload")) judged as \(type): "
                 + "no push type is given (--push-type says otherwise).\n"
         }
+        if summary.mendedFiles > 0 {
+            text += "Mended \(Self.count(summary.mendedFiles, "file")).\n"
+        }
         if summary.foreignFiles > 0 {
             text +=
                 "\(Self.count(summary.foreignFiles, "YAML file")) passed over: "

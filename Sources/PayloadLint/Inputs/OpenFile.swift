@@ -8,25 +8,6 @@ import Musl
 import Darwin
 #endif
 
-/// What the operating system says of a path.
-enum PathKind: Hashable, Sendable {
-    case file
-    case folder
-    /// A pipe, a terminal, a device: read as it comes.
-    case stream
-
-    /// What stands at a path, symbolic links followed; `nil` where nothing does.
-    init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        switch status.st_mode & S_IFMT {
-        case S_IFDIR: self = .folder
-        case S_IFREG: self = .file
-        default: self = .stream
-        }
-    }
-}
-
 /// A file that is open for reading, and is closed with the value.
 struct OpenFile: ~Copyable {
     private let descriptor: Int32
@@ -93,27 +74,4 @@ struct OpenFile: ~Copyable {
             return LintProblem(.missing, "\(path) cannot be read: \(reason). Check the path.")
         }
     }
-}
-
-/// The names in a folder, without `.` and `..`, in the order of their bytes.
-func entries(ofFolder path: String) throws(LintProblem) -> [String] {
-    guard let stream = opendir(path) else {
-        let reason = String(cString: strerror(errno))
-        throw LintProblem(
-            errno == EACCES ? .notAllowed : .missing,
-            "\(path) cannot be listed: \(reason). Check the folder and its permissions.")
-    }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-        // SAFETY: readdir returns an entry whose name ends with a zero byte, and which stays valid
-        // until the next call on this stream; the name is copied before that.
-        let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
-            name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: name)) {
-                String(cString: $0)
-            }
-        }
-        if name != "." && name != ".." { names.append(name) }
-    }
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
 }
