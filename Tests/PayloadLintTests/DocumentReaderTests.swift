@@ -107,6 +107,12 @@ struct DocumentReaderTests {
         #expect(item.places.editableRange(0..<1) == nil)
     }
 
+    @Test("a line is never YAML")
+    func line() {
+        let reader = DocumentReader(assumptions: PushAssumptions(), forcedKind: nil)
+        #expect(reader.readLine(Array("a: \"headers\"".utf8)).kind == .payload)
+    }
+
     @Test("headers that are no object are a fault")
     func badHeaders() {
         let document = Self.read("{\"headers\":[],\"payload\":{}}")

@@ -45,7 +45,8 @@ struct LogTests {
     @Test("a line has time, device, headers, payload and answer")
     func line() throws {
         let text = """
-            {"time":"2026-11-21T09:34:00Z","token":"740f","headers":{"apns-push-type":"background"},\
+            {"time":"2026-11-21T09:34:00Z","token":"740f",\
+            "headers":{"apns-push-type":"background"},\
             "body":{"aps":{"content-available":1}},"status":410,"reason":"Unregistered"}
             """
         let push = try #require(Self.reader.read(Array(text.utf8)).push)

@@ -72,13 +72,13 @@ struct MendingTests {
             ),
             (
                 "a.json",
-                "{\"headers\":{\"apns-push-type\":\"background\"},\"payload\":{\"aps\":{\"content-available\":true}}}",
-                "{\"headers\":{\"apns-push-type\":\"background\"},\"payload\":{\"aps\":{\"content-available\":1}}}"
+                request("{\"aps\":{\"content-available\":true}}"),
+                request("{\"aps\":{\"content-available\":1}}")
             ),
             (
                 "a.jsonl",
-                "{\"aps\":{\"content-available\":true}}\r\n\n{oops\n{\"aps\":{\"content-available\":\"1\"}}",
-                "{\"aps\":{\"content-available\":1}}\r\n\n{oops\n{\"aps\":{\"content-available\":1}}"
+                "{\"aps\":{\"content-available\":true}}\r\n\n{oops\n{\"aps\":{\"badge\":true}}",
+                "{\"aps\":{\"content-available\":1}}\r\n\n{oops\n{\"aps\":{\"badge\":true}}"
             ),
         ])
     func documents(name: String, text: String, expected: String) async throws {
@@ -94,7 +94,7 @@ struct MendingTests {
             ),
             (
                 "a.json",
-                #"{"headers":{"apns-push-type":"background"},"payload":"{\"aps\":{\"content-available\":true}}"}"#
+                request(#""{\"aps\":{\"content-available\":true}}""#)
             ),
         ])
     func untouched(name: String, text: String) async throws {
@@ -174,8 +174,9 @@ struct MendingTests {
             "x",
         ]
         let values = ["1", "true", "\"1\"", "0", "{}", "\"\"", "null", "[1]"]
-        let members = (0..<Int.random(in: 0...5, using: &generator)).map { _ in
-            "\"\(keys.randomElement(using: &generator) ?? "")\" : \(values.randomElement(using: &generator) ?? "")"
+        let members = (0..<Int.random(in: 0...5, using: &generator)).map { _ -> String in
+            let key = keys.randomElement(using: &generator) ?? ""
+            return "\"\(key)\" : \(values.randomElement(using: &generator) ?? "")"
         }
         let text = "{ \"aps\" : { \(members.joined(separator: " , ")) } }"
         let once = try await Self.mended(text, .all)

@@ -51,34 +51,34 @@ struct RunTests {
         arguments: [
             (
                 "a.json",
-                "{\"headers\": {\"apns-push-type\": \"background\"},\n \"payload\": {\"aps\":\n {\"content-available\": 1, \"badge\": 0}}}",
+                request("\n{\"aps\":\n {\"content-available\": 1, \"badge\": 0}}"),
                 ["BG004 3:27 /payload/aps/badge"], "request"
             ),
             (
                 "a.apns",
-                "{\n\"Simulator Target Bundle\": \"x\",\n\"aps\": {\"content-available\": 1, \"badge\": 0}}",
-                ["BG004 3:33 /aps/badge"], "apns"
+                "{\n\"Simulator Target Bundle\": \"x\",\n\"aps\": {\"badge\": 0}}",
+                ["BG004 3:9 /aps/badge"], "apns"
             ),
             (
                 "a.yml",
-                "headers: {apns-push-type: background}\npayload:\n  aps:\n    content-available: 1\n    badge: 0\n",
+                "headers: {apns-push-type: background}\npayload:\n  aps:\n    a: 1\n    badge: 0\n",
                 ["BG004 5:5 /payload/aps/badge"], "request"
             ),
             (
                 "a.jsonl",
-                "{\"aps\":{\"content-available\":1}}\r\n\r\n{\"aps\":{\"content-available\":1,\"badge\":0}}\r\n{oops\n",
-                ["BG004 3:31 /aps/badge", "G001 4:2 "], "lines"
+                "{\"aps\":{}}\r\n\r\n{\"aps\":{\"badge\":0}}\r\n{oops\n",
+                ["BG004 3:9 /aps/badge", "G001 4:2 "], "lines"
             ),
             (
                 "a.json",
-                #"{"headers":{"apns-push-type":"background"},"payload":"{\"aps\":{\"content-available\":1,\"badge\":0}}"}"#,
+                request(#""{\"aps\":{\"content-available\":1,\"badge\":0}}""#),
                 ["BG004 1:89 /payload/aps/badge"], "request"
             ),
         ])
     func places(name: String, text: String, findings: [String], kind: String) async throws {
         let folder = try TestFolder()
         let path = try folder.write(text, to: name)
-        let run = try await FinishedRun([path], Self.options())
+        let run = try await FinishedRun([path], Self.options("BG004,G001"))
         #expect(try run.findings() == findings)
         #expect(try run.files().first?["kind"] as? String == kind)
     }
@@ -229,7 +229,7 @@ struct RunTests {
         let text =
             "{\"aps\":{\"content-available\":\"\(secret)\",\"badge\":\"\(secret)\",}}"
         let good =
-            "{\"aps\":{\"content-available\":\"\(secret)\",\"badge\":\"\(secret)\",\"x\":1},\"v\":\"\(secret)\"}"
+            "{\"aps\":{\"sound\":\"\(secret)\",\"badge\":\"\(secret)\"},\"v\":\"\(secret)\"}"
         try folder.write(text, to: "bad.json")
         try folder.write(good, to: "a.json")
         try folder.write("headers: {apns-topic: \(secret)}\npayload: \(good)\n", to: "r.yaml")

@@ -94,6 +94,11 @@ extension RuleSelection {
     static func only(_ rules: String) throws -> RuleSelection { try RuleSelection([rules]) }
 }
 
+/// A request document with a background push, in one line of JSON.
+func request(_ payload: String) -> String {
+    "{\"headers\":{\"apns-push-type\":\"background\"},\"payload\":\(payload)}"
+}
+
 /// A generator that repeats itself for the same seed (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64

@@ -19,7 +19,7 @@ struct PushChecker: Sendable {
         var isInferred = false
     }
 
-    /// The rules that speak where no payload could be read, which then was judged as nothing.
+    /// The rules that speak where no payload could be read: then it looks like nothing.
     private static let unreadable: Set<RuleID> = ["G001", "G002", "G005", "G009"]
 
     /// Checks a document that was read from `text`.
@@ -28,10 +28,11 @@ struct PushChecker: Sendable {
         report(document.faults, in: text, &result)
         guard let item = document.item else { return result }
         let report = validator.report(on: item.draft)
-        result.pushType = report.pushType
-        result.isInferred =
-            report.pushTypeIsInferred
-            && !report.diagnostics.contains { Self.unreadable.contains($0.rule) }
+        let isUnreadable = report.diagnostics.contains { Self.unreadable.contains($0.rule) }
+        if !report.pushTypeIsInferred || !isUnreadable {
+            result.pushType = report.pushType
+            result.isInferred = report.pushTypeIsInferred
+        }
         for diagnostic in report.diagnostics { add(diagnostic, of: item, in: text, &result) }
         return result
     }

@@ -16,8 +16,7 @@ struct DocumentReader: Sendable {
     func read(_ bytes: [UInt8], name: String) -> PushDocument {
         let isYAML = looksLikeYAML(bytes, name: name)
         do throws(JSONSyntaxError) {
-            let document = try JSONScanner.scan(bytes)
-            return read(document)
+            return read(try JSONScanner.scan(bytes))
         } catch {
             if isYAML { return readYAML(bytes) }
             // The rules find the fault again, and say what it is.
@@ -33,7 +32,11 @@ struct DocumentReader: Sendable {
         guard marks.contains(where: { bytes.contains(text: $0) }) else {
             return bare(bytes, .payload)
         }
-        return read(bytes, name: "")
+        do throws(JSONSyntaxError) {
+            return read(try JSONScanner.scan(bytes))
+        } catch {
+            return bare(bytes, .payload)
+        }
     }
 
     private func read(_ document: JSONDocument) -> PushDocument {

@@ -11,6 +11,14 @@ struct GlobPattern: Hashable, Sendable {
         case wildcards([Unicode.Scalar])
         /// `**`: any number of folders, none included.
         case anyFolders
+
+        init(_ part: String) {
+            let hasWildcards = part.contains { "*?[".contains($0) }
+            self =
+                part == "**"
+                ? .anyFolders
+                : hasWildcards ? .wildcards(Array(part.unicodeScalars)) : .name(part)
+        }
     }
 
     /// The parts, once for each way to read the braces.
@@ -27,11 +35,11 @@ struct GlobPattern: Hashable, Sendable {
     init(_ text: String) {
         isAbsolute = text.hasPrefix("/")
         alternatives = Self.withoutBraces(text).map { alternative in
-            alternative.split(separator: "/").filter { $0 != "." }.map { part in
-                if part == "**" { return .anyFolders }
-                let scalars = Array(part.unicodeScalars)
-                return scalars.contains { $0 == "*" || $0 == "?" || $0 == "[" }
-                    ? .wildcards(scalars) : .name(String(part))
+            let parts = alternative.split(separator: "/").filter { $0 != "." }
+            return parts.reduce(into: []) { components, part in
+                // Two in a row say the same as one.
+                if part == "**", components.last == .anyFolders { return }
+                components.append(Component(String(part)))
             }
         }
     }
@@ -100,7 +108,8 @@ struct GlobPattern: Hashable, Sendable {
 }
 
 extension GlobPattern.Component {
-    /// Whether this part stands for a name. A wildcard does not stand for the dot that hides a file.
+    /// Whether this part stands for a name. A wildcard does not stand for the dot that hides a
+    /// file.
     func matches(_ name: String) -> Bool {
         switch self {
         case .anyFolders: return !name.hasPrefix(".")

@@ -7,6 +7,8 @@ struct LintInput: Hashable, Sendable {
     let path: String
     /// Whether somebody named this file, rather than a folder or a pattern that it belongs to.
     let isNamed: Bool
+    /// Whether it can be read only once: standard input, a pipe.
+    var isStream = false
     /// The folder it stands in, from which its settings are looked for.
     var folder: String {
         guard path != "-", let slash = path.lastIndex(of: "/") else { return "." }
@@ -35,7 +37,8 @@ struct InputList {
     private mutating func add(_ argument: String) {
         let (count, problemCount) = (files.count, problems.count)
         switch argument == "-" ? .stream : PathKind(path: argument) {
-        case .file, .stream: add(file: argument, isNamed: true)
+        case .file: add(file: argument, isNamed: true)
+        case .stream: add(file: argument, isNamed: true, isStream: true)
         case .folder:
             walk(argument)
             if files.count == count, problems.count == problemCount {
@@ -59,9 +62,10 @@ struct InputList {
         }
     }
 
-    private mutating func add(file path: String, isNamed: Bool) {
+    private mutating func add(file path: String, isNamed: Bool, isStream: Bool = false) {
         let path = Self.tidy(path)
-        if seen.insert(path).inserted { files.append(LintInput(path: path, isNamed: isNamed)) }
+        guard seen.insert(path).inserted else { return }
+        files.append(LintInput(path: path, isNamed: isNamed, isStream: isStream))
     }
 
     /// Adds the files of a folder and of the folders in it. Symbolic links to folders are not
@@ -88,8 +92,8 @@ struct InputList {
         guard let component = components.first else {
             switch PathKind(path: folder) {
             case .folder: walk(folder)
-            case .file, .stream: add(file: folder, isNamed: false)
-            case nil: break
+            case .file: add(file: folder, isNamed: false)
+            case .stream, nil: break
             }
             return
         }

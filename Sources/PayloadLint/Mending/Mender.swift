@@ -12,8 +12,8 @@ public enum MendingMode: Hashable, Sendable {
     case all
 }
 
-/// Mends documents: makes the repairs of the findings that are reported, and leaves every other byte
-/// alone.
+/// Mends documents: makes the repairs of the findings that are reported, and leaves every other
+/// byte alone.
 struct Mender: Sendable {
     let checker: PushChecker
     let mode: MendingMode

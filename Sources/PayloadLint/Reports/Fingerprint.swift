@@ -3,7 +3,8 @@
 import PayloadRules
 
 /// Names for findings that stay the same while the lines around them move: made of path, rule and
-/// JSON pointer, and for a file of lines of the line's number. Nothing of a payload's values goes in.
+/// JSON pointer, and for a file of lines of the line's number. Nothing of a payload's values goes
+/// in.
 struct Fingerprints {
     private var occurrences: [String: Int] = [:]
     private let file: ReportedFile

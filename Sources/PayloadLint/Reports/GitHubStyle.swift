@@ -2,8 +2,8 @@
 
 import PayloadRules
 
-/// Workflow commands (GitHub Docs, "Workflow commands for GitHub Actions"): a line for each finding,
-/// which the runner shows at its place in a pull request.
+/// Workflow commands (GitHub Docs, "Workflow commands for GitHub Actions"): a line for each
+/// finding, which the runner shows at its place in a pull request.
 struct GitHubStyle: ReportStyle {
     func texts(of findings: [Finding], in file: ReportedFile) -> [String] {
         findings.map { finding in

@@ -5,9 +5,9 @@ import WakeModel
 
 /// Checks files and writes a report: `rouse validate` without its command line.
 ///
-/// Files are checked by several tasks at a time and reported in the order of the arguments. Files of
-/// JSON lines that are longer than a megabyte are checked in blocks, so that memory stays the same
-/// however long they are.
+/// Files are checked by several tasks at a time and reported in the order of the arguments. Files
+/// of JSON lines that are longer than a megabyte are checked in blocks, so that memory stays the
+/// same however long they are.
 public struct LintRun: Sendable {
     let options: LintOptions
     let style: any ReportStyle
@@ -65,8 +65,7 @@ public struct LintRun: Sendable {
             return Array(units[start..<end])
         } work: { batch in
             batch.map { unit in
-                // Standard input can be read only once, so not here.
-                unit.input.path == "-"
+                unit.input.isStream
                     ? (unit, .long) : (unit, checker.check(unit.input, by: checkers[unit.settings]))
             }
         } emit: { (outcomes: [(Unit, FileChecker.Outcome)]) async throws(LintProblem) in
@@ -85,7 +84,7 @@ public struct LintRun: Sendable {
     /// How many units of work may be under way.
     private var window: Int { max(1, options.workers) * LintLimits.unitsPerWorker }
 
-    /// Checks standard input, or a file that turned out to be long.
+    /// Checks what can be read only once, or a file that turned out to be long.
     private func checkLong(_ unit: Unit, _ report: Report) async {
         let checker = report.checkers[unit.settings]
         do throws(LintProblem) {
