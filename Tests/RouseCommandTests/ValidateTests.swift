@@ -62,6 +62,18 @@ struct ValidateTests {
         #expect(empty.out.contains("G002"))
     }
 
+    @Test("a pipe is read once, whatever comes out of it")
+    func pipe() async throws {
+        for (text, line) in [(Self.bad, 1), (Self.good + "\n" + Self.bad + "\n", 2)] {
+            let options = Self.background.joined(separator: " ")
+            let command = "\"\(Rouse.path)\" validate \(options) <(printf '%s' \"$TEXT\")"
+            let result = try await Rouse.run(
+                "/bin/bash", ["-c", command], environment: ["TEXT": text])
+            #expect(result.status == 1, "\(result.all)")
+            #expect(result.out.contains(":\(line):31: error BG004"))
+        }
+    }
+
     @Test("the text report shows the source line with a caret, and not with --no-source")
     func text() async throws {
         let folder = try TestFolder()

@@ -35,11 +35,12 @@ struct RoomTests {
             "Crypto", "FoundationEssentials", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP1",
             "NIOPosix", "NIOSSL", "NIOTLS", "SwiftASN1", "Synchronization", "WakeModel", "X509",
         ],
+        "PayloadLint": ["Darwin", "Glibc", "Musl", "PayloadRules", "WakeModel", "Yams"],
         "RouseCommand": [
             "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "ArgumentParser",
-            "CurlTransport", "Foundation", "Gateway", "Glibc", "Logging", "PayloadRules",
-            "PushTransport", "ServiceLifecycle", "StoreSQLite", "Synchronization", "UnixSignals",
-            "WakeModel", "Yams",
+            "CurlTransport", "Foundation", "Gateway", "Glibc", "Logging", "PayloadLint",
+            "PayloadRules", "PushTransport", "ServiceLifecycle", "StoreSQLite", "Synchronization",
+            "UnixSignals", "WakeModel", "Yams",
         ],
         "rouse": ["Glibc", "RouseCommand"],
         "RouseBenchmarks": [
