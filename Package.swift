@@ -179,7 +179,8 @@ let package = Package(
             name: "RouseBenchmarks",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "CBenchmarkProcess", "CCurlBaseline",
-                "CNghttp2ResetGuard", "PushTransport", "WakeModel", argumentParser,
+                "CNghttp2ResetGuard", "Gateway", "PushTransport", "RouseCommand", "StoreSQLite",
+                "WakeModel", argumentParser, logging,
             ],
             swiftSettings: roomSettings),
 

@@ -34,6 +34,9 @@ done
 step "CurlTransport under the thread sanitizer"
 Tests/CurlTransportFixture/thread-sanitizer.sh || failed+=("thread sanitizer")
 
+step "Deploy/run.sh as a new user runs it"
+Deploy/smoke.sh || failed+=("Deploy/run.sh")
+
 if [[ ${#failed[@]} -gt 0 ]]; then
     step "Failed: ${failed[*]}"
     exit 1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurlShims
+internal import LoopKit
 internal import PushTransport
 
 /// One CURLM with exactly one HTTP/2 connection, and what the loop knows of it.

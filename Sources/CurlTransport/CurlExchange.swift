@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurlShims
+internal import LoopKit
 internal import PushTransport
 
 /// One libcurl easy handle with the bytes that must outlive its transfer. Reused for many.

@@ -2,6 +2,7 @@
 
 internal import CCurlShims
 internal import DequeModule
+internal import LoopKit
 internal import PushTransport
 internal import WakeModel
 
@@ -62,7 +63,7 @@ extension CurlLoop {
         guard live.count < configuration.maximumConnections,
             live.allSatisfy(\.window.isValidated), now >= backoff.notBefore
         else { return nil }
-        let window = StreamWindow(maximum: configuration.maximumStreamsPerConnection)
+        let window = StreamWindow(maximum: settings.maximumStreams)
         guard
             let connection = CurlConnection(
                 reactor: reactor, settings: settings, window: window,
@@ -228,32 +229,5 @@ extension CurlLoop {
         } else {
             ordinaryQueue.prepend(transfer)
         }
-    }
-}
-
-extension WireResponse {
-    /// Copies what the shim kept of an answer.
-    init(_ report: CCurlReport) {
-        // SAFETY: both pointers and lengths describe buffers inside the exchange, which lives until
-        // after this copy.
-        let lines = UnsafeBufferPointer(start: report.headers, count: report.headersLength)
-        let body = UnsafeBufferPointer(start: report.body, count: report.bodyLength)
-        self.init(
-            status: Int(report.status),
-            headers: lines.split(separator: UInt8(ascii: "\n")).compactMap(HeaderField.init(line:)),
-            body: Array(body))
-    }
-}
-
-extension HeaderField {
-    /// Reads `name: value`, white space around the value removed; `nil` without a colon.
-    init?(line: some Collection<UInt8>) {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0d }
-        var value = line[line.index(after: colon)...].drop(while: isSpace)
-        while let last = value.suffix(1).first, isSpace(last) { value = value.dropLast() }
-        self.init(
-            name: String(decoding: line[..<colon], as: UTF8.self).lowercased(),
-            value: String(decoding: value, as: UTF8.self))
     }
 }

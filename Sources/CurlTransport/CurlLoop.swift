@@ -2,6 +2,7 @@
 
 internal import CCurlShims
 internal import DequeModule
+internal import LoopKit
 internal import PushTransport
 internal import WakeModel
 

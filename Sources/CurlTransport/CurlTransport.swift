@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurlShims
+internal import LoopKit
 public import PushTransport
 internal import WakeModel
 
@@ -47,13 +48,13 @@ public final class CurlTransport: PushTransport {
                 description: "No file descriptor is left for the transport; raise the limit "
                     + "(ulimit -n).")
         }
-        let mailbox = Mailbox(reactor: reactor)
+        let mailbox = Mailbox(waker: CurlWaker(reactor: reactor))
         self.mailbox = mailbox
         self.sink = sink
         let start = LoopStart(
             reactor: reactor, mailbox: mailbox, configuration: configuration, sink: sink,
             needsResetRationing: needsResetRationing)
-        guard LoopThread.start(name: "rouse-curl", { start.run() }) else {
+        guard LoopThread.start({ start.run() }) else {
             CCurlReactor_destroy(reactor)
             throw CurlLibrary.Unsuitable(
                 description: "The system cannot start another thread; raise its limit.")
@@ -101,13 +102,16 @@ public final class CurlTransport: PushTransport {
     public var gauges: TransportGauges { mailbox.gauges }
 }
 
-extension Completion {
-    /// The answer to what is submitted after shutdown began.
-    static func refusedByShutdown(_ submission: Submission) -> Completion {
-        let failure = TransportFailure(
-            .shutDown, certainty: .notSent, detail: "the transport is shut down")
-        return Completion(id: submission.id, result: .failure(failure))
-    }
+/// A reactor, for waking it alone.
+///
+/// `@unchecked`: the pointer is not Sendable by itself. The one function called through it,
+/// `CCurlReactor_wake`, may be called from any thread until the reactor is destroyed; the mailbox
+/// calls it only under its lock and before it is closed, and the loop closes the mailbox, under the
+/// same lock, before it destroys the reactor.
+private struct CurlWaker: LoopWaker, @unchecked Sendable {
+    let reactor: OpaquePointer
+
+    func wake() { CCurlReactor_wake(reactor) }
 }
 
 /// What the loop's thread starts from.
@@ -122,6 +126,7 @@ private struct LoopStart: @unchecked Sendable {
     let needsResetRationing: Bool
 
     func run() {
+        CCurl_name_this_thread("rouse-curl")
         let loop = CurlLoop(
             reactor: reactor, mailbox: mailbox, configuration: configuration, sink: sink,
             needsResetRationing: needsResetRationing)

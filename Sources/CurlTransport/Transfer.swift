@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LoopKit
 internal import PushTransport
 
 /// One submission in the loop's hands, from the mailbox to its completion. Confined to the loop's
@@ -41,15 +42,5 @@ final class Transfer {
 
     var isQueued: Bool {
         if case .queued = stage { true } else { false }
-    }
-}
-
-extension Duration {
-    /// Milliseconds, rounded up, held within what fits; none for a negative duration.
-    var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        guard seconds < Int64.max / 4000 else { return Int64.max / 4 }
-        return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
     }
 }

@@ -93,21 +93,57 @@ public final class Gateway: Service {
         _ request: WakeRequest, environment: APNsEnvironment? = nil,
         idempotency: IdempotencyMark? = nil
     ) async -> Acceptance {
+        let inquiry = Inquiry(request, environment: environment, idempotency: idempotency)
+        return await accept([inquiry])[0]
+    }
+
+    /// Checks requests and keeps those that are fine; answers one by one, in order. One that is
+    /// refused does not fail the others. They share few transactions, which is what makes a batch
+    /// cheap; each is admitted for itself.
+    public func accept(_ inquiries: [Inquiry]) async -> [Acceptance] {
+        var answers: [Acceptance?] = Array(repeating: nil, count: inquiries.count)
+        var submissions: [Submission] = []
+        var places: [(index: Int, remarks: [Diagnostic])] = []
+        submissions.reserveCapacity(inquiries.count)
+        places.reserveCapacity(inquiries.count)
+        let now = clock.now()
+        for (index, inquiry) in inquiries.enumerated() {
+            switch examine(inquiry, now: now) {
+            case .refused(let acceptance): answers[index] = acceptance
+            case .fine(let submission, let remarks):
+                submissions.append(submission)
+                places.append((index, remarks))
+            }
+        }
+        for (place, answer) in zip(places, await intake.submit(submissions)) {
+            answers[place.index] = acceptance(answer, place.remarks)
+        }
+        return answers.map { answer in
+            guard let answer else { preconditionFailure("The intake answers each submission.") }
+            return answer
+        }
+    }
+
+    private enum Examined {
+        case refused(Acceptance)
+        case fine(Submission, remarks: [Diagnostic])
+    }
+
+    private func examine(_ inquiry: Inquiry, now: WallInstant) -> Examined {
+        let request = inquiry.request
         let candidates = apps.filter {
             $0.bundleID == request.bundleID
-                && (environment == nil || environment == $0.environment)
+                && (inquiry.environment == nil || inquiry.environment == $0.environment)
         }
-        guard let app = candidates.first else { return .unknownApp }
-        guard candidates.count == 1 else { return .ambiguousEnvironment }
-
-        let now = clock.now()
+        guard let app = candidates.first else { return .refused(.unknownApp) }
+        guard candidates.count == 1 else { return .refused(.ambiguousEnvironment) }
         switch validator.validate(request, now: now) {
         case .invalid(let diagnostics):
-            return .invalid(diagnostics)
+            return .refused(.invalid(diagnostics))
         case .valid(let wake, let remarks):
             let submission = Submission(
-                wake: admissible(wake, app.environment, now), idempotency: idempotency)
-            return acceptance(await intake.submit(submission), remarks)
+                wake: admissible(wake, app.environment, now), idempotency: inquiry.idempotency)
+            return .fine(submission, remarks: remarks)
         }
     }
 

@@ -21,7 +21,35 @@ final class Intake: Sendable {
 
     private struct Waiting {
         let submission: Submission
-        let continuation: CheckedContinuation<Answer, Never>
+        let answers: Answers
+        /// The submission's place among those that are answered together.
+        let index: Int
+    }
+
+    /// The answers to submissions that came together, and who waits for them.
+    private final class Answers: Sendable {
+        private struct State {
+            var answers: [Answer?]
+            var missing: Int
+        }
+
+        private let state: Mutex<State>
+        private let continuation: CheckedContinuation<[Answer], Never>
+
+        init(count: Int, _ continuation: CheckedContinuation<[Answer], Never>) {
+            state = Mutex(State(answers: Array(repeating: nil, count: count), missing: count))
+            self.continuation = continuation
+        }
+
+        func give(_ answer: Answer, at index: Int) {
+            let all = state.withLock { state -> [Answer]? in
+                precondition(state.answers[index] == nil, "A submission was answered twice.")
+                state.answers[index] = answer
+                state.missing -= 1
+                return state.missing == 0 ? state.answers.compactMap(\.self) : nil
+            }
+            if let all { continuation.resume(returning: all) }
+        }
     }
 
     private struct State {
@@ -47,16 +75,23 @@ final class Intake: Sendable {
         self.onAdmission = onAdmission
     }
 
-    /// Waits until the submission is on disk, or refused. Needs ``run()`` to be running.
-    func submit(_ submission: Submission) async -> Answer {
-        await withCheckedContinuation { continuation in
-            let refusal = state.withLock { state -> Answer? in
-                guard !state.isClosed else { return .closed }
-                guard state.queue.count < limits.intakeQueueCount else { return .overloaded }
-                state.queue.append(Waiting(submission: submission, continuation: continuation))
-                return nil
+    /// Waits until each submission is on disk, or refused; answers one by one, in order. They may
+    /// end up in several transactions. Needs ``run()`` to be running.
+    func submit(_ submissions: [Submission]) async -> [Answer] {
+        guard !submissions.isEmpty else { return [] }
+        return await withCheckedContinuation { continuation in
+            let answers = Answers(count: submissions.count, continuation)
+            let (taken, refusal) = state.withLock { state -> (Int, Answer) in
+                guard !state.isClosed else { return (0, .closed) }
+                let room = max(0, limits.intakeQueueCount - state.queue.count)
+                for (index, submission) in submissions.prefix(room).enumerated() {
+                    state.queue.append(
+                        Waiting(submission: submission, answers: answers, index: index))
+                }
+                return (min(room, submissions.count), .overloaded)
             }
-            if let refusal { continuation.resume(returning: refusal) } else { bell.ring() }
+            for index in taken..<submissions.count { answers.give(refusal, at: index) }
+            if taken > 0 { bell.ring() }
         }
     }
 
@@ -96,10 +131,10 @@ final class Intake: Sendable {
             precondition(admissions.count == batch.count, "A store answers each submission.")
             onAdmission()
             for (waiting, admission) in zip(batch, admissions) {
-                waiting.continuation.resume(returning: .stored(admission))
+                waiting.answers.give(.stored(admission), at: waiting.index)
             }
         } catch {
-            for waiting in batch { waiting.continuation.resume(returning: .failed(error)) }
+            for waiting in batch { waiting.answers.give(.failed(error), at: waiting.index) }
         }
     }
 }

@@ -21,10 +21,9 @@ public struct TransportConfiguration: Sendable {
     /// there are full.
     public var maximumConnections: Int = 4
     /// The most streams in flight on one connection; a lower limit that the server sets is obeyed.
-    /// APNs announces 1000 (reference §1.3), but libcurl's cost grows with the streams of one
-    /// connection, and 250 bodies of 130 bytes are what an ordinary connection window takes in half
-    /// a round trip.
-    public var maximumStreamsPerConnection: Int = 250
+    /// `nil` for what suits the transport: 1000, which APNs announces (reference §1.3), and 250 with
+    /// libcurl, whose cost grows with the streams of one connection.
+    public var maximumStreamsPerConnection: Int?
     /// The most submissions that wait for a stream: 100 000 are about 100 MB with their payloads.
     /// Beyond it, each new one fails as `queueFull`.
     public var maximumQueued: Int = 100_000
@@ -33,7 +32,7 @@ public struct TransportConfiguration: Sendable {
     public var connectTimeout: Duration = .seconds(10)
     /// A connection older than this takes nothing new, and closes once what it has is answered:
     /// 12 h. Apple asks for connections that live for hours to days, and for a fresh look-up before
-    /// each.
+    /// each. A native transport keeps it in use until a successor has brought a valid answer.
     public var maximumConnectionAge: Duration = .seconds(12 * 3600)
     /// A connection that carried nothing for this long is not used again: 1 h, after which Apple
     /// recommends a check before relying on it (reference §1.5).

@@ -61,11 +61,12 @@ final class Bench {
 
     /// Runs a hidden subcommand of ours that takes JSON and prints JSON.
     func runOurselves<Question: Encodable, Answer: Decodable>(
-        _ subcommand: String, _ question: Question
+        _ subcommand: String, _ question: Question,
+        processor: Int32? = ChildProcess.clientProcessor
     ) throws -> Answer {
         let text = String(decoding: try JSONEncoder().encode(question), as: UTF8.self)
         let child = try ChildProcess.ourselves(
-            [subcommand, text], processor: ChildProcess.clientProcessor)
+            [subcommand, text], processor: processor)
         let output = try child.waitForEnd().output
         return try JSONDecoder().decode(Answer.self, from: Data(output.utf8))
     }

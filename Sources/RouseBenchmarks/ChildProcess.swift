@@ -31,7 +31,7 @@ final class ChildProcess {
     static let clientProcessor: Int32 = 1
 
     /// Starts a program, found by the search path unless it names a file.
-    init(_ program: String, _ arguments: [String], processor: Int32) throws {
+    init(_ program: String, _ arguments: [String], processor: Int32?) throws {
         let standardInput = try Self.makePipe()
         let standardOutput = try Self.makePipe()
         defer {
@@ -53,10 +53,12 @@ final class ChildProcess {
         posix_spawnattr_setsigmask(&attributes, &noSignals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         // A child inherits the processors of the thread that starts it.
-        guard CBenchmarkProcess_pin(processor) else {
-            throw Failure(description: "processor \(processor) is not there; two are needed")
+        if let processor {
+            guard CBenchmarkProcess_pin(processor) else {
+                throw Failure(description: "processor \(processor) is not there; two are needed")
+            }
         }
-        defer { CBenchmarkProcess_unpin() }
+        defer { if processor != nil { CBenchmarkProcess_unpin() } }
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) }
         words.append(nil)
         defer { for word in words { free(word) } }
@@ -74,7 +76,7 @@ final class ChildProcess {
     }
 
     /// Starts this very program with other arguments.
-    static func ourselves(_ arguments: [String], processor: Int32) throws -> ChildProcess {
+    static func ourselves(_ arguments: [String], processor: Int32?) throws -> ChildProcess {
         try ChildProcess("/proc/self/exe", arguments, processor: processor)
     }
 

@@ -20,10 +20,13 @@ struct MeasuredServer {
     private let process: ChildProcess
 
     /// Starts one and returns when it takes connections.
-    static func start(_ kind: Kind, on bench: Bench) throws -> MeasuredServer {
+    /// Without a processor it shares all of them.
+    static func start(
+        _ kind: Kind, on bench: Bench, processor: Int32? = ChildProcess.serverProcessor
+    ) throws -> MeasuredServer {
         switch kind {
-        case .nghttpd: try startNghttpd(on: bench)
-        case .standIn: try startStandIn(on: bench)
+        case .nghttpd: try startNghttpd(on: bench, processor)
+        case .standIn: try startStandIn(on: bench, processor)
         }
     }
 
@@ -32,7 +35,9 @@ struct MeasuredServer {
 
     func stop() throws { try process.end(SIGTERM) }
 
-    private static func startNghttpd(on bench: Bench) throws -> MeasuredServer {
+    private static func startNghttpd(
+        on bench: Bench, _ processor: Int32?
+    ) throws -> MeasuredServer {
         let port = try Loopback.freePort()
         let process = try ChildProcess(
             "nghttpd",
@@ -40,7 +45,7 @@ struct MeasuredServer {
                 "--address=127.0.0.1", "--workers=1", "--max-concurrent-streams=1000",
                 "--htdocs=" + bench.documentsPath, String(port), bench.keyPath,
                 bench.certificatePath,
-            ], processor: ChildProcess.serverProcessor)
+            ], processor: processor)
         guard Loopback.waitUntilListening(port: port) else {
             throw ChildProcess.Failure(
                 description: "nghttpd does not listen; Debian's nghttp2-server has it")
@@ -49,9 +54,11 @@ struct MeasuredServer {
             kind: .nghttpd, port: port, authorityPath: bench.certificatePath, process: process)
     }
 
-    private static func startStandIn(on bench: Bench) throws -> MeasuredServer {
+    private static func startStandIn(
+        on bench: Bench, _ processor: Int32?
+    ) throws -> MeasuredServer {
         let process = try ChildProcess.ourselves(
-            ["serve-stand-in"], processor: ChildProcess.serverProcessor)
+            ["serve-stand-in"], processor: processor)
         guard let line = process.readLine() else {
             throw ChildProcess.Failure(description: "the stand-in did not start")
         }

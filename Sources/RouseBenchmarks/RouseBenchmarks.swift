@@ -7,7 +7,10 @@ import ArgumentParser
 struct RouseBenchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "RouseBenchmarks",
-        abstract: "Measures the push client, the stand-in for APNs, and the memory they take.",
+        abstract: """
+            Measures the push client, the stand-in for APNs, the gateway, the payload checker, and \
+            memory.
+            """,
         discussion: """
             Everything runs on loopback: the server on the first processor, the client on the \
             second, each as a process of its own, so that the time and memory of one are not \
@@ -20,7 +23,8 @@ struct RouseBenchmarks: AsyncParsableCommand {
             """,
         subcommands: [
             AllBenchmarks.self, ClientBenchmark.self, StandInBenchmark.self, MemoryBenchmark.self,
-            RunLoad.self, RunMemory.self, ServeStandIn.self,
+            GatewayBenchmark.self, PayloadBenchmark.self, RunLoad.self, RunMemory.self,
+            RunGateway.self, ServeStandIn.self,
         ],
         defaultSubcommand: AllBenchmarks.self)
 }

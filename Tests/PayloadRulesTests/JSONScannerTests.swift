@@ -20,6 +20,11 @@ struct JSONScannerTests {
         #expect(error?.expected.isEmpty == false)
     }
 
+    @Test("decides what the standard leaves open", arguments: JSONScannerCases.defined)
+    func decides(text: JSONScannerCases.Defined) {
+        #expect(((try? JSONScanner.scan(text.bytes)) != nil) == text.isAccepted)
+    }
+
     @Test("the tables are as large as they claim to be")
     func tablesAreLarge() {
         #expect(JSONScannerCases.accepted.count >= 70)

@@ -43,6 +43,11 @@ struct ConfigurationTests {
               streams-per-connection: 100
               queue: 5000
               connect-timeout-seconds: 3
+              port: 2197
+              connection-age-seconds: 7200
+              connection-idle-seconds: 600
+              keep-alive-seconds: 0
+              push-timeout-seconds: 20
               proxy: http://user:secret@proxy.example:3128
             apps:
               - bundle-id: com.example.app
@@ -70,6 +75,11 @@ struct ConfigurationTests {
         #expect(configuration.transport.maximumStreamsPerConnection == 100)
         #expect(configuration.transport.maximumQueued == 5000)
         #expect(configuration.transport.connectTimeoutSeconds == 3)
+        #expect(configuration.transport.port == 2197)
+        #expect(configuration.transport.connectionAgeSeconds == 7200)
+        #expect(configuration.transport.connectionIdleSeconds == 600)
+        #expect(configuration.transport.keepAliveSeconds == 0)
+        #expect(configuration.transport.pushTimeoutSeconds == 20)
         #expect(
             configuration.transport.proxy
                 == .http(

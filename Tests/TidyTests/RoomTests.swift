@@ -45,8 +45,8 @@ struct RoomTests {
         "rouse": ["Glibc", "RouseCommand"],
         "RouseBenchmarks": [
             "APNsClient", "APNsSimulator", "APNsWire", "ArgumentParser", "CBenchmarkProcess",
-            "CCurlBaseline", "FoundationEssentials", "Glibc", "PushTransport", "Synchronization",
-            "WakeModel",
+            "CCurlBaseline", "Foundation", "FoundationEssentials", "Gateway", "Glibc", "Logging",
+            "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite", "Synchronization", "WakeModel",
         ],
     ]
 

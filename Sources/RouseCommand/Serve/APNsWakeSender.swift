@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import APNsClient
+package import APNsClient
 import APNsWire
-import Gateway
+package import Gateway
 import PushTransport
 import Synchronization
 import WakeModel
 
 /// Takes the gateway's claims to APNs.
-struct APNsWakeSender: WakeSender {
+package struct APNsWakeSender: WakeSender {
     /// The client of each app; apps with the same server and credential share one.
     let clients: [AppIdentity: APNsClient]
 
+    /// A sender over these clients.
+    package init(clients: [AppIdentity: APNsClient]) { self.clients = clients }
+
     /// Sends a batch, all apps at the same time, and reports each answer as it comes.
-    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+    package func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
         let countdown = Countdown(batch.count)
         let finish: @Sendable (SendReport) -> Void = { answer in
             report(answer)

@@ -40,11 +40,13 @@ struct ServedApp: Sendable {
                 opened[app.credential] = credential
             }
             let transport = try transport(app, configuration.transport)
+            var client = APNsClient.Configuration(
+                transport: transport, authentication: credential.authentication)
+            client.pushTimeout = .seconds(configuration.transport.pushTimeoutSeconds)
             apps.append(
                 ServedApp(
                     identity: AppIdentity(bundleID: app.bundleID, environment: app.environment),
-                    client: APNsClient.Configuration(
-                        transport: transport, authentication: credential.authentication),
+                    client: client,
                     group: ConnectionGroup(
                         host: transport.host, port: transport.port, trust: transport.trust,
                         credential: app.credential)))
@@ -74,6 +76,7 @@ struct ServedApp: Sendable {
         _ app: ServeConfiguration.App, _ settings: ServeConfiguration.TransportSettings
     ) throws(CommandFailure) -> TransportConfiguration {
         var transport = TransportConfiguration(app.environment)
+        transport.port = settings.port
         if let server = app.server {
             transport.host = server.host
             transport.port = server.port
@@ -86,6 +89,13 @@ struct ServedApp: Sendable {
         transport.maximumStreamsPerConnection = settings.maximumStreamsPerConnection
         transport.maximumQueued = settings.maximumQueued
         transport.connectTimeout = .seconds(settings.connectTimeoutSeconds)
+        transport.maximumConnectionAge = .seconds(settings.connectionAgeSeconds)
+        transport.maximumIdleTime = .seconds(settings.connectionIdleSeconds)
+        if settings.keepAliveSeconds == 0 {
+            transport.keepAlive = nil
+        } else {
+            transport.keepAlive?.idle = .seconds(settings.keepAliveSeconds)
+        }
         transport.proxy = settings.proxy
         transport.userAgent = "rouse/\(RouseVersion.current)"
         return transport

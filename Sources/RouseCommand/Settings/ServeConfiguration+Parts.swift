@@ -114,6 +114,8 @@ extension CredentialSource {
 extension ServeConfiguration.TransportSettings {
     static let keys = [
         "connections", "streams-per-connection", "queue", "connect-timeout-seconds", "proxy",
+        "port", "connection-age-seconds", "connection-idle-seconds", "keep-alive-seconds",
+        "push-timeout-seconds",
     ]
 
     init(_ mapping: ConfigurationMapping) throws(CommandFailure) {
@@ -126,6 +128,19 @@ extension ServeConfiguration.TransportSettings {
         maximumQueued = try mapping.integer("queue", in: 1...10_000_000) ?? maximumQueued
         connectTimeoutSeconds =
             try mapping.integer("connect-timeout-seconds", in: 1...300) ?? connectTimeoutSeconds
+        port = try mapping.integer("port", in: 443...2197) ?? port
+        guard port == 443 || port == 2197 else {
+            throw mapping.failure("port", "is none of Apple's", "Write 443 or 2197.")
+        }
+        connectionAgeSeconds =
+            try mapping.integer("connection-age-seconds", in: 60...604_800) ?? connectionAgeSeconds
+        connectionIdleSeconds =
+            try mapping.integer("connection-idle-seconds", in: 10...604_800)
+            ?? connectionIdleSeconds
+        keepAliveSeconds =
+            try mapping.integer("keep-alive-seconds", in: 0...86_400) ?? keepAliveSeconds
+        pushTimeoutSeconds =
+            try mapping.integer("push-timeout-seconds", in: 1...3600) ?? pushTimeoutSeconds
         if let text = try mapping.string("proxy") {
             proxy = try mapping.checking("proxy") { () throws(InvalidField) in
                 try ServerSettings.proxy(text, field: "proxy")

@@ -25,6 +25,11 @@ extension ServeConfiguration {
     /// | `transport.queue` | pushes that wait for a stream, 1–10000000 | 100000 |
     /// | `transport.connect-timeout-seconds` | 1–300 | 10 |
     /// | `transport.proxy` | `http://[user:password@]host:port` or `none` | `https_proxy` |
+    /// | `transport.port` | Apple's port, 443 or 2197 | 443 |
+    /// | `transport.connection-age-seconds` | age of the oldest connection, 60–604800 | 43200 |
+    /// | `transport.connection-idle-seconds` | for how long an idle one is used, 10–604800 | 3600 |
+    /// | `transport.keep-alive-seconds` | silence before a probe, 0 for none | 60 |
+    /// | `transport.push-timeout-seconds` | all that one push may take, 1–3600 | 30 |
     ///
     /// | Key of an app | Value |
     /// |---|---|

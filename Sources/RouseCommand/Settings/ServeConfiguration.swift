@@ -78,6 +78,16 @@ struct ServeConfiguration: Hashable, Sendable {
         var maximumQueued = 100_000
         /// How long connecting may take, in seconds.
         var connectTimeoutSeconds = 10
+        /// Apple's port: 443, or 2197. A server that stands in for Apple's has its own.
+        var port = 443
+        /// The age at which a connection takes nothing new, in seconds.
+        var connectionAgeSeconds = 12 * 3600
+        /// For how long an idle connection is used again, in seconds.
+        var connectionIdleSeconds = 3600
+        /// The silence after which a peer is probed, in seconds; 0 for no probes.
+        var keepAliveSeconds = 60
+        /// How long one push may take, queueing and connecting included, in seconds.
+        var pushTimeoutSeconds = 30
         /// The way out.
         var proxy: TransportConfiguration.Proxy = .environment
     }

@@ -2,16 +2,16 @@
 
 internal import Synchronization
 
-/// Counts, in debug builds, what holds memory of libcurl or of a submitter, so that tests can prove
+/// Counts, in debug builds, what holds memory of a library or of a submitter, so that tests can prove
 /// that all of it is given back. Costs nothing in release builds.
 package enum LiveObjects {
     /// What is counted.
     package enum Kind: Sendable {
         /// A submission in a loop's hands.
         case transfer
-        /// A libcurl easy handle.
+        /// A libcurl easy handle, or shared header fields in the form of HPACK.
         case exchange
-        /// A CURLM.
+        /// A CURLM, or an HTTP/2 connection in any phase of its life.
         case connection
     }
 
@@ -28,8 +28,9 @@ package enum LiveObjects {
         }
     }
 
+    /// One more, or one fewer.
     @inline(__always)
-    static func count(_ kind: Kind, by difference: Int) {
+    package static func count(_ kind: Kind, by difference: Int) {
         #if DEBUG
         switch kind {
         case .transfer: transfers.add(difference, ordering: .relaxed)

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import CurlTransport
+import LoopKit
 
 @Suite("Deadlines")
 struct DeadlineQueueTests {

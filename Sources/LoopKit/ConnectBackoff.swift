@@ -10,28 +10,32 @@
 ///
 /// The actual wait is drawn between half of that and all of it, so that many clients do not come
 /// back at the same moment. Apple may take rapid reconnecting for an attack (reference §1.5).
-struct ConnectBackoff {
+package struct ConnectBackoff {
     /// The longest first wait.
-    static let initialMilliseconds: Int64 = 250
+    package static let initialMilliseconds: Int64 = 250
     /// The longest wait of all.
-    static let maximumMilliseconds: Int64 = 30_000
+    package static let maximumMilliseconds: Int64 = 30_000
 
     /// How far connections that had given valid answers can raise the wait.
-    static let maximumFailuresAfterAnswers = 3
+    package static let maximumFailuresAfterAnswers = 3
 
     private var failures = 0
-    private(set) var notBefore: Int64 = .min
+    /// When the next attempt may be made, in monotonic milliseconds.
+    package private(set) var notBefore: Int64 = .min
+
+    /// No attempt has failed.
+    package init() {}
 
     /// A connection failed: before it gave a valid answer, or soon after. `jitter` is a number
     /// drawn from 0 ..< 1.
-    mutating func didFail(now: Int64, jitter: Double, hadAnswers: Bool = false) {
+    package mutating func didFail(now: Int64, jitter: Double, hadAnswers: Bool = false) {
         failures = min(failures + 1, hadAnswers ? Self.maximumFailuresAfterAnswers : 16)
         let longest = min(Self.maximumMilliseconds, Self.initialMilliseconds << (failures - 1))
         notBefore = now + longest / 2 + Int64(Double(longest / 2) * jitter)
     }
 
     /// A connection that had lived for a while gave a valid answer.
-    mutating func didSucceed() {
+    package mutating func didSucceed() {
         failures = 0
         notBefore = .min
     }

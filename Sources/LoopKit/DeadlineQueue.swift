@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HeapModule
+internal import HeapModule
 
 /// Finds what is overdue, without a look at what is not.
 ///
 /// A heap with lazy removal: who finishes in time stays in it until its time or until the finished
 /// outnumber the rest, when the heap is built anew from those that live. So it holds at most about
 /// twice what is alive.
-struct DeadlineQueue {
+package struct DeadlineQueue {
     private struct Entry: Comparable {
         let due: Int64
         let id: UInt64
@@ -17,29 +17,32 @@ struct DeadlineQueue {
     private var heap = Heap<Entry>()
     private var living = 0
 
+    /// Nobody.
+    package init() {}
+
     /// How many entries are kept, finished ones included.
-    var count: Int { heap.count }
+    package var count: Int { heap.count }
 
     /// Adds one, due at a time in monotonic milliseconds.
-    mutating func insert(_ id: UInt64, due: Int64) {
+    package mutating func insert(_ id: UInt64, due: Int64) {
         heap.insert(Entry(due: due, id: id))
         living += 1
     }
 
     /// One finished in time. `isLiving` tells who has not, and is asked only when it is time to
     /// tidy up.
-    mutating func didFinish(isLiving: (UInt64) -> Bool) {
+    package mutating func didFinish(isLiving: (UInt64) -> Bool) {
         living -= 1
         guard heap.count > 2 * living + 1024 else { return }
         heap = Heap(heap.unordered.filter { isLiving($0.id) })
     }
 
     /// The next one that is due at `now`, finished or not; `nil` when nobody is.
-    mutating func popDue(now: Int64) -> UInt64? {
+    package mutating func popDue(now: Int64) -> UInt64? {
         guard let first = heap.min, first.due <= now else { return nil }
         return heap.popMin()?.id
     }
 
     /// When the next one is due.
-    var nextDue: Int64? { heap.min?.due }
+    package var nextDue: Int64? { heap.min?.due }
 }

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import CurlTransport
+import LoopKit
 
 @Suite("Back-off between attempts to connect")
 struct ConnectBackoffTests {

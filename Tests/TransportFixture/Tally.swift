@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CurlTransport
+import LoopKit
 import PushTransport
 import Synchronization
 import WakeModel

@@ -2,6 +2,8 @@
 
 import CurlTransport
 import Glibc
+import HTTP2Transport
+import LoopKit
 import PushTransport
 import Synchronization
 import WakeModel
@@ -38,10 +40,7 @@ final class Scenario: Sendable {
     func send() async throws {
         let descriptors = await descriptorsAfterWarmUp()
         let tally = Tally()
-        let library = try CurlLibrary.loaded()
-        let transport = try CurlTransport(
-            reach, library: library, needsResetRationing: values["ration"] != 0,
-            sink: { tally.take($0) })
+        let transport = try makeTransport { tally.take($0) }
         let window = values["window"] ?? 250
         var next = 0
         while next < count {
@@ -55,7 +54,7 @@ final class Scenario: Sendable {
         await transport.shutDown(gracePeriod: .seconds(1))
         report(tally, submitted: count)
         await checkRelease(descriptors: descriptors)
-        say("hasResetGuard", library.hasResetGuard ? 1 : 0)
+        if !isNative { say("hasResetGuard", try CurlLibrary.loaded().hasResetGuard ? 1 : 0) }
     }
 
     /// Several threads that submit, cancel, replace connections, read gauges, and a shutdown under
@@ -65,7 +64,7 @@ final class Scenario: Sendable {
         say("seed", Int(seed))
         let descriptors = await descriptorsAfterWarmUp()
         let tally = Tally()
-        let transport = try CurlTransport(reach, sink: { tally.take($0) })
+        let transport = try makeTransport { tally.take($0) }
         let threads = values["threads"] ?? 3
         let perThread = count / threads
         await withTaskGroup(of: Void.self) { group in
@@ -105,7 +104,7 @@ final class Scenario: Sendable {
     /// The processor time that two seconds cost: with nothing to do, and with a queue that waits.
     func idle() async throws {
         let tally = Tally()
-        let transport = try CurlTransport(reach, sink: { tally.take($0) })
+        let transport = try makeTransport { tally.take($0) }
         transport.submit([push(1)])
         await tally.wait(for: 1)
         var before = ThisProcess.processorMicroseconds
@@ -129,7 +128,7 @@ final class Scenario: Sendable {
     /// woken all the time. A lost wake-up would cost the loop's longest wait, a second.
     func hammer() async throws {
         let latch = Latch()
-        let transport = try CurlTransport(reach, sink: { latch.release($0) })
+        let transport = try makeTransport { latch.release($0) }
         let tasks = values["threads"] ?? 3
         let perTask = count / tasks
         let clock = ContinuousClock()
@@ -155,6 +154,15 @@ final class Scenario: Sendable {
     }
 
     // MARK: - Parts
+
+    private var isNative: Bool { values["native"] == 1 }
+
+    private func makeTransport(_ sink: @escaping CompletionSink) throws -> any PushTransport {
+        if isNative { return try HTTP2Transport(reach, sink: sink) }
+        guard let ration = values["ration"] else { return try CurlTransport(reach, sink: sink) }
+        return try CurlTransport(
+            reach, library: try CurlLibrary.loaded(), needsResetRationing: ration != 0, sink: sink)
+    }
 
     private var patience: Duration { .milliseconds(values["timeout"] ?? 20_000) }
 

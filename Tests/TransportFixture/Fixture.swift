@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CurlTransport
 import Glibc
 import PushTransport
 import WakeModel
 
 /// A client in a process of its own, without the reset guard: for what a test bundle cannot show of
 /// itself (descriptors, threads, processor time, signals, the fault of libcurl 7.88.1), and for the
-/// thread sanitizer, because it depends on the transport alone.
+/// sanitizers, because it depends on the transports alone. `native=1` chooses the native one.
 ///
-///     CurlTransportFixture SCENARIO HOST PORT CA-FILE [NAME=VALUE …]
+///     TransportFixture SCENARIO HOST PORT CA-FILE [NAME=VALUE …]
 ///
 /// Prints one `name value` a line, and ends with 1 if the scenario's own checks failed.
 @main
@@ -17,7 +16,7 @@ enum Fixture {
     static func main() async {
         let arguments = CommandLine.arguments
         guard arguments.count >= 5, let port = Int(arguments[3]) else {
-            print("usage: CurlTransportFixture SCENARIO HOST PORT CA-FILE [NAME=VALUE …]")
+            print("usage: TransportFixture SCENARIO HOST PORT CA-FILE [NAME=VALUE …]")
             exit(64)
         }
         var values: [String: Int] = [:]
@@ -32,7 +31,7 @@ enum Fixture {
         reach.trust = .file(path: arguments[4])
         reach.proxy = .none
         reach.maximumConnections = values["connections"] ?? 1
-        reach.maximumStreamsPerConnection = values["streams"] ?? 250
+        reach.maximumStreamsPerConnection = values["streams"]
         let scenario = Scenario(reach: reach, values: values, authorization: authorization)
         do {
             switch arguments[1] {
@@ -72,7 +71,7 @@ enum ThisProcess {
     /// Threads by the name that the transport gives to its own.
     static var transportThreads: Int {
         names(in: "/proc/self/task").count { task in
-            read("/proc/self/task/\(task)/comm").hasPrefix("rouse-curl")
+            read("/proc/self/task/\(task)/comm").hasPrefix("rouse-")
         }
     }
 

@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CCurlShims
 internal import Glibc
 
-/// A named thread for a loop that blocks, which must not be one of Swift's cooperative pool.
-enum LoopThread {
+/// A thread for a loop that blocks, which must not be one of Swift's cooperative pool.
+package enum LoopThread {
     private final class Body {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Starts a detached thread. `name` has at most 15 bytes, the kernel's limit. False if the
-    /// system has no thread left; then nothing was started.
-    static func start(name: StaticString, _ run: @escaping @Sendable () -> Void) -> Bool {
-        precondition(name.utf8CodeUnitCount <= 15, "A thread's name has at most 15 bytes.")
-        let named: @Sendable () -> Void = {
-            CCurl_name_this_thread("\(name)")
-            run()
-        }
+    /// Starts a detached thread. False if the system has no thread left; then nothing was started.
+    package static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
         // SAFETY: retained here once, released by the thread's first line, or below if there is no
         // thread.
-        let body = Unmanaged.passRetained(Body(named))
+        let body = Unmanaged.passRetained(Body(run))
         var thread = pthread_t()
         guard pthread_create(&thread, nil, LoopThread.main, body.toOpaque()) == 0 else {
             body.release()

@@ -1,30 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CCurlShims
-internal import PushTransport
+package import PushTransport
 internal import Synchronization
+
+/// Ends a loop's wait, or its next one.
+package protocol LoopWaker: Sendable {
+    /// Called from any thread, under the mailbox's lock, and never after
+    /// ``Mailbox/close(gauges:)``.
+    func wake()
+}
 
 /// What the front and the loop share: messages in, gauges out.
 ///
 /// Messages are appended under a lock and swapped out whole, and the loop is woken only if it said
 /// that it sleeps, so under load a submission costs one short lock and no system call.
-final class Mailbox: Sendable {
+package final class Mailbox: Sendable {
     /// Everything that came in since the last look.
-    struct Contents {
-        var submissions: [Submission] = []
-        var cancellations: [Cancellation] = []
-        var replacesConnections = false
+    package struct Contents {
+        /// In the order in which they came.
+        package var submissions: [Submission] = []
+        /// In the order in which they came.
+        package var cancellations: [Cancellation] = []
+        /// Whether all connections are to be replaced.
+        package var replacesConnections = false
+        /// Whether somebody rang, without any message.
+        package var isRung = false
         /// When shutdown was asked for: the time left for what is in flight.
-        var shutdownGrace: Duration?
+        package var shutdownGrace: Duration?
+
+        /// Nothing.
+        package init() {}
 
         /// A cancellation, and how many of `submissions` came before it.
-        struct Cancellation {
-            let id: Submission.ID
-            let submittedBefore: Int
+        package struct Cancellation {
+            /// Of which submission.
+            package let id: Submission.ID
+            /// How many submissions stand before it.
+            package let submittedBefore: Int
+
+            /// Pairs them.
+            package init(id: Submission.ID, submittedBefore: Int) {
+                self.id = id
+                self.submittedBefore = submittedBefore
+            }
         }
 
         var isEmpty: Bool {
-            submissions.isEmpty && cancellations.isEmpty && !replacesConnections
+            submissions.isEmpty && cancellations.isEmpty && !replacesConnections && !isRung
                 && shutdownGrace == nil
         }
     }
@@ -44,25 +66,16 @@ final class Mailbox: Sendable {
         case closed
     }
 
-    /// A reactor, for waking it alone.
-    ///
-    /// `@unchecked`: the pointer is not Sendable by itself. The one function called through it,
-    /// `CCurlReactor_wake`, may be called from any thread until the reactor is destroyed; it is
-    /// called only under the lock and before the phase `closed`, and the loop enters that phase,
-    /// under the same lock, before it destroys the reactor.
-    private struct Waker: @unchecked Sendable {
-        let reactor: OpaquePointer
-    }
-
     private let state = StateLock(State())
-    private let waker: Waker
+    private let waker: any LoopWaker
 
-    init(reactor: OpaquePointer) { waker = Waker(reactor: reactor) }
+    /// An open mailbox of the loop that `waker` wakes.
+    package init(waker: any LoopWaker) { self.waker = waker }
 
     // MARK: The front's side
 
     /// Leaves messages for the loop. False once shutdown has begun: then nothing was left.
-    func leave(_ edit: (inout Contents) -> Void) -> Bool {
+    package func leave(_ edit: (inout Contents) -> Void) -> Bool {
         state.withLock { state in
             guard state.phase == .open else { return false }
             edit(&state.contents)
@@ -71,8 +84,17 @@ final class Mailbox: Sendable {
         }
     }
 
+    /// Ends the loop's wait, so that it looks at what changed elsewhere. Also during shutdown.
+    package func ring() {
+        state.withLock { state in
+            guard state.phase != .closed else { return }
+            state.contents.isRung = true
+            wake(&state)
+        }
+    }
+
     /// Asks the loop to shut down; a shorter grace than one asked for earlier replaces it.
-    func requestShutdown(grace: Duration) {
+    package func requestShutdown(grace: Duration) {
         state.withLock { state in
             guard state.phase != .closed else { return }
             state.phase = .shuttingDown
@@ -82,7 +104,7 @@ final class Mailbox: Sendable {
     }
 
     /// Returns when the loop has left.
-    func waitUntilClosed() async {
+    package func waitUntilClosed() async {
         await withCheckedContinuation { continuation in
             let isClosed = state.withLock { state in
                 if state.phase != .closed { state.waiters.append(continuation) }
@@ -93,7 +115,7 @@ final class Mailbox: Sendable {
     }
 
     /// What the loop held at its last turn, and what has come in since.
-    var gauges: TransportGauges {
+    package var gauges: TransportGauges {
         state.withLock { state in
             var gauges = state.gauges
             if state.phase != .closed { gauges.queued += state.contents.submissions.count }
@@ -104,13 +126,13 @@ final class Mailbox: Sendable {
     private func wake(_ state: inout State) {
         guard state.isAsleep else { return }
         state.isAsleep = false
-        CCurlReactor_wake(waker.reactor)
+        waker.wake()
     }
 
     // MARK: The loop's side
 
     /// Takes all messages into `contents`, which must be empty and whose storage is reused.
-    func take(into contents: inout Contents) {
+    package func take(into contents: inout Contents) {
         state.withLock { state in
             state.isAsleep = false
             swap(&state.contents, &contents)
@@ -118,10 +140,10 @@ final class Mailbox: Sendable {
     }
 
     /// Says what the loop holds.
-    func publish(_ gauges: TransportGauges) { state.withLock { $0.gauges = gauges } }
+    package func publish(_ gauges: TransportGauges) { state.withLock { $0.gauges = gauges } }
 
     /// Says that the loop is about to wait. False if a message is there, so that it must not.
-    func mayFallAsleep() -> Bool {
+    package func mayFallAsleep() -> Bool {
         state.withLock { state in
             guard state.contents.isEmpty else { return false }
             state.isAsleep = true
@@ -130,7 +152,7 @@ final class Mailbox: Sendable {
     }
 
     /// The loop's last act: from here on nobody touches the reactor. Answers what came too late.
-    func close(gauges: TransportGauges) -> Contents {
+    package func close(gauges: TransportGauges) -> Contents {
         state.withLock { state in
             state.phase = .closed
             state.gauges = gauges
@@ -139,7 +161,7 @@ final class Mailbox: Sendable {
     }
 
     /// Lets those go who wait for the end.
-    func releaseWaiters() {
+    package func releaseWaiters() {
         let waiters = state.withLock { state in
             defer { state.waiters = [] }
             return state.waiters

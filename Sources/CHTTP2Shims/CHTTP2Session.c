@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "CHTTP2Session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// How nghttp2's HEADERS for every request end: `:method: POST`, entry 3 of the static table.
+static const uint8_t PLACEHOLDER = 0x83;
+enum { FRAME_HEADER = 9, FIRST_STREAMS = 64 };
+
+// MARK: - Life
+
+static bool append_text(CHTTP2HeaderBlock *block, const char *name, const char *value) {
+    return CHTTP2HeaderBlock_append(block, (const uint8_t *)name, strlen(name),
+                                    (const uint8_t *)value, strlen(value));
+}
+
+static bool make_blocks(CHTTP2Session *session, const char *authority, const char *userAgent) {
+    session->prologue = CHTTP2HeaderBlock_create();
+    session->epilogue = CHTTP2HeaderBlock_create();
+    return session->prologue && session->epilogue &&
+           append_text(session->prologue, ":method", "POST") &&
+           append_text(session->prologue, ":scheme", "https") &&
+           append_text(session->prologue, ":authority", authority) &&
+           append_text(session->epilogue, "user-agent", userAgent);
+}
+
+static bool open_session(CHTTP2Session *session) {
+    const nghttp2_session_callbacks *callbacks = CHTTP2Session_callbacks();
+    nghttp2_option *options;
+    if (!callbacks || nghttp2_option_new(&options) != 0) return false;
+    // Closed streams are kept for priorities only, which nobody uses (reference §1.3).
+    nghttp2_option_set_no_closed_streams(options, 1);
+    const int code = nghttp2_session_client_new2(&session->session, callbacks, session, options);
+    nghttp2_option_del(options);
+    if (code != 0) return false;
+    const nghttp2_settings_entry settings[] = {
+        {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
+        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, CHTTP2_HEADER_LIST_MAX},
+    };
+    return nghttp2_submit_settings(session->session, NGHTTP2_FLAG_NONE, settings,
+                                   sizeof settings / sizeof *settings) == 0;
+}
+
+CHTTP2Session *CHTTP2Session_create(uint32_t streams, const char *authority,
+                                    const char *userAgent) {
+    CHTTP2Session *session = calloc(1, sizeof *session);
+    if (!session) return NULL;
+    session->streamLimit = streams;
+    session->firstFree = NO_STREAM;
+    session->starting = NO_STREAM;
+    session->state.peerStreamLimit = NGHTTP2_INITIAL_MAX_CONCURRENT_STREAMS;
+    session->encoder = Encoder_create();
+    if (!session->encoder || !make_blocks(session, authority, userAgent) ||
+        !open_session(session)) {
+        CHTTP2Session_destroy(session);
+        return NULL;
+    }
+    return session;
+}
+
+void CHTTP2Session_destroy(CHTTP2Session *session) {
+    // Streams that are open have no callback from here on.
+    nghttp2_session_del(session->session);
+    for (uint32_t place = 0; place < session->streamCount; place++) {
+        if (session->streams[place].isInUse) CHTTP2Session_free_stream(session, place);
+    }
+    free(session->streams);
+    free(session->finished);
+    free(session->unwritten);
+    if (session->encoder) Encoder_destroy(session->encoder);
+    if (session->prologue) CHTTP2HeaderBlock_destroy(session->prologue);
+    if (session->epilogue) CHTTP2HeaderBlock_destroy(session->epilogue);
+    // Device tokens, provider tokens and payloads went through here.
+    explicit_bzero(&session->head, sizeof session->head);
+    if (session->staged) explicit_bzero(session->staged, session->stagedCapacity);
+    free(session->staged);
+    free(session);
+}
+
+// MARK: - Places
+
+static bool grow(CHTTP2Session *session) {
+    uint32_t count = session->streamCount ? session->streamCount * 2 : FIRST_STREAMS;
+    if (count > session->streamLimit) count = session->streamLimit;
+    if (count <= session->streamCount) return false;
+    Stream *streams = realloc(session->streams, count * sizeof *streams);
+    if (streams) session->streams = streams;
+    uint32_t *finished = realloc(session->finished, count * sizeof *finished);
+    if (finished) session->finished = finished;
+    uint32_t *unwritten = realloc(session->unwritten, count * sizeof *unwritten);
+    if (unwritten) session->unwritten = unwritten;
+    if (!streams || !finished || !unwritten) return false;
+    for (uint32_t place = count; place-- > session->streamCount;) {
+        streams[place].isInUse = false;
+        streams[place].nextFree = session->firstFree;
+        session->firstFree = place;
+    }
+    session->streamCount = count;
+    return true;
+}
+
+static uint32_t take_place(CHTTP2Session *session) {
+    if (session->firstFree == NO_STREAM && !grow(session)) return NO_STREAM;
+    const uint32_t place = session->firstFree;
+    Stream *stream = &session->streams[place];
+    session->firstFree = stream->nextFree;
+    // All but the inline headers, whose length says what counts.
+    memset(stream, 0, offsetof(Stream, headers));
+    stream->isInUse = true;
+    session->state.openStreams++;
+    return place;
+}
+
+void CHTTP2Session_free_stream(CHTTP2Session *session, uint32_t place) {
+    Stream *stream = &session->streams[place];
+    if (stream->ownedBody) explicit_bzero(stream->ownedBody, stream->bodyLength);
+    free(stream->ownedBody);
+    free(stream->answer);
+    free(stream->longHeaders);
+    stream->isInUse = false;
+    stream->nextFree = session->firstFree;
+    session->firstFree = place;
+}
+
+void CHTTP2Session_release(CHTTP2Session *session, uint32_t stream) {
+    CHTTP2Session_free_stream(session, stream);
+}
+
+// MARK: - Bytes on their way out
+
+static bool stage(CHTTP2Session *session, const uint8_t *bytes, size_t length) {
+    if (session->stagedCapacity - session->stagedEnd < length) {
+        size_t capacity = session->stagedCapacity ? session->stagedCapacity : 32768;
+        while (capacity - session->stagedEnd < length) capacity *= 2;
+        uint8_t *grown = realloc(session->staged, capacity);
+        if (!grown) return false;
+        session->staged = grown;
+        session->stagedCapacity = capacity;
+    }
+    memcpy(session->staged + session->stagedEnd, bytes, length);
+    session->stagedEnd += length;
+    return true;
+}
+
+// Puts the header block that was encoded here into the place of nghttp2's, which holds changes of
+// the table's size, if there are any, and the placeholder.
+static bool stage_head(CHTTP2Session *session, const uint8_t *frame, size_t length) {
+    if (frame[length - 1] != PLACEHOLDER) return false;
+    const size_t changes = length - FRAME_HEADER - 1;
+    const size_t payload = changes + session->head.length;
+    uint8_t header[FRAME_HEADER];
+    memcpy(header, frame, FRAME_HEADER);
+    header[0] = (uint8_t)(payload >> 16);
+    header[1] = (uint8_t)(payload >> 8);
+    header[2] = (uint8_t)payload;
+    if (session->unwrittenCount < session->streamCount) {
+        session->unwritten[session->unwrittenCount++] = session->starting;
+    } else {
+        // Requests that were cancelled before a byte of theirs left fill the list: "written" is the
+        // careful answer.
+        session->streams[session->starting].isWritten = true;
+    }
+    session->starting = NO_STREAM;
+    return stage(session, header, FRAME_HEADER) && stage(session, frame + FRAME_HEADER, changes) &&
+           stage(session, session->head.bytes, session->head.length);
+}
+
+bool CHTTP2Session_collect(CHTTP2Session *session) {
+    if (session->isBroken) return false;
+    while (session->stagedEnd - session->stagedStart < CHTTP2_WRITE_THRESHOLD ||
+           session->starting != NO_STREAM) {
+        const uint8_t *bytes;
+        const ssize_t length = nghttp2_session_mem_send(session->session, &bytes);
+        if (length == 0) return true;
+        // nghttp2 gives one frame at a time, but for the preface, whose fourth byte is a space.
+        const bool isFrame = length > FRAME_HEADER;
+        const bool isHead =
+            isFrame && bytes[3] == NGHTTP2_HEADERS && session->starting != NO_STREAM;
+        if (length >= FRAME_HEADER && bytes[3] == NGHTTP2_GOAWAY) session->state.goAwaySent = true;
+        if (length < 0 || !(isHead ? stage_head(session, bytes, (size_t)length)
+                                   : stage(session, bytes, (size_t)length))) {
+            session->isBroken = true;
+            return false;
+        }
+    }
+    return true;
+}
+
+const uint8_t *CHTTP2Session_staged(const CHTTP2Session *session, size_t *length) {
+    *length = session->stagedEnd - session->stagedStart;
+    static const uint8_t nothing;
+    return session->staged ? session->staged + session->stagedStart : &nothing;
+}
+
+void CHTTP2Session_will_write(CHTTP2Session *session) {
+    for (uint32_t index = 0; index < session->unwrittenCount; index++) {
+        session->streams[session->unwritten[index]].isWritten = true;
+    }
+    session->unwrittenCount = 0;
+}
+
+void CHTTP2Session_did_write(CHTTP2Session *session, size_t length) {
+    session->stagedStart += length;
+    if (session->stagedStart == session->stagedEnd) {
+        session->stagedStart = session->stagedEnd = 0;
+    } else if (session->stagedStart >= CHTTP2_WRITE_THRESHOLD) {
+        memmove(session->staged, session->staged + session->stagedStart,
+                session->stagedEnd - session->stagedStart);
+        session->stagedEnd -= session->stagedStart;
+        session->stagedStart = 0;
+    }
+}
+
+// MARK: - Requests
+
+bool CHTTP2Session_may_start(const CHTTP2Session *session, size_t bodyLength) {
+    if (session->isBroken || session->state.goAwayReceived || session->state.goAwaySent) {
+        return false;
+    }
+    if (!nghttp2_session_check_request_allowed(session->session)) return false;
+    const int32_t window = nghttp2_session_get_remote_window_size(session->session);
+    return session->state.openStreams == 0 || (window > 0 && (size_t)window >= bodyLength);
+}
+
+void CHTTP2Session_begin(CHTTP2Session *session, const uint8_t *path, size_t pathLength,
+                         const CHTTP2HeaderBlock *shared) {
+    session->head.length = 0;
+    session->head.isOverflown = false;
+    Encoder_append_block(session->encoder, &session->head, session->prologue);
+    Encoder_append_path(&session->head, path, pathLength);
+    Encoder_append_block(session->encoder, &session->head, session->epilogue);
+    Encoder_append_block(session->encoder, &session->head, shared);
+}
+
+void CHTTP2Session_add_field(CHTTP2Session *session, const uint8_t *name, size_t nameLength,
+                             const uint8_t *value, size_t valueLength) {
+    Encoder_append_field(session->encoder, &session->head, name, nameLength, value, valueLength);
+}
+
+// What flow control held back is copied, because the submitter's bytes are there for this call only.
+static bool keep_rest_of_body(Stream *stream) {
+    if (stream->bodyTaken == stream->bodyLength) {
+        stream->body = NULL;
+        return true;
+    }
+    stream->ownedBody = malloc(stream->bodyLength);
+    if (!stream->ownedBody) return false;
+    memcpy(stream->ownedBody, stream->body, stream->bodyLength);
+    stream->body = stream->ownedBody;
+    return true;
+}
+
+static bool submit(CHTTP2Session *session, uint32_t place) {
+    static const uint8_t method[] = ":method", post[] = "POST";
+    static const nghttp2_nv placeholder = {(uint8_t *)method, (uint8_t *)post, sizeof method - 1,
+                                           sizeof post - 1,
+                                           NGHTTP2_NV_FLAG_NO_COPY_NAME |
+                                               NGHTTP2_NV_FLAG_NO_COPY_VALUE};
+    const nghttp2_data_provider body = {.source.fd = (int)place,
+                                        .read_callback = CHTTP2Session_read_body};
+    session->starting = place;
+    const int32_t id = nghttp2_submit_request(session->session, NULL, &placeholder, 1, &body,
+                                              (void *)(uintptr_t)(place + 1));
+    if (id < 0) return false;
+    session->streams[place].id = id;
+    // nghttp2 would keep the request for later only if the caller had asked for too many streams.
+    return CHTTP2Session_collect(session) && session->starting == NO_STREAM;
+}
+
+CHTTP2Started CHTTP2Session_start(CHTTP2Session *session, uint32_t tag, const uint8_t *body,
+                                  size_t bodyLength) {
+    const uint32_t place = session->head.isOverflown ? NO_STREAM : take_place(session);
+    if (place == NO_STREAM) {
+        // The peer's table may have missed an entry: nothing more can be encoded.
+        session->isBroken = true;
+        return (CHTTP2Started){-1, false};
+    }
+    Stream *stream = &session->streams[place];
+    stream->tag = tag;
+    stream->body = body;
+    stream->bodyLength = (uint32_t)bodyLength;
+    if (!submit(session, place) || !keep_rest_of_body(&session->streams[place])) {
+        session->isBroken = true;
+        session->starting = NO_STREAM;
+        // Whoever submitted it hears of it through -1, and nobody else does.
+        stream->isCancelled = true;
+        stream->body = NULL;
+        stream->bodyLength = stream->bodyTaken = 0;
+        return (CHTTP2Started){-1, false};
+    }
+    const size_t length = session->stagedEnd - session->stagedStart;
+    return (CHTTP2Started){(int32_t)place, length >= CHTTP2_WRITE_THRESHOLD};
+}
+
+void CHTTP2Session_cancel(CHTTP2Session *session, uint32_t place) {
+    Stream *stream = &session->streams[place];
+    stream->isCancelled = true;
+    nghttp2_submit_rst_stream(session->session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_CANCEL);
+}
+
+bool CHTTP2Session_is_written(const CHTTP2Session *session, uint32_t stream) {
+    return session->streams[stream].isWritten;
+}
+
+bool CHTTP2Session_ping(CHTTP2Session *session) {
+    return nghttp2_submit_ping(session->session, NGHTTP2_FLAG_NONE, NULL) == 0;
+}
+
+void CHTTP2Session_farewell(CHTTP2Session *session, uint32_t code) {
+    nghttp2_submit_goaway(session->session, NGHTTP2_FLAG_NONE, 0, code, NULL, 0);
+}
+
+void CHTTP2Session_abort(CHTTP2Session *session) {
+    for (uint32_t place = 0; place < session->streamCount; place++) {
+        Stream *stream = &session->streams[place];
+        if (!stream->isInUse || stream->isFinished) continue;
+        session->state.openStreams--;
+        if (stream->isCancelled) {
+            CHTTP2Session_free_stream(session, place);
+            continue;
+        }
+        stream->errorCode = NGHTTP2_INTERNAL_ERROR;
+        stream->isFinished = true;
+        session->finished[session->finishedCount++] = place;
+    }
+    session->isBroken = true;
+}
+
+// MARK: - What Swift asks
+
+CHTTP2SessionState CHTTP2Session_state(const CHTTP2Session *session) { return session->state; }
+
+const char *CHTTP2Session_goaway_words(const CHTTP2Session *session) {
+    return session->goAwayWords;
+}
+
+bool CHTTP2Session_next_finished(CHTTP2Session *session, CHTTP2Answer *answer) {
+    if (session->finishedHead == session->finishedCount) {
+        session->finishedHead = session->finishedCount = 0;
+        return false;
+    }
+    const uint32_t place = session->finished[session->finishedHead++];
+    const Stream *stream = &session->streams[place];
+    *answer = (CHTTP2Answer){
+        .stream = place,
+        .tag = stream->tag,
+        .errorCode = stream->errorCode,
+        .status = stream->status,
+        .isWhole = stream->isWhole,
+        .isTooLarge = stream->isTooLarge,
+        .isWritten = stream->isWritten,
+        .headersLength = stream->headersLength,
+        .bodyLength = stream->answerLength,
+        .headers = stream->longHeaders ? stream->longHeaders : stream->headers,
+        .body = stream->answer,
+    };
+    return true;
+}

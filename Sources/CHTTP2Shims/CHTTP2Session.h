@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef CHTTP2SESSION_H
+#define CHTTP2SESSION_H
+
+#include "CHTTP2Encoder.h"
+
+#include <nghttp2/nghttp2.h>
+
+// No place in a table of streams.
+#define NO_STREAM UINT32_MAX
+
+// The answer headers that fit a stream without an allocation.
+enum { INLINE_HEADERS = 232 };
+
+// One place in the table. nghttp2 knows it by its index, because the table may move when it grows.
+typedef struct Stream {
+    int32_t id;
+    uint32_t tag;
+    uint32_t nextFree;
+    uint32_t errorCode;
+    uint16_t status;
+    bool isInUse;
+    bool isFinished;   // closed, and not released yet
+    bool isCancelled;  // nobody waits for it
+    bool isWritten;    // its HEADERS, or their beginning, were handed to TLS
+    bool isWhole;      // the answer's end came
+    bool isTooLarge;
+    uint16_t headersLength;
+    uint16_t answerLength;
+    uint32_t headerList;  // bytes of the present header list
+    uint32_t bodyLength;
+    uint32_t bodyTaken;
+    const uint8_t *body;   // the submitter's during CHTTP2Session_start, then `ownedBody`
+    uint8_t *ownedBody;    // what flow control held back; NULL for none
+    uint8_t *answer;       // CHTTP2_ANSWER_BODY_MAX bytes; NULL until there is a body
+    uint8_t *longHeaders;  // CHTTP2_ANSWER_HEADERS_MAX bytes; NULL while they fit
+    uint8_t headers[INLINE_HEADERS];
+} Stream;
+
+struct CHTTP2Session {
+    nghttp2_session *session;
+    Encoder *encoder;
+    CHTTP2HeaderBlock *prologue;  // method, scheme, authority
+    CHTTP2HeaderBlock *epilogue;  // user-agent
+
+    Stream *streams;
+    uint32_t streamCount;  // places that exist
+    uint32_t streamLimit;  // places that may
+    uint32_t firstFree;
+    uint32_t *finished;  // a queue from `finishedHead` to `finishedCount`
+    uint32_t finishedHead;
+    uint32_t finishedCount;
+    uint32_t *unwritten;  // streams whose HEADERS are staged and not handed to TLS
+    uint32_t unwrittenCount;
+
+    uint8_t *staged;
+    size_t stagedStart;
+    size_t stagedEnd;
+    size_t stagedCapacity;
+
+    uint32_t starting;  // the stream whose HEADERS nghttp2 is about to give, or NO_STREAM
+    bool isBroken;      // memory ran out where nothing could be undone
+    CHTTP2SessionState state;
+    char goAwayWords[CHTTP2_ERROR_MAX];
+    Head head;
+};
+
+// The callbacks that nghttp2 needs, shared by all sessions. NULL when memory ran out.
+const nghttp2_session_callbacks *CHTTP2Session_callbacks(void);
+// Reads from the body of the stream whose place is in `source->fd`.
+ssize_t CHTTP2Session_read_body(nghttp2_session *session, int32_t id, uint8_t *buffer,
+                                size_t length, uint32_t *flags, nghttp2_data_source *source,
+                                void *context);
+// Gives a place back, with what it holds.
+void CHTTP2Session_free_stream(CHTTP2Session *session, uint32_t place);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many frames a peer may send that bring no answer nearer: PING, SETTINGS, WINDOW_UPDATE,
+/// PRIORITY, RST_STREAM, CONTINUATION, unknown ones, and HEADERS and DATA that end nothing.
+///
+/// An honest peer sends a few for each request, and a few by the hour. One that sends them for ever
+/// costs processor time and buffers (CVE-2019-9511 to 9518, CVE-2024-27316) and is closed. Pure:
+/// time is an argument, in monotonic milliseconds.
+struct FloodBudget: Hashable {
+    /// What a connection may spend without any request: SETTINGS, and an hour's PINGs at once.
+    static let burst = 1000
+    /// What each request adds: its HEADERS, its DATA, and a WINDOW_UPDATE for stream and connection.
+    static let perRequest = 4
+    /// What each second adds, up to ``burst``: PINGs of a proxy that is nervous.
+    static let perSecond = 10
+    /// The most that requests can save up.
+    static let maximum = 10_000
+
+    private(set) var left = Self.burst
+    private var refilledAt: Int64
+
+    /// A connection that opens now.
+    init(now: Int64) { refilledAt = now }
+
+    /// A request was started.
+    mutating func didStartRequest() { left = min(left + Self.perRequest, Self.maximum) }
+
+    /// So many such frames came. False when it was too much.
+    mutating func spend(_ frames: Int, now: Int64) -> Bool {
+        let seconds = (now - refilledAt) / 1000
+        if seconds > 0 {
+            refilledAt += seconds * 1000
+            if left < Self.burst {
+                let added = Int(min(seconds, Int64(Self.burst))) * Self.perSecond
+                left = min(left + added, Self.burst)
+            }
+        }
+        left -= frames
+        return left >= 0
+    }
+}

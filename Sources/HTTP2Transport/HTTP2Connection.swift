@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CHTTP2Shims
+internal import LoopKit
+internal import PushTransport
+
+/// One connection, from its opening to its end, and what the loop knows of it.
+///
+/// Confined to the loop's thread. Closed explicitly; the deinitializer only checks that it was.
+final class HTTP2Connection {
+    /// What it can carry.
+    enum Phase {
+        /// Nothing yet.
+        case opening(ConnectionOpening)
+        /// Requests.
+        case open(channel: OpaquePointer, session: OpaquePointer)
+        /// Nothing any more.
+        case closed
+    }
+
+    /// Told apart from every other connection of the transport.
+    let serial: UInt32
+    let openedAt: Int64
+    /// When the opening must be done.
+    let connectDue: Int64
+    private(set) var phase: Phase
+    /// Whether nothing new goes on it, for good. It ends when what it has is answered.
+    private(set) var isDraining = false
+    /// Whether a valid answer has come. Until then there is one stream at a time, which is APNs'
+    /// rule for provider tokens (reference §1.3).
+    private(set) var isValidated = false
+    /// Whether the socket takes nothing at present.
+    private(set) var isBlocked = false
+    /// Whether more was there to be read when others had their turn.
+    var hasMoreToRead = false
+    /// When the last byte came.
+    private(set) var lastHeardAt: Int64
+    /// When the last request was started, or, before any, when the connection was made.
+    private(set) var lastStartAt: Int64
+    /// Since when a PING waits for its answer.
+    private(set) var pingSentAt: Int64?
+    /// Whether there is reason to think that the peer is gone; then it must answer a PING first.
+    private(set) var isSuspect = false
+    /// Requests on it that nobody has been told about yet.
+    var inFlight = 0
+    private var flood: FloodBudget
+    private var controlFramesSeen: UInt32 = 0
+    private let reactor: Reactor
+
+    init(
+        serial: UInt32, opening: ConnectionOpening, reactor: Reactor, connectDue: Int64, now: Int64
+    ) {
+        self.serial = serial
+        self.reactor = reactor
+        self.connectDue = connectDue
+        phase = .opening(opening)
+        openedAt = now
+        lastHeardAt = now
+        lastStartAt = now
+        flood = FloodBudget(now: now)
+        LiveObjects.count(.connection, by: 1)
+    }
+
+    deinit {
+        if case .closed = phase { return }
+        assertionFailure("An HTTP2Connection must be closed before it is released.")
+    }
+
+    /// The session, as long as requests may be on it.
+    var session: OpaquePointer? {
+        if case .open(_, let session) = phase { session } else { nil }
+    }
+
+    var isOpening: Bool {
+        if case .opening = phase { true } else { false }
+    }
+
+    // MARK: Room
+
+    /// How many more requests may be started now, before flow control has its say.
+    func room(maximum: Int) -> Int {
+        guard case .open(_, let session) = phase, !isDraining, !isBlocked, !isSuspect else {
+            return 0
+        }
+        let state = CHTTP2Session_state(session)
+        let limit = min(isValidated ? maximum : 1, Int(state.peerStreamLimit))
+        return limit - Int(state.openStreams)
+    }
+
+    /// Whether the peer's windows take a body of that size now.
+    func takesBody(of count: Int) -> Bool {
+        session.map { CHTTP2Session_may_start($0, count) } ?? false
+    }
+
+    // MARK: Events of its life
+
+    /// The opening is done.
+    func didOpen(channel: OpaquePointer, session: OpaquePointer, now: Int64) {
+        phase = .open(channel: channel, session: session)
+        lastHeardAt = now
+    }
+
+    /// A valid answer came.
+    func validate() { isValidated = true }
+
+    /// Sends nothing new over it from now on.
+    func drain() { isDraining = true }
+
+    /// A request was started.
+    func didStart(now: Int64) {
+        inFlight += 1
+        lastStartAt = now
+        flood.didStartRequest()
+    }
+
+    /// Bytes came. False if the peer sends more than any honest one would.
+    func didHear(now: Int64) -> Bool {
+        lastHeardAt = now
+        pingSentAt = nil
+        isSuspect = false
+        guard let session else { return true }
+        let seen = CHTTP2Session_state(session).controlFrames
+        let frames = Int(seen &- controlFramesSeen)
+        controlFramesSeen = seen
+        return frames == 0 || flood.spend(frames, now: now)
+    }
+
+    /// Asks the peer for a sign of life. Nothing new is started until it comes, if the peer is
+    /// suspect.
+    func ping(isSuspect: Bool, now: Int64) {
+        if isSuspect { self.isSuspect = true }
+        guard pingSentAt == nil, let session, CHTTP2Session_ping(session) else { return }
+        pingSentAt = now
+    }
+
+    // MARK: Bytes
+
+    /// Reads what is there.
+    func receive() -> (progress: CHTTP2Progress, hasHeard: Bool) {
+        guard case .open(let channel, let session) = phase else { return (.done, false) }
+        var count = 0
+        let progress = CHTTP2Channel_receive(channel, session, &count)
+        return (progress, count > 0)
+    }
+
+    /// Writes what is there, as far as the socket takes it. False when the connection broke.
+    func flush() -> Bool {
+        guard case .open(let channel, let session) = phase else { return true }
+        switch CHTTP2Channel_send(channel, session) {
+        case .done, .more: setBlocked(false, channel)
+        // TLS waits for the peer, which it does for no longer than a handshake's message takes.
+        case .wantsRead, .wantsWrite: setBlocked(true, channel)
+        default: return false
+        }
+        return true
+    }
+
+    private func setBlocked(_ isBlocked: Bool, _ channel: OpaquePointer) {
+        guard isBlocked != self.isBlocked else { return }
+        self.isBlocked = isBlocked
+        reactor.change(
+            CHTTP2Channel_descriptor(channel), of: serial,
+            to: isBlocked ? [.reading, .writing] : .reading)
+    }
+
+    /// The library's words for what broke.
+    var words: String {
+        guard case .open(let channel, _) = phase else { return "" }
+        return String(cString: CHTTP2Channel_error(channel))
+    }
+
+    /// Says farewell as far as that goes at once, and closes everything.
+    func close(code: UInt32 = HTTP2ErrorCode.noError) {
+        switch phase {
+        case .opening(let opening): opening.close()
+        case .open(let channel, let session):
+            CHTTP2Session_farewell(session, code)
+            _ = CHTTP2Channel_send(channel, session)
+            reactor.forget(CHTTP2Channel_descriptor(channel))
+            CHTTP2Channel_destroy(channel)
+            CHTTP2Session_destroy(session)
+        case .closed: return
+        }
+        phase = .closed
+        LiveObjects.count(.connection, by: -1)
+    }
+
+    /// Forgets an opening that failed and has closed itself.
+    func didFailToOpen() {
+        phase = .closed
+        LiveObjects.count(.connection, by: -1)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CHTTP2Shims
+internal import LoopKit
+internal import PushTransport
+internal import WakeModel
+
+extension HTTP2Loop {
+    /// Gives waiting transfers to connections that have room, and opens connections as needed.
+    func admit(now: Int64) {
+        while let place = nextQueued {
+            let bodyCount = pool.withRequest(place) { $0.body.count }
+            guard let connection = connectionWithMostRoom(for: bodyCount, now: now) else {
+                openConnection(now: now)
+                return
+            }
+            if isAged(connection, now: now) { openConnection(now: now) }
+            unqueue(place)
+            start(place, on: connection, now: now)
+        }
+    }
+
+    /// The least loaded connection. One that has passed its age is taken only if there is no other:
+    /// it stays in use until a successor has proved itself.
+    private func connectionWithMostRoom(for bodyCount: Int, now: Int64) -> HTTP2Connection? {
+        var best: HTTP2Connection?
+        var (most, bestIsAged) = (0, true)
+        for connection in connections {
+            let room = connection.room(maximum: maximumStreams)
+            guard room > 0 else { continue }
+            let isAged = isAged(connection, now: now)
+            guard room > most && isAged == bestIsAged || bestIsAged && !isAged else { continue }
+            guard connection.takesBody(of: bodyCount) else { continue }
+            (best, most, bestIsAged) = (connection, room, isAged)
+        }
+        return best
+    }
+
+    private func start(_ place: TransferPool.Place, on connection: HTTP2Connection, now: Int64) {
+        guard let session = connection.session else { return }
+        let started = pool.withRequest(place) { request -> CHTTP2Started? in
+            guard let block = blocks.block(for: request.sharedHeaders),
+                Self.headBytes(of: request, with: block) <= headRoom
+            else { return nil }
+            return Self.start(request, tag: UInt32(place), block: block, on: session)
+        }
+        guard let started else {
+            pool[place].stage = .started
+            finish(place, .failure(Self.headTooLarge))
+            return
+        }
+        guard started.stream >= 0 else {
+            requeue(place)
+            lose(connection, detail: "memory ran out, or the session broke", now: now)
+            return
+        }
+        pool[place].stage = .started
+        pool[place].startedAt = now
+        pool[place].connection = connection.serial
+        pool[place].stream = UInt32(started.stream)
+        connection.didStart(now: now)
+        if started.isFull { flush(connection, now: now) }
+    }
+
+    /// Back to the front, as if nothing had happened.
+    private func requeue(_ place: TransferPool.Place) {
+        if pool[place].isUrgent {
+            urgentQueue.prepend(place, in: pool)
+        } else {
+            ordinaryQueue.prepend(place, in: pool)
+        }
+    }
+
+    private static func start(
+        _ request: borrowing WireRequest, tag: UInt32, block: HeaderBlock, on session: OpaquePointer
+    ) -> CHTTP2Started {
+        request.path.withBytes { path in
+            CHTTP2Session_begin(session, path.start, path.count, block.pointer)
+        }
+        for field in request.headers {
+            field.withBytes { name, value in
+                CHTTP2Session_add_field(session, name.start, name.count, value.start, value.count)
+            }
+        }
+        return request.body.withUnsafeBufferPointer { body in
+            guard let start = body.baseAddress else {
+                preconditionFailure("A request without a body was queued.")
+            }
+            return CHTTP2Session_start(session, tag, start, body.count)
+        }
+    }
+
+    // MARK: Size
+
+    /// What a field takes at most beside its bytes: a prefix and two lengths (RFC 7541 §5).
+    private static let fieldOverhead = 12
+
+    /// The most bytes that a request's own part and its shared one can take.
+    private static func headBytes(of request: borrowing WireRequest, with block: HeaderBlock) -> Int
+    {
+        var bytes = request.path.utf8.count + fieldOverhead + block.longest
+        for field in request.headers {
+            bytes += field.name.utf8.count + field.value.utf8.count + fieldOverhead
+        }
+        return bytes
+    }
+
+    /// What is left of a header block beside the connection's own fields.
+    private var headRoom: Int {
+        let own = ":method:scheme:authorityPOSThttpsuser-agent".utf8.count + 4 * Self.fieldOverhead
+        let host = configuration.host.utf8.count + 8
+        return Int(CHTTP2_HEAD_MAX) - own - host - configuration.userAgent.utf8.count
+    }
+
+    private static let headTooLarge = TransportFailure(
+        .other, certainty: .notSent,
+        detail: "the header fields take over \(CHTTP2_HEAD_MAX) bytes, or memory ran out")
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CHTTP2Shims
+internal import LoopKit
+internal import PushTransport
+internal import WakeModel
+
+extension HTTP2Loop {
+    /// A connection by its number, `nil` when it is gone. There are a handful at most.
+    func connection(_ serial: UInt32) -> HTTP2Connection? {
+        for connection in connections where connection.serial == serial { return connection }
+        return nil
+    }
+
+    /// Whether a connection is due for replacement.
+    func isAged(_ connection: HTTP2Connection, now: Int64) -> Bool {
+        now - connection.openedAt >= configuration.maximumConnectionAge.wholeMilliseconds
+    }
+
+    // MARK: Opening
+
+    /// Opens one more connection, if there is none to wait for and the back-off allows it. Those
+    /// that are aged or suspect do not count: this one is to take their place.
+    func openConnection(now: Int64) {
+        let live = connections.filter { connection in
+            !connection.isDraining && !connection.isSuspect && !isAged(connection, now: now)
+        }
+        guard live.count < configuration.maximumConnections, live.allSatisfy(\.isValidated),
+            now >= backoff.notBefore
+        else { return }
+        switch route {
+        case .failure(let words):
+            failToOpen(TransportFailure(.proxy, certainty: .notSent, detail: words), now: now)
+        case .route(let route):
+            do throws(TransportFailure) {
+                open(route, with: try loadedContext(), now: now)
+            } catch {
+                failToOpen(error, now: now)
+            }
+        }
+    }
+
+    /// Made at the first connection, and again as long as it fails: a file may come later.
+    private func loadedContext() throws(TransportFailure) -> TLSContext {
+        if let tlsContext { return tlsContext }
+        let made = try TLSContext(configuration)
+        tlsContext = made
+        return made
+    }
+
+    private func open(_ route: Route, with context: TLSContext, now: Int64) {
+        connectionsOpened += 1
+        let serial = UInt32(truncatingIfNeeded: connectionsOpened)
+        let opening = ConnectionOpening(
+            route: route, userAgent: configuration.userAgent, context: context, reactor: reactor,
+            serial: serial)
+        let connection = HTTP2Connection(
+            serial: serial, opening: opening, reactor: reactor,
+            connectDue: now + configuration.connectTimeout.wholeMilliseconds, now: now)
+        connections.append(connection)
+        proceed(connection, opening.start(ringing: mailbox, now: now), now: now)
+    }
+
+    private func proceed(
+        _ connection: HTTP2Connection, _ progress: ConnectionOpening.Progress, now: Int64
+    ) {
+        switch progress {
+        case .underWay: break
+        case .failed(let failure):
+            connection.didFailToOpen()
+            remove(connection)
+            if connection.isDraining { return }
+            failToOpen(failure, now: now)
+        case .open(let channel): didConnect(connection, channel, now: now)
+        }
+    }
+
+    private func didConnect(
+        _ connection: HTTP2Connection, _ channel: OpaquePointer, now: Int64
+    ) {
+        guard case .route(let route) = route,
+            let session = CHTTP2Session_create(
+                UInt32(clamping: maximumStreams), route.pseudoHeader, configuration.userAgent)
+        else {
+            reactor.forget(CHTTP2Channel_descriptor(channel))
+            CHTTP2Channel_destroy(channel)
+            connection.didFailToOpen()
+            remove(connection)
+            failToOpen(
+                TransportFailure(.other, certainty: .notSent, detail: "memory ran out"), now: now)
+            return
+        }
+        connection.didOpen(channel: channel, session: session, now: now)
+    }
+
+    /// An attempt led to nothing. The one who would have gone first is told; the others wait for
+    /// the next attempt, unless another connection serves them anyway.
+    private func failToOpen(_ failure: TransportFailure, now: Int64) {
+        lastConnectFailure = failure
+        backoff.didFail(now: now, jitter: .random(in: 0..<1))
+        let isServed = connections.contains { $0.session != nil && !$0.isDraining }
+        guard !isServed, let place = nextQueued else { return }
+        unqueue(place)
+        finish(place, .failure(failure))
+    }
+
+    private func remove(_ connection: HTTP2Connection) {
+        connections.removeAll { $0 === connection }
+    }
+
+    // MARK: Events
+
+    /// Something happened to a descriptor.
+    func handle(_ event: CHTTP2Event, now: Int64) {
+        guard let connection = connection(event.connection) else { return }
+        switch connection.phase {
+        case .opening(let opening):
+            proceed(connection, opening.handle(event, now: now), now: now)
+        case .open:
+            if event.isWritable, connection.isBlocked { flush(connection, now: now) }
+            if event.isReadable { read(connection, now: now) }
+        case .closed: break
+        }
+    }
+
+    /// Goes on with those that had more to be read.
+    func readOn(now: Int64) {
+        guard connections.contains(where: \.hasMoreToRead) else { return }
+        for connection in connections where connection.hasMoreToRead { read(connection, now: now) }
+    }
+
+    private func read(_ connection: HTTP2Connection, now: Int64) {
+        guard let session = connection.session else { return }
+        let (progress, hasHeard) = connection.receive()
+        connection.hasMoreToRead = progress == .more
+        let isHonest = !hasHeard || connection.didHear(now: now)
+        settle(connection, now: now)
+        let state = CHTTP2Session_state(session)
+        if !isHonest {
+            lose(
+                connection, detail: "the peer floods the connection",
+                code: HTTP2ErrorCode.enhanceYourCalm, now: now)
+        } else if state.goAwaySent {
+            lose(connection, detail: "the peer broke HTTP/2", now: now)
+        } else if progress == .done || progress == .more || progress == .wantsRead
+            || progress == .wantsWrite
+        {
+            if state.goAwayReceived { retire(connection, now: now) }
+        } else {
+            lose(connection, detail: connection.words, now: now)
+        }
+    }
+
+    /// Writes what a connection has to say.
+    func flush(_ connection: HTTP2Connection, now: Int64) {
+        guard !connection.flush() else { return }
+        let words = connection.words
+        // The peer may have said something before it went.
+        let (_, hasHeard) = connection.receive()
+        if hasHeard { _ = connection.didHear(now: now) }
+        settle(connection, now: now)
+        lose(connection, detail: words, now: now)
+    }
+
+    /// Writes what all have to say.
+    func flushAll(now: Int64) {
+        var index = 0
+        while index < connections.count {
+            let connection = connections[index]
+            if !connection.isBlocked { flush(connection, now: now) }
+            if index < connections.count, connections[index] === connection { index += 1 }
+        }
+    }
+
+    // MARK: Ending
+
+    /// Sends nothing new over a connection that failed or goes; counts a failure early in its life.
+    func retire(_ connection: HTTP2Connection, now: Int64) {
+        guard !connection.isDraining else { return }
+        connection.drain()
+        let isShortLived = now - connection.openedAt < Self.shortLifeMilliseconds
+        if isShortLived || !connection.isValidated {
+            backoff.didFail(
+                now: now, jitter: .random(in: 0..<1), hadAnswers: connection.isValidated)
+        }
+    }
+
+    /// Ends a connection that broke, and tells those who were on it.
+    func lose(
+        _ connection: HTTP2Connection, detail: String, code: UInt32 = HTTP2ErrorCode.noError,
+        now: Int64
+    ) {
+        guard let session = connection.session else { return }
+        retire(connection, now: now)
+        let detail =
+            CHTTP2Session_state(session).goAwayReceived
+            ? "\(farewell(of: session)); \(detail)" : detail
+        let loss = TransportFailure(.connectionLost, certainty: .unknown, detail: detail)
+        if !connection.isValidated {
+            lastConnectFailure = TransportFailure(
+                .connectionLost, certainty: .notSent, detail: detail)
+        }
+        CHTTP2Session_abort(session)
+        settle(connection, loss: loss, now: now)
+        connection.close(code: code)
+        remove(connection)
+    }
+
+    // MARK: Time
+
+    /// When a connection needs to be looked at again.
+    func nextDue(of connection: HTTP2Connection) -> Int64 {
+        switch connection.phase {
+        case .opening(let opening): return min(connection.connectDue, opening.due ?? .max)
+        case .closed: return .max
+        case .open: break
+        }
+        var due = Int64.max
+        if let keepAlive = configuration.keepAlive {
+            due = connection.pingSentAt.map { $0 + keepAlive.interval.wholeMilliseconds }
+                ?? connection.lastHeardAt + keepAlive.idle.wholeMilliseconds
+        }
+        if connection.inFlight == 0 {
+            due = min(due, idleSince(connection) + configuration.maximumIdleTime.wholeMilliseconds)
+        } else if !connection.isValidated, !connection.isDraining {
+            due = min(due, connection.lastStartAt + Self.probePatienceMilliseconds)
+        }
+        return due
+    }
+
+    private func idleSince(_ connection: HTTP2Connection) -> Int64 {
+        max(connection.lastStartAt, connection.openedAt)
+    }
+
+    /// Looks at each connection's opening, silence, idleness and end.
+    func review(now: Int64) {
+        // Backwards, because some are removed on the way.
+        for connection in connections.reversed() {
+            switch connection.phase {
+            case .opening(let opening): review(opening, of: connection, now: now)
+            case .open: reviewOpen(connection, now: now)
+            case .closed: break
+            }
+        }
+    }
+
+    private func review(
+        _ opening: ConnectionOpening, of connection: HTTP2Connection, now: Int64
+    ) {
+        if connection.isDraining {
+            connection.close()
+            remove(connection)
+        } else if now >= connection.connectDue {
+            connection.close()
+            remove(connection)
+            let limit = configuration.connectTimeout
+            failToOpen(
+                TransportFailure(
+                    .timedOut, certainty: .notSent, detail: "no connection within \(limit)"),
+                now: now)
+        } else {
+            proceed(connection, opening.tick(now: now), now: now)
+        }
+    }
+
+    private func reviewOpen(_ connection: HTTP2Connection, now: Int64) {
+        if connection.inFlight == 0,
+            connection.isDraining
+                || now - idleSince(connection) >= configuration.maximumIdleTime.wholeMilliseconds
+        {
+            connection.close()
+            remove(connection)
+            return
+        }
+        if !connection.isValidated, connection.inFlight > 0,
+            now - connection.lastStartAt >= Self.probePatienceMilliseconds
+        {
+            // The request keeps its own time for an answer; the others go over another connection.
+            retire(connection, now: now)
+        }
+        guard let keepAlive = configuration.keepAlive else { return }
+        if let pingSentAt = connection.pingSentAt {
+            guard now - pingSentAt >= keepAlive.interval.wholeMilliseconds else { return }
+            let limit = keepAlive.interval
+            lose(
+                connection, detail: "the peer did not answer a PING within \(limit)", now: now)
+        } else if now - connection.lastHeardAt >= keepAlive.idle.wholeMilliseconds {
+            connection.ping(isSuspect: false, now: now)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CHTTP2Shims
+internal import LoopKit
+internal import PushTransport
+internal import WakeModel
+
+extension HTTP2Loop {
+    /// Tells those whose streams have ended on a connection. `loss` says why all of them did, when
+    /// the connection broke.
+    func settle(_ connection: HTTP2Connection, loss: TransportFailure? = nil, now: Int64) {
+        guard let session = connection.session else { return }
+        var answer = CHTTP2Answer()
+        while CHTTP2Session_next_finished(session, &answer) {
+            connection.inFlight -= 1
+            settle(answer, of: connection, loss: loss, now: now)
+            CHTTP2Session_release(session, answer.stream)
+        }
+    }
+
+    private func settle(
+        _ answer: CHTTP2Answer, of connection: HTTP2Connection, loss: TransportFailure?, now: Int64
+    ) {
+        let place = TransferPool.Place(answer.tag)
+        // A status that came before the stream broke is an answer all the same.
+        if answer.status >= 200, !answer.isTooLarge {
+            didAnswer(status: answer.status, on: connection, now: now)
+            finish(place, .success(reader.response(answer)))
+            return
+        }
+        let failure = failure(of: answer, on: connection, loss: loss)
+        if failure.certainty == .notSent {
+            move(place, or: failure)
+        } else {
+            finish(place, .failure(failure))
+        }
+    }
+
+    private func didAnswer(status: UInt16, on connection: HTTP2Connection, now: Int64) {
+        // A refused provider token is the one answer after which APNs keeps the connection at one
+        // stream (reference §1.3).
+        if status != 403, !connection.isValidated {
+            connection.validate()
+            lastConnectFailure = nil
+            // The successor has proved itself.
+            for aged in connections where isAged(aged, now: now) { aged.drain() }
+        }
+        if now - connection.openedAt >= Self.shortLifeMilliseconds { backoff.didSucceed() }
+    }
+
+    private func failure(
+        of answer: CHTTP2Answer, on connection: HTTP2Connection, loss: TransportFailure?
+    ) -> TransportFailure {
+        if answer.isTooLarge {
+            return TransportFailure(
+                .responseTooLarge, certainty: .unknown,
+                detail: "the body has over \(CHTTP2_ANSWER_BODY_MAX) bytes, or the header list "
+                    + "over \(CHTTP2_HEADER_LIST_MAX)")
+        }
+        if let loss {
+            return TransportFailure(
+                loss.kind, certainty: answer.isWritten ? .unknown : .notSent, detail: loss.detail)
+        }
+        if answer.errorCode == HTTP2ErrorCode.refusedStream {
+            return TransportFailure(
+                .streamRefused, certainty: .notSent, detail: refusal(by: connection))
+        }
+        return TransportFailure(
+            .streamReset, certainty: .unknown,
+            detail: "the stream was reset with \(HTTP2ErrorCode.name(answer.errorCode))")
+    }
+
+    private func refusal(by connection: HTTP2Connection) -> String {
+        guard let session = connection.session, CHTTP2Session_state(session).goAwayReceived else {
+            return "the server refused the stream"
+        }
+        return farewell(of: session)
+    }
+
+    /// The words for a GOAWAY.
+    func farewell(of session: OpaquePointer) -> String {
+        let code = HTTP2ErrorCode.name(CHTTP2Session_state(session).goAwayCode)
+        let words = String(cString: CHTTP2Session_goaway_words(session))
+        return "the server said GOAWAY with \(code)" + (words.isEmpty ? "" : ": \(words)")
+    }
+}

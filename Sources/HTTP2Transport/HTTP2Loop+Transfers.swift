@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CHTTP2Shims
+internal import LoopKit
+internal import PushTransport
+internal import WakeModel
+
+extension HTTP2Loop {
+    // MARK: Coming in
+
+    /// Takes in what the mailbox held.
+    func accept(_ contents: inout Mailbox.Contents, now: Int64) {
+        // In the order in which they came: a cancellation is of what was submitted before it.
+        var next = 0
+        for cancellation in contents.cancellations {
+            while next < cancellation.submittedBefore {
+                enqueue(contents.submissions[next], now: now)
+                next += 1
+            }
+            guard let place = table[cancellation.id] else { continue }
+            giveUp(place, as: .cancelled, detail: "cancelled by the submitter")
+        }
+        for submission in contents.submissions[next...] { enqueue(submission, now: now) }
+        if contents.replacesConnections {
+            for connection in connections { connection.drain() }
+        }
+        if let grace = contents.shutdownGrace { shutDown(grace: grace, now: now) }
+        contents.submissions.removeAll(keepingCapacity: contents.submissions.count < 4096)
+        contents.cancellations.removeAll(keepingCapacity: true)
+        contents.replacesConnections = false
+        contents.isRung = false
+        contents.shutdownGrace = nil
+    }
+
+    private func enqueue(_ submission: Submission, now: Int64) {
+        guard !submission.request.body.isEmpty else {
+            refuse(submission.id, .other, "a push has a body; this one's is empty")
+            return
+        }
+        guard queued < configuration.maximumQueued else {
+            refuse(submission.id, .queueFull, "\(queued) submissions are waiting")
+            return
+        }
+        let id = submission.id
+        let place = pool.insert(submission, now: now)
+        precondition(
+            table.insert(id, place), "Submission \(id) is in flight already; ids must be unique.")
+        deadlines.insert(id, due: pool[place].due)
+        LiveObjects.count(.transfer, by: 1)
+        if pool[place].isUrgent {
+            urgentQueue.append(place, in: pool)
+        } else {
+            ordinaryQueue.append(place, in: pool)
+        }
+    }
+
+    private func refuse(_ id: Submission.ID, _ kind: TransportFailure.Kind, _ detail: String) {
+        let failure = TransportFailure(kind, certainty: .notSent, detail: detail)
+        completions.append(Completion(id: id, result: .failure(failure)))
+    }
+
+    // MARK: In the queue
+
+    /// The next one to go; it stays where it is.
+    var nextQueued: TransferPool.Place? {
+        if urgentQueue.first != TransferPool.none { return urgentQueue.first }
+        return ordinaryQueue.first == TransferPool.none ? nil : ordinaryQueue.first
+    }
+
+    /// Takes one out of its queue.
+    func unqueue(_ place: TransferPool.Place) {
+        if pool[place].isUrgent {
+            urgentQueue.remove(place, in: pool)
+        } else {
+            ordinaryQueue.remove(place, in: pool)
+        }
+    }
+
+    /// Puts one that was certainly not sent back in front of its queue, for another connection; or
+    /// ends it with `failure`, if it has moved often enough.
+    func move(_ place: TransferPool.Place, or failure: TransportFailure) {
+        guard pool[place].moves < Self.maximumMoves else {
+            finish(place, .failure(failure))
+            return
+        }
+        pool[place].moves += 1
+        pool[place].stage = .queued
+        if pool[place].isUrgent {
+            urgentQueue.prepend(place, in: pool)
+        } else {
+            ordinaryQueue.prepend(place, in: pool)
+        }
+    }
+
+    // MARK: Going out
+
+    /// Ends those whose time is up.
+    func failOverdue(now: Int64) {
+        while let id = deadlines.popDue(now: now) {
+            // The id may have finished, and have come back with another submission.
+            guard let place = table[id], pool[place].due <= now else { continue }
+            var detail = "no answer within \(pool.timeout(place))"
+            if pool[place].stage == .started {
+                suspectSilence(of: place, now: now)
+            } else if let reason = lastConnectFailure {
+                detail =
+                    "no connection within \(pool.timeout(place)); the last attempt: \(reason)"
+            }
+            giveUp(place, as: .timedOut, detail: detail)
+        }
+    }
+
+    /// A request ran out of time, and its connection brought not a byte meanwhile: the peer must
+    /// answer a PING before it is given more. Without PINGs it is left.
+    private func suspectSilence(of place: TransferPool.Place, now: Int64) {
+        guard let connection = connection(pool[place].connection),
+            connection.lastHeardAt <= pool[place].startedAt
+        else { return }
+        if configuration.keepAlive == nil {
+            retire(connection, now: now)
+        } else {
+            connection.ping(isSuspect: true, now: now)
+        }
+    }
+
+    /// Ends a transfer that nothing has ended yet; resets its stream.
+    func giveUp(_ place: TransferPool.Place, as kind: TransportFailure.Kind, detail: String) {
+        var certainty = Certainty.notSent
+        switch pool[place].stage {
+        case .queued: unqueue(place)
+        case .started:
+            // Also what is only collected will be written.
+            certainty = .unknown
+            if let connection = connection(pool[place].connection), let session = connection.session
+            {
+                connection.inFlight -= 1
+                CHTTP2Session_cancel(session, pool[place].stream)
+            }
+        case .free: preconditionFailure("A transfer was given up twice.")
+        }
+        let failure = TransportFailure(kind, certainty: certainty, detail: detail)
+        finish(place, .failure(failure))
+    }
+
+    /// The one place where a transfer ends: it leaves the table, and its outcome the loop.
+    func finish(_ place: TransferPool.Place, _ result: Result<WireResponse, TransportFailure>) {
+        let id = pool.id(place)
+        table.remove(id)
+        pool.remove(place)
+        deadlines.didFinish { table[$0] != nil }
+        LiveObjects.count(.transfer, by: -1)
+        completions.append(Completion(id: id, result: result))
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CHTTP2Shims
+internal import LoopKit
+internal import PushTransport
+internal import WakeModel
+
+/// The thread's whole life: read and settle, drain the mailbox, start what can be started, write,
+/// deliver, wait, and again.
+///
+/// Everything below it (connections, transfers, queues) is touched by this one thread only; none of
+/// it is Sendable, so the compiler keeps it here.
+final class HTTP2Loop {
+    /// The longest wait. Nothing relies on it; it bounds the harm of a wake-up that got lost.
+    static let maximumWaitMilliseconds: Int64 = 1000
+    /// A connection that is lost before this age counts as a failed attempt to connect.
+    static let shortLifeMilliseconds: Int64 = 10_000
+    /// How long all may wait for the answer to a connection's first request: 5 s, far longer than
+    /// APNs takes, and short enough for those that have 30 s in all.
+    static let probePatienceMilliseconds: Int64 = 5000
+    /// How often a submission that was certainly not sent moves to another connection by itself.
+    static let maximumMoves: UInt8 = 3
+    /// The streams of one connection unless the configuration says otherwise: what APNs announces
+    /// (reference §1.3). A stream costs this transport some 350 bytes.
+    static let defaultStreamsPerConnection = 1000
+    /// How many events one wait takes in; there are hardly more descriptors than connections.
+    static let eventsPerWait = 64
+
+    let reactor: Reactor
+    let mailbox: Mailbox
+    let configuration: TransportConfiguration
+    let route: Route.Choice
+    let sink: CompletionSink
+    let maximumStreams: Int
+
+    var connections: [HTTP2Connection] = []
+    var pool = TransferPool()
+    var table = TransferTable()
+    var urgentQueue = TransferQueue()
+    var ordinaryQueue = TransferQueue()
+    var deadlines = DeadlineQueue()
+    var backoff = ConnectBackoff()
+    var blocks = HeaderBlockCache()
+    var reader = AnswerReader()
+    var tlsContext: TLSContext?
+    var completions: [Completion] = []
+    var connectionsOpened = 0
+    /// Why the last attempt to connect failed, for those whose time runs out while they wait.
+    var lastConnectFailure: TransportFailure?
+    private var shutdownDue: Int64?
+
+    init(
+        reactor: Reactor, mailbox: Mailbox, configuration: TransportConfiguration,
+        route: Route.Choice, sink: @escaping CompletionSink
+    ) {
+        self.reactor = reactor
+        self.mailbox = mailbox
+        self.configuration = configuration
+        self.route = route
+        self.sink = sink
+        maximumStreams = max(
+            1, configuration.maximumStreamsPerConnection ?? Self.defaultStreamsPerConnection)
+    }
+
+    func run() {
+        var contents = Mailbox.Contents()
+        var events = [CHTTP2Event](repeating: CHTTP2Event(), count: Self.eventsPerWait)
+        var now = CHTTP2_monotonic_milliseconds()
+        while true {
+            mailbox.take(into: &contents)
+            accept(&contents, now: now)
+            failOverdue(now: now)
+            review(now: now)
+            admit(now: now)
+            flushAll(now: now)
+            mailbox.publish(gauges)
+            deliver()
+            if hasEnded(now: now) { break }
+            let count = wait(for: &events)
+            now = CHTTP2_monotonic_milliseconds()
+            for event in events[..<count] { handle(event, now: now) }
+            readOn(now: now)
+        }
+        leave()
+    }
+
+    /// Waits for a descriptor, the mailbox or the next point of time.
+    private func wait(for events: inout [CHTTP2Event]) -> Int {
+        let now = CHTTP2_monotonic_milliseconds()
+        let mayWait = mailbox.mayFallAsleep() && !connections.contains { $0.hasMoreToRead }
+        let limit = mayWait ? max(0, min(nextDue(now: now) - now, Self.maximumWaitMilliseconds)) : 0
+        return Int(
+            CHTTP2Reactor_wait(reactor.pointer, &events, Int32(events.count), Int32(limit)))
+    }
+
+    /// The next point of time at which this loop itself has something to do.
+    private func nextDue(now: Int64) -> Int64 {
+        var due = min(deadlines.nextDue ?? .max, shutdownDue ?? .max)
+        // Only while the back-off holds somebody up: a queue that waits for room needs no timer.
+        if queued > 0, backoff.notBefore > now { due = min(due, backoff.notBefore) }
+        for connection in connections { due = min(due, nextDue(of: connection)) }
+        return due
+    }
+
+    /// Submissions that wait for a stream.
+    var queued: Int { urgentQueue.count + ordinaryQueue.count }
+
+    private func deliver() {
+        guard !completions.isEmpty else { return }
+        let batch = completions
+        completions = []
+        completions.reserveCapacity(min(batch.count, 4096))
+        sink(batch)
+    }
+
+    private var gauges: TransportGauges {
+        var gauges = TransportGauges()
+        gauges.connections = connections.count
+        gauges.queued = queued
+        gauges.inFlight = pool.count - queued
+        gauges.connectionsOpened = connectionsOpened
+        return gauges
+    }
+
+    // MARK: The end
+
+    /// Ends at the latest in so long.
+    func shutDown(grace: Duration, now: Int64) {
+        shutdownDue = min(now + grace.wholeMilliseconds, shutdownDue ?? .max)
+    }
+
+    private func hasEnded(now: Int64) -> Bool {
+        guard let shutdownDue else { return false }
+        return pool.count == 0 || now >= shutdownDue
+    }
+
+    private func leave() {
+        for place in pool.all {
+            giveUp(place, as: .shutDown, detail: "the transport was shut down")
+        }
+        for connection in connections { connection.close() }
+        connections = []
+        let late = mailbox.close(gauges: gauges)
+        completions += late.submissions.map(Completion.refusedByShutdown)
+        deliver()
+        CHTTP2Reactor_destroy(reactor.pointer)
+        mailbox.releaseWaiters()
+    }
+}

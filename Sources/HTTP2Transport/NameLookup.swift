@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CHTTP2Shims
+internal import Glibc
+internal import LoopKit
+internal import Synchronization
+
+/// One look-up of a host's addresses, on a thread of its own, because the system's resolver blocks.
+///
+/// Nothing is kept from one look-up to the next: Apple asks for a fresh one before each connection
+/// (reference §1.5). A look-up cannot be called off; one that nobody waits for any more ends by
+/// itself, at the latest with the resolver's own time-outs, and touches nothing of the loop's.
+final class NameLookup: Sendable {
+    /// What came of it.
+    enum Outcome: Sendable {
+        /// At least one address, in the resolver's order of preference (RFC 6724).
+        case addresses([SocketAddress])
+        /// The resolver's words.
+        case failure(String)
+    }
+
+    private let outcome = StateLock<Outcome?>(nil)
+
+    /// Starts one; `mailbox` is rung at its end. `nil` if the system has no thread left.
+    static func start(host: String, port: Int, ringing mailbox: Mailbox) -> NameLookup? {
+        let lookup = NameLookup()
+        let isStarted = LoopThread.start {
+            CHTTP2_name_this_thread("rouse-resolve")
+            let found = resolve(host: host, port: port)
+            lookup.outcome.withLock { $0 = found }
+            mailbox.ring()
+        }
+        return isStarted ? lookup : nil
+    }
+
+    /// What came of it, `nil` as long as it lasts.
+    var result: Outcome? { outcome.withLock { $0 } }
+
+    /// Asks the resolver, and waits for it. An IP address in text asks nobody.
+    static func resolve(host: String, port: Int) -> Outcome {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_protocol = Int32(IPPROTO_TCP)
+        hints.ai_flags = AI_NUMERICSERV
+        if SocketAddress.parse(host) != nil { hints.ai_flags |= AI_NUMERICHOST }
+        var first: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, String(port), &hints, &first)
+        guard code == 0 else {
+            return .failure(code == EAI_SYSTEM ? words(errno) : String(cString: gai_strerror(code)))
+        }
+        defer { freeaddrinfo(first) }
+        var addresses: [SocketAddress] = []
+        var next = first
+        // SAFETY: the resolver's list is walked before it is freed; each of its addresses has as
+        // many bytes as it says.
+        while let entry = next?.pointee {
+            if let address = entry.ai_addr,
+                let found = SocketAddress(address, length: Int(entry.ai_addrlen))
+            {
+                addresses.append(found)
+            }
+            next = entry.ai_next
+        }
+        return addresses.isEmpty ? .failure("the name has no address") : .addresses(addresses)
+    }
+
+    /// The system's words for an error number.
+    static func words(_ number: Int32) -> String { String(cString: strerror(number)) }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LoopKit
+internal import PushTransport
+
+/// The submissions in the loop's hands, each in a slot whose number everything else goes by.
+///
+/// Slots are given again, the last one freed first, so that a steady load touches the same memory
+/// over and over and allocates nothing. Confined to the loop's thread.
+struct TransferPool: ~Copyable {
+    /// A slot's number.
+    typealias Place = Int32
+    /// No slot.
+    static let none: Place = -1
+    /// How many slots there are at first.
+    static let initialCapacity = 256
+
+    /// Where a submission is.
+    enum Stage: UInt8 {
+        /// Nowhere: the slot is free.
+        case free
+        /// In one of the queues.
+        case queued
+        /// On a connection.
+        case started
+    }
+
+    /// What the loop keeps beside the submission. Of a free slot, only `next` counts.
+    struct Slot {
+        /// When its time is up, in monotonic milliseconds.
+        var due: Int64
+        /// When it was last handed to a connection.
+        var startedAt: Int64
+        /// Its neighbours in its queue; for a free slot, the next free one.
+        var next: Place
+        var previous: Place
+        /// Its connection, and its place in that connection's table of streams.
+        var connection: UInt32
+        var stream: UInt32
+        /// How often it moved on to another connection.
+        var moves: UInt8
+        var stage: Stage
+        var isUrgent: Bool
+    }
+
+    // SAFETY: both have `capacity` elements. All of `slots` are initialized and trivial; those of
+    // `submissions` are initialized whose slot is not free. Only this type touches them, and
+    // `deinit` gives both back.
+    private var slots: UnsafeMutablePointer<Slot>
+    private var submissions: UnsafeMutablePointer<Submission>
+    private var capacity = 0
+    private var firstFree = Self.none
+    /// How many slots are taken.
+    private(set) var count = 0
+
+    init() {
+        // SAFETY: no element yet; `grow` makes the first ones.
+        slots = .allocate(capacity: 0)
+        submissions = .allocate(capacity: 0)
+        grow(to: Self.initialCapacity)
+    }
+
+    deinit {
+        for place in 0..<capacity where slots[place].stage != .free {
+            (submissions + place).deinitialize(count: 1)
+        }
+        slots.deallocate()
+        submissions.deallocate()
+    }
+
+    private mutating func grow(to capacity: Int) {
+        precondition(capacity <= Int(Place.max), "There are more submissions than numbers.")
+        // SAFETY: every old element is moved or copied to its new place, and the rest of `slots` is
+        // initialized here. When this is called no slot is free, so that all submissions move.
+        let newSlots = UnsafeMutablePointer<Slot>.allocate(capacity: capacity)
+        let newSubmissions = UnsafeMutablePointer<Submission>.allocate(capacity: capacity)
+        newSlots.moveInitialize(from: slots, count: self.capacity)
+        newSubmissions.moveInitialize(from: submissions, count: self.capacity)
+        slots.deallocate()
+        submissions.deallocate()
+        for place in (self.capacity..<capacity).reversed() {
+            (newSlots + place).initialize(
+                to: Slot(
+                    due: 0, startedAt: .min, next: firstFree, previous: Self.none, connection: 0,
+                    stream: 0, moves: 0, stage: .free, isUrgent: false))
+            firstFree = Place(place)
+        }
+        (slots, submissions, self.capacity) = (newSlots, newSubmissions, capacity)
+    }
+
+    /// Takes a submission in, as queued but in no queue yet.
+    mutating func insert(_ submission: consuming Submission, now: Int64) -> Place {
+        if firstFree == Self.none { grow(to: capacity * 2) }
+        let place = firstFree
+        firstFree = slots[Int(place)].next
+        slots[Int(place)] = Slot(
+            due: now + submission.timeout.wholeMilliseconds, startedAt: .min, next: Self.none,
+            previous: Self.none, connection: 0, stream: 0, moves: 0, stage: .queued,
+            isUrgent: submission.request.isUrgent)
+        (submissions + Int(place)).initialize(to: submission)
+        count += 1
+        return place
+    }
+
+    /// Frees a slot, whose submission nobody needs any more.
+    mutating func remove(_ place: Place) {
+        precondition(slots[Int(place)].stage != .free, "A transfer ended twice.")
+        (submissions + Int(place)).deinitialize(count: 1)
+        slots[Int(place)].stage = .free
+        slots[Int(place)].next = firstFree
+        firstFree = place
+        count -= 1
+    }
+
+    /// What the loop knows of a submission.
+    subscript(place: Place) -> Slot {
+        get { slots[Int(place)] }
+        nonmutating _modify { yield &slots[Int(place)] }
+    }
+
+    /// The submitter's number.
+    func id(_ place: Place) -> Submission.ID { submissions[Int(place)].id }
+
+    /// How long it may take in all.
+    func timeout(_ place: Place) -> Duration { submissions[Int(place)].timeout }
+
+    /// Looks at a request where it is.
+    func withRequest<Result>(_ place: Place, _ body: (borrowing WireRequest) -> Result) -> Result {
+        body(submissions[Int(place)].request)
+    }
+
+    /// All that are taken, for when everything ends.
+    var all: [Place] {
+        (0..<capacity).filter { slots[$0].stage != .free }.map { Place($0) }
+    }
+}
+
+/// A queue through the slots of a pool: whoever leaves, from wherever in it, leaves at once.
+struct TransferQueue {
+    private(set) var first = TransferPool.none
+    private var last = TransferPool.none
+    private(set) var count = 0
+
+    /// Puts one at the end.
+    mutating func append(_ place: TransferPool.Place, in pool: borrowing TransferPool) {
+        pool[place].previous = last
+        pool[place].next = TransferPool.none
+        if last == TransferPool.none { first = place } else { pool[last].next = place }
+        last = place
+        count += 1
+    }
+
+    /// Puts one in front.
+    mutating func prepend(_ place: TransferPool.Place, in pool: borrowing TransferPool) {
+        pool[place].next = first
+        pool[place].previous = TransferPool.none
+        if first == TransferPool.none { last = place } else { pool[first].previous = place }
+        first = place
+        count += 1
+    }
+
+    /// Takes one out, which must be in it.
+    mutating func remove(_ place: TransferPool.Place, in pool: borrowing TransferPool) {
+        let (previous, next) = (pool[place].previous, pool[place].next)
+        if previous == TransferPool.none { first = next } else { pool[previous].next = next }
+        if next == TransferPool.none { last = previous } else { pool[next].previous = previous }
+        count -= 1
+    }
+}

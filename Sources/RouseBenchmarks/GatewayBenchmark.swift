@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// Wakes per second through the whole gateway: accepted durably, sent, settled.
+struct GatewayBenchmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gateway",
+        abstract: "Wakes per second through the gateway: accepted on disk, sent, settled.",
+        discussion: """
+            The gateway in one process and nghttpd in another share both processors. Batches are \
+            handed to the gateway in process; each answer means that its batch is on disk \
+            (SQLite, WAL, synchronous=FULL). The end is when every wake's outcome is on disk too.
+            """)
+
+    @OptionGroup var options: BenchmarkOptions
+
+    @Option(help: "Wakes of one measurement (50000, or 5000 with --quick).")
+    var wakes: Int?
+
+    @Option(help: "Wakes of one batch.")
+    var batch = 1000
+
+    func run() async throws {
+        let bench = try Bench()
+        defer { bench.clear() }
+        let results = try Self.measure(
+            options, wakes: wakes ?? Self.wakes(options), batch: max(1, batch), on: bench)
+        if options.json {
+            try JSONOutput.print(results)
+        } else {
+            print(Self.report(results))
+        }
+    }
+
+    static func wakes(_ options: BenchmarkOptions) -> Int { options.quick ? 5000 : 50_000 }
+
+    static func measure(
+        _ options: BenchmarkOptions, wakes: Int, batch: Int, on bench: Bench
+    ) throws -> [GatewayResult] {
+        let server = try MeasuredServer.start(.nghttpd, on: bench, processor: nil)
+        var results: [GatewayResult] = []
+        var samples: [GatewaySample] = []
+        for round in 1...options.rounds {
+            bench.progress("gateway: batches of \(batch), round \(round) of \(options.rounds)")
+            let before = server.cpuSeconds
+            var sample: GatewaySample = try bench.runOurselves(
+                RunGateway.name,
+                GatewayTask(
+                    port: server.port, authorityPath: server.authorityPath, wakes: wakes,
+                    batch: batch),
+                processor: nil)
+            sample.serverCPUSeconds = server.cpuSeconds - before
+            samples.append(sample)
+        }
+        results.append(GatewayResult(batch: batch, samples: samples))
+        try server.stop()
+        return results
+    }
+
+    /// The results as a table.
+    static func report(_ results: [GatewayResult]) -> String {
+        var table = TextTable(
+            "batch", "accepted/s", "settled/s", "us CPU", "server us", "not sent")
+        for result in results {
+            table.add(
+                String(result.batch), result.acceptedPerSecond.grouped,
+                result.settledPerSecond.grouped, result.microsecondsPerWake.fixed(1),
+                result.serverMicrosecondsPerWake.fixed(1), String(result.notSent))
+        }
+        return "\nThe gateway, from batch to settled outcome, nghttpd on the same processors\n\n"
+            + table.text + "\n"
+    }
+}
+
+/// What the process that is measured is to do.
+struct GatewayTask: Codable {
+    let port: Int
+    let authorityPath: String
+    let wakes: Int
+    let batch: Int
+}
+
+/// What came of it.
+struct GatewaySample: Codable {
+    let wakes: Int
+    /// Until the last batch was on disk.
+    let acceptedSeconds: Double
+    /// Until the last outcome was on disk.
+    let settledSeconds: Double
+    let cpuSeconds: Double
+    /// Wakes that ended otherwise than sent.
+    let notSent: Int
+    var serverCPUSeconds = 0.0
+}
+
+/// One row: the medians of all rounds.
+struct GatewayResult: Encodable {
+    let batch: Int
+    let acceptedPerSecond: Double
+    let settledPerSecond: Double
+    let microsecondsPerWake: Double
+    let serverMicrosecondsPerWake: Double
+    let notSent: Int
+
+    init(batch: Int, samples: [GatewaySample]) {
+        self.batch = batch
+        acceptedPerSecond = samples.map { Double($0.wakes) / $0.acceptedSeconds }.median
+        settledPerSecond = samples.map { Double($0.wakes) / $0.settledSeconds }.median
+        microsecondsPerWake = samples.map { $0.cpuSeconds * 1e6 / Double($0.wakes) }.median
+        serverMicrosecondsPerWake =
+            samples.map { $0.serverCPUSeconds * 1e6 / Double($0.wakes) }.median
+        notSent = samples.map(\.notSent).reduce(0, +)
+    }
+}

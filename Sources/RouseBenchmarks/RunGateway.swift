@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsClient
+import ArgumentParser
+import FoundationEssentials
+import Gateway
+import Logging
+import RouseCommand
+import StoreSQLite
+import WakeModel
+
+/// The gateway's measurement, in the process that is measured.
+struct RunGateway: AsyncParsableCommand {
+    static let name = "run-gateway"
+    static let configuration = CommandConfiguration(
+        commandName: name, abstract: "For the benchmark's own use.", shouldDisplay: false)
+
+    /// How many batches are waiting for their answers at any time.
+    private static let batchesAtATime = 4
+
+    @Argument var task: String
+
+    func run() async throws {
+        let task = try JSONDecoder().decode(GatewayTask.self, from: Data(task.utf8))
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "rouse-bench-\(ProcessInfo.processInfo.processIdentifier)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try SQLiteWakeStore(
+            path: folder.appending(path: "store.sqlite").path(percentEncoded: false))
+        let client = try APNsClientLoad.client(
+            port: task.port, authorityPath: task.authorityPath, connections: 4,
+            streamsPerConnection: 250)
+        let app = AppIdentity(bundleID: try BundleID(Sample.bundleID), environment: .production)
+        var logger = Logger(label: "rouse")
+        logger.logLevel = .warning
+        var limits = GatewayLimits()
+        limits.intakeQueueCount = Self.batchesAtATime * task.batch
+        let gateway = Gateway(
+            apps: [app], store: store, sender: APNsWakeSender(clients: [app: client]),
+            limits: limits, logger: logger)
+        let running = Task { try await gateway.run() }
+        let load = try GatewayLoad(gateway: gateway, store: store, app: app, batch: task.batch)
+
+        try await load.accept(min(task.wakes, 1000))
+        try await load.finish()
+        let before = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
+        try await load.accept(task.wakes, batchesAtATime: Self.batchesAtATime)
+        let acceptedAt = ProcessClocks.wallSeconds
+        let settledAt = try await load.finish()
+        let count = try await store.recount()
+        let sample = GatewaySample(
+            wakes: task.wakes, acceptedSeconds: acceptedAt - before.wall,
+            settledSeconds: settledAt - before.wall,
+            cpuSeconds: ProcessClocks.cpuSeconds - before.cpu,
+            notSent: count.accepted - (count.byState[.sent] ?? 0))
+        print(String(decoding: try JSONEncoder().encode(sample), as: UTF8.self))
+        running.cancel()
+        _ = try? await running.value
+        await client.shutDown(gracePeriod: .zero)
+        try store.close()
+    }
+}
+
+/// Feeds a gateway and waits for the outcomes.
+private struct GatewayLoad {
+    let gateway: Gateway
+    let store: SQLiteWakeStore
+    let batch: Int
+    private let inquiries: [Inquiry]
+
+    /// A batch goes to as many devices as it has wakes.
+    init(gateway: Gateway, store: SQLiteWakeStore, app: AppIdentity, batch: Int) throws {
+        self.gateway = gateway
+        self.store = store
+        self.batch = batch
+        inquiries = try (0..<batch).map { number in
+            let token = Sample.deviceTokens[number % Sample.deviceTokens.count]
+            return Inquiry(
+                WakeRequest(
+                    kind: .background, deviceToken: try DeviceToken(hex: token),
+                    bundleID: app.bundleID, payload: Sample.payload))
+        }
+    }
+
+    /// Hands over so many wakes, and returns when all are on disk.
+    func accept(_ wakes: Int, batchesAtATime: Int = 1) async throws {
+        let batches = (wakes + batch - 1) / batch
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<batchesAtATime {
+                group.addTask {
+                    for number in stride(from: worker, to: batches, by: batchesAtATime) {
+                        let count = min(batch, wakes - number * batch)
+                        for answer in await gateway.accept(Array(inquiries.prefix(count))) {
+                            guard case .admitted = answer else { throw Refused(answer: answer) }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Waits until no wake is left, and returns when that was, in wall seconds.
+    @discardableResult
+    func finish() async throws -> Double {
+        while try await store.countUnended() > 0 { try await Task.sleep(for: .milliseconds(2)) }
+        return ProcessClocks.wallSeconds
+    }
+
+    private struct Refused: Error {
+        let answer: Acceptance
+    }
+}
