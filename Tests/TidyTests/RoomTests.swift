@@ -46,7 +46,8 @@ struct RoomTests {
         "RouseBenchmarks": [
             "APNsClient", "APNsSimulator", "APNsWire", "ArgumentParser", "CBenchmarkProcess",
             "CCurlBaseline", "Foundation", "FoundationEssentials", "Gateway", "Glibc", "Logging",
-            "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite", "Synchronization", "WakeModel",
+            "PayloadLint", "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite",
+            "Synchronization", "WakeModel",
         ],
     ]
 
