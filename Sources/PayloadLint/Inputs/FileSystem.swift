@@ -43,20 +43,20 @@ func realPath(_ path: String) -> String? {
 /// The names in a folder, without `.` and `..`, in the order of their bytes.
 func entries(ofFolder path: String) throws(LintProblem) -> [String] {
     guard let stream = opendir(path) else {
-        let reason = String(cString: strerror(errno))
+        let code = errno
         throw LintProblem(
-            errno == EACCES ? .notAllowed : .missing,
-            "\(path) cannot be listed: \(reason). Check the folder and its permissions.")
+            code == EACCES ? .notAllowed : .missing,
+            "\(path) cannot be listed: \(String(cString: strerror(code))). Check the folder and "
+                + "its permissions.")
     }
     defer { closedir(stream) }
     var names: [String] = []
     while let entry = readdir(stream) {
-        // SAFETY: readdir returns an entry whose name ends with a zero byte, and which stays valid
-        // until the next call on this stream; the name is copied before that.
+        let capacity = MemoryLayout.size(ofValue: entry.pointee.d_name)
+        // SAFETY: readdir returns an entry whose name ends with a zero byte within `capacity`, and
+        // which stays valid until the next call on this stream; the name is copied before that.
         let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
-            name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: name)) {
-                String(cString: $0)
-            }
+            name.withMemoryRebound(to: CChar.self, capacity: capacity) { String(cString: $0) }
         }
         if name != "." && name != ".." { names.append(name) }
     }

@@ -33,10 +33,8 @@ final class ReplacementFile {
         guard descriptor >= 0 else { throw Self.problem(path, errno) }
         self.target = target
         self.descriptor = descriptor
-        temporary = template.withUnsafeBufferPointer { characters in
-            // SAFETY: mkstemp leaves the zero byte at the end of its template where it was.
-            characters.baseAddress.map { String(cString: $0) } ?? ""
-        }
+        temporary = String(
+            decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         // The owner first: changing it may clear bits of the mode. It needs a right that most
         // users lack, and then the file is theirs.
         _ = fchown(descriptor, status.st_uid, status.st_gid)
