@@ -23,8 +23,8 @@ struct RouseBenchmarks: AsyncParsableCommand {
             """,
         subcommands: [
             AllBenchmarks.self, ClientBenchmark.self, StandInBenchmark.self, MemoryBenchmark.self,
-            GatewayBenchmark.self, PayloadBenchmark.self, RunLoad.self, RunMemory.self,
-            RunGateway.self, ServeStandIn.self,
+            GatewayBenchmark.self, PayloadBenchmark.self, LintBenchmark.self, RunLoad.self,
+            RunMemory.self, RunGateway.self, RunLint.self, ServeStandIn.self,
         ],
         defaultSubcommand: AllBenchmarks.self)
 }

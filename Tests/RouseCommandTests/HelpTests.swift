@@ -10,7 +10,10 @@ struct HelpTests {
 
     @Test(
         "is what the golden files say (ROUSE_REGENERATE_GOLDEN=1 writes them anew)",
-        arguments: ["root", "serve", "push", "probe", "token", "apns-simulator", "doctor"])
+        arguments: [
+            "root", "serve", "push", "probe", "token", "apns-simulator", "doctor", "validate",
+            "rules",
+        ])
     func help(command: String) async throws {
         let result = try await Rouse.run((command == "root" ? [] : [command]) + ["--help"])
         #expect(result.status == 0)
@@ -42,6 +45,12 @@ struct HelpTests {
             ["serve", "--folder", "x"], ["serve"], ["apns-simulator", "--port", "70000"],
             ["push", "ab"], ["push", "ab", "--bundle-id", "com.example.app.voip"],
             ["probe", "ab", "--host", "x", "--sandbox-server", "y:1"],
+            ["validate"], ["validate", "x", "--format", "yaml"], ["validate", "x", "--jobs", "0"],
+            ["validate", "x", "--fix", "--diff"], ["validate", "x", "--unsafe-fixes"],
+            ["validate", "x", "--explain", "BG004"], ["validate", "--explain", "BG4"],
+            ["validate", "x", "--select", "BG4"], ["validate", "x", "--now", "soon"],
+            ["validate", "-", "--fix"], ["validate", "x", "--config", "y", "--no-config"],
+            ["rules", "--schema", "alert"], ["rules", "--schema", "voip", "--json"],
         ])
     func usage(arguments: [String]) async throws {
         let result = try await Rouse.run(arguments)

@@ -39,19 +39,19 @@ struct RoomTests {
             "Crypto", "FoundationEssentials", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP1",
             "NIOPosix", "NIOSSL", "NIOTLS", "SwiftASN1", "Synchronization", "WakeModel", "X509",
         ],
+        "PayloadLint": ["Darwin", "Glibc", "Musl", "PayloadRules", "WakeModel", "Yams"],
         "RouseCommand": [
             "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "ArgumentParser",
             "CurlTransport", "Foundation", "Gateway", "Glibc", "HTTP2Transport", "Logging",
-            "PayloadRules",
-            "PushTransport", "ServiceLifecycle", "StoreSQLite", "Synchronization", "UnixSignals",
-            "WakeModel", "Yams",
+            "PayloadLint", "PayloadRules", "PushTransport", "ServiceLifecycle", "StoreSQLite",
+            "Synchronization", "UnixSignals", "WakeModel", "Yams",
         ],
         "rouse": ["Glibc", "RouseCommand"],
         "RouseBenchmarks": [
             "APNsClient", "APNsSimulator", "APNsWire", "ArgumentParser", "CBenchmarkProcess",
             "CCurlBaseline", "Foundation", "FoundationEssentials", "Gateway", "Glibc", "Logging",
-            "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite", "Synchronization",
-            "WakeModel",
+            "PayloadLint", "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite",
+            "Synchronization", "WakeModel",
         ],
     ]
 

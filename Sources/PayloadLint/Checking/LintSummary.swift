@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// How many findings there are of each severity, and in what.
+public struct LintSummary: Hashable, Sendable {
+    /// The files that were checked.
+    public internal(set) var files = 0
+    /// The pushes in them.
+    public internal(set) var pushes = 0
+    /// Findings that are errors.
+    public internal(set) var errors = 0
+    /// Findings that are warnings.
+    public internal(set) var warnings = 0
+    /// Findings that are notes.
+    public internal(set) var notes = 0
+    /// How many payloads were judged by what they hold, by the push type that they look like.
+    public internal(set) var inferredTypes: [String: Int] = [:]
+    /// The files that were mended, or would be.
+    public internal(set) var mendedFiles = 0
+    /// The files with errors, or with warnings where those count.
+    public internal(set) var failedFiles = 0
+    /// Files in folders that have nothing to do with pushes.
+    public internal(set) var foreignFiles = 0
+
+    /// Nothing checked.
+    public init() {}
+
+    mutating func count(_ severity: Severity) {
+        switch severity {
+        case .error: errors += 1
+        case .warning: warnings += 1
+        case .note: notes += 1
+        }
+    }
+
+    /// Whether there are errors, or warnings where those count.
+    public func isFailure(isStrict: Bool) -> Bool { errors > 0 || (isStrict && warnings > 0) }
+
+    mutating func add(_ other: LintSummary) {
+        files += other.files
+        pushes += other.pushes
+        errors += other.errors
+        warnings += other.warnings
+        notes += other.notes
+        inferredTypes.merge(other.inferredTypes, uniquingKeysWith: +)
+        mendedFiles += other.mendedFiles
+        failedFiles += other.failedFiles
+        foreignFiles += other.foreignFiles
+    }
+}

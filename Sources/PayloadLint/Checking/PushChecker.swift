@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Checks documents by the settings of one folder.
+struct PushChecker: Sendable {
+    let validator: PushValidator
+    let policy: RulePolicy
+    let reader: DocumentReader
+    /// Whether findings carry their source lines.
+    let showsSource: Bool
+
+    /// What was found in one document.
+    struct Result {
+        var findings: [Finding] = []
+        /// The repairs of the findings that are reported, in offsets of the text.
+        var repairs: [Repair] = []
+        var pushType: String?
+        var isInferred = false
+    }
+
+    /// The rules that speak where no payload could be read: then it looks like nothing.
+    private static let unreadable: Set<RuleID> = ["G001", "G002", "G005", "G009"]
+
+    /// Checks a document that was read from `text`.
+    func check(_ document: PushDocument, in text: SourceText) -> Result {
+        var result = Result()
+        report(document.faults, in: text, &result)
+        guard let item = document.item else { return result }
+        let report = validator.report(on: item.draft)
+        let isUnreadable = report.diagnostics.contains { Self.unreadable.contains($0.rule) }
+        if !report.pushTypeIsInferred || !isUnreadable {
+            result.pushType = report.pushType
+            result.isInferred = report.pushTypeIsInferred
+        }
+        for diagnostic in report.diagnostics { add(diagnostic, of: item, in: text, &result) }
+        return result
+    }
+
+    /// What a history says of one push.
+    func result(_ diagnostics: [Diagnostic], of item: PushItem, in text: SourceText) -> Result {
+        var result = Result()
+        for diagnostic in diagnostics { add(diagnostic, of: item, in: text, &result) }
+        return result
+    }
+
+    /// Adds the faults of a document. They are findings of rule G001: no payload can be read.
+    func report(_ faults: [PushDocument.Fault], in text: SourceText, _ result: inout Result) {
+        let rule: RuleID = "G001"
+        guard !faults.isEmpty, let severity = policy.severity(of: rule, .error) else { return }
+        for fault in faults {
+            let position = text.position(of: fault.place)
+            result.findings.append(
+                Finding(
+                    rule: rule, severity: severity, message: fault.message, fix: fault.fix,
+                    line: position.line, column: position.column, pointer: fault.pointer,
+                    header: nil, source: showsSource ? text.line(at: fault.place) : nil))
+        }
+    }
+
+    private func add(
+        _ diagnostic: Diagnostic, of item: PushItem, in text: SourceText, _ result: inout Result
+    ) {
+        guard let severity = policy.severity(of: diagnostic.rule, diagnostic.severity) else {
+            return
+        }
+        if let repair = diagnostic.repair.flatMap({ map($0, by: item.places) }) {
+            result.repairs.append(repair)
+        }
+        let (place, pointer, header) = locate(diagnostic, by: item.places)
+        let position = text.position(of: place)
+        result.findings.append(
+            Finding(
+                rule: diagnostic.rule, severity: severity, message: diagnostic.message,
+                fix: diagnostic.fix, line: position.line, column: position.column,
+                pointer: pointer, header: header,
+                source: showsSource && header == nil ? text.line(at: place) : nil))
+    }
+
+    private func locate(
+        _ diagnostic: Diagnostic, by places: PlaceMap
+    ) -> (place: FilePlace, pointer: String, header: String?) {
+        guard let name = diagnostic.header else {
+            return (
+                places.place(ofOffset: diagnostic.offset), places.pointer + diagnostic.pointer, nil
+            )
+        }
+        // The last one, which is the offending one where a header stands twice.
+        if let header = places.headers.last(where: { $0.name == name.lowercased() }) {
+            return (header.place, header.pointer, nil)
+        }
+        if let missing = places.missingHeaders { return (missing.place, missing.pointer, nil) }
+        return (.offset(0), "", name)
+    }
+
+    /// A repair in offsets of the file; `nil` where it cannot be made there.
+    private func map(_ repair: Repair, by places: PlaceMap) -> Repair? {
+        var edits: [Repair.Edit] = []
+        for edit in repair.edits {
+            guard let range = places.editableRange(edit.range) else { return nil }
+            edits.append(Repair.Edit(range: range, replacement: edit.replacement))
+        }
+        return Repair(edits: edits, isSafe: repair.isSafe)
+    }
+}

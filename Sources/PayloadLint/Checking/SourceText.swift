@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// A text that findings point into: turns places into lines and columns.
+struct SourceText: Sendable {
+    let bytes: [UInt8]
+    /// The number of the first line in the file that the text is a part of.
+    var firstLine = 1
+    /// Whether the text is one line of a file of lines: then no place in it is on another.
+    var isSingleLine = false
+
+    /// The line and the column of a place.
+    func position(of place: FilePlace) -> (line: Int, column: Int) {
+        switch place {
+        case .position(let line, let column): return (line, column)
+        case .offset(let offset):
+            let position = TextPosition(offset: offset, in: bytes)
+            if isSingleLine { return (firstLine, position.column) }
+            return (firstLine + position.line - 1, position.column)
+        }
+    }
+
+    /// The line that a place is on, without its end.
+    func line(at place: FilePlace) -> [UInt8] {
+        switch place {
+        case .offset(let offset):
+            let offset = min(offset, bytes.count)
+            let start = bytes[..<offset].lastIndex(where: Self.isLineEnd).map { $0 + 1 } ?? 0
+            return Array(bytes[start...].prefix { !Self.isLineEnd($0) })
+        case .position(let line, _):
+            var number = firstLine
+            var start = 0
+            while number < line, let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                start = end + 1
+                number += 1
+            }
+            return Array(bytes[start...].prefix { !Self.isLineEnd($0) })
+        }
+    }
+
+    private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x0d }
+}

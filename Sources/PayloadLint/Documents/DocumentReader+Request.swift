@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// The members of an object that make it a request document.
+struct RequestMembers {
+    var headers: (key: Int, value: Int)?
+    var payload: (key: Int, value: Int)?
+
+    /// Whether headers and payload stand side by side.
+    var areComplete: Bool { headers != nil && payload != nil }
+
+    /// Notes what a member is.
+    mutating func look(at member: (key: Int, value: Int), in document: JSONDocument) {
+        if document.hasText(member.key, "headers") {
+            headers = member
+        } else if document.hasText(member.key, "payload") {
+            payload = member
+        } else if payload == nil, document.hasText(member.key, "body") {
+            payload = member
+        }
+    }
+}
+
+extension DocumentReader {
+    /// Reads a request document in JSON: every place in it is a place in the file.
+    func request(_ members: RequestMembers, in document: JSONDocument) -> PushDocument {
+        var result = PushDocument(kind: .request)
+        guard let payload = members.payload else {
+            result.faults.append(
+                PushDocument.Fault(
+                    message: "the request document has no `payload`",
+                    fix: "Put headers and payload side by side, as `headers` and `payload`.",
+                    place: .offset(Int(document.nodes[0].start)), pointer: ""))
+            return result
+        }
+        var places = PlaceMap()
+        places.pointer = document.hasText(payload.key, "payload") ? "/payload" : "/body"
+        places.missingHeaders = (.offset(Int(document.nodes[0].start)), "")
+        let headers = readHeaders(members.headers?.value, in: document, &places, &result.faults)
+        let body: [UInt8]
+        if document.kind(payload.value) == .string {
+            let text = QuotedText(document.content(payload.value), of: document.bytes)
+            body = text.bytes
+            places.payload = .quoted(text.segments)
+        } else {
+            body = Array(document.literal(payload.value))
+            let start = Int(document.nodes[payload.value].start)
+            places.payload = .segments([PlaceMap.Segment(payloadStart: 0, fileStart: start)])
+        }
+        result.item = PushItem(
+            draft: assumptions.draft(payload: body, headers: headers), places: places)
+        return result
+    }
+
+    private func readHeaders(
+        _ object: Int?, in document: JSONDocument, _ places: inout PlaceMap,
+        _ faults: inout [PushDocument.Fault]
+    ) -> [PushDraft.Header] {
+        guard let object else { return [] }
+        let start = Int(document.nodes[object].start)
+        guard document.kind(object) == .object else {
+            faults.append(
+                PushDocument.Fault(
+                    message: "`headers` is not an object",
+                    fix: "Write the headers as an object of names and values.",
+                    place: .offset(start), pointer: "/headers"))
+            return []
+        }
+        places.missingHeaders = (.offset(start), "/headers")
+        var headers: [PushDraft.Header] = []
+        for member in document.members(of: object) {
+            let name = String(decoding: document.text(member.key), as: UTF8.self)
+            let place = FilePlace.offset(Int(document.nodes[member.value].start))
+            let pointer = "/headers/" + JSONPointerText.escaped(name)
+            guard let value = document.scalarText(member.value) else {
+                faults.append(
+                    PushDocument.Fault(
+                        message: "a header's value is neither text nor number",
+                        fix: "Write the value as it is sent, in quotes.", place: place,
+                        pointer: pointer))
+                continue
+            }
+            headers.append(PushDraft.Header(name, value))
+            places.headers.append(
+                PlaceMap.Header(name: name.lowercased(), place: place, pointer: pointer))
+        }
+        return headers
+    }
+}
+
+/// JSON pointers (RFC 6901).
+enum JSONPointerText {
+    /// A key as one step of a pointer.
+    static func escaped(_ key: String) -> String {
+        var step = ""
+        for character in key.unicodeScalars {
+            switch character {
+            case "~": step += "~0"
+            case "/": step += "~1"
+            default: step.unicodeScalars.append(character)
+            }
+        }
+        return step
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Yams
+
+extension DocumentReader {
+    /// Reads a request document, or a bare payload, in YAML.
+    func readYAML(_ bytes: [UInt8]) -> PushDocument {
+        let kind: InputKind = forcedKind ?? .payload
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            // The rules say where it is not UTF-8.
+            return PushDocument(
+                kind: kind,
+                item: PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap()))
+        }
+        let root: Node
+        do throws(YAMLFault) {
+            root = try YAMLText.parse(text)
+        } catch {
+            return PushDocument(kind: kind, faults: [error.fault])
+        }
+        do throws(YAMLFault) {
+            return try read(root)
+        } catch {
+            return PushDocument(kind: .request, faults: [error.fault])
+        }
+    }
+
+    private func read(_ root: Node) throws(YAMLFault) -> PushDocument {
+        guard let mapping = root.mapping else {
+            return foreign("the document is not a mapping", root)
+        }
+        if forcedKind != .payload, let payload = mapping["payload"] ?? mapping["body"],
+            forcedKind == .request || mapping["headers"] != nil
+        {
+            let pointer = mapping["payload"] == nil ? "/body" : "/payload"
+            return try request(mapping["headers"], payload, pointer, root)
+        }
+        guard forcedKind == .payload || (forcedKind == nil && mapping["aps"] != nil) else {
+            return foreign("the document has no `headers` and `payload`", root)
+        }
+        let body = try YAMLText.json(root)
+        var places = PlaceMap()
+        places.payload = .marks(body.marks)
+        return PushDocument(
+            kind: .payload,
+            item: PushItem(draft: assumptions.draft(payload: body.bytes), places: places))
+    }
+
+    private func request(
+        _ headers: Node?, _ payload: Node, _ pointer: String, _ root: Node
+    ) throws(YAMLFault) -> PushDocument {
+        var result = PushDocument(kind: .request)
+        var places = PlaceMap()
+        places.pointer = pointer
+        places.missingHeaders = ((headers ?? root).place, headers == nil ? "" : "/headers")
+        var list: [PushDraft.Header] = []
+        if let headers {
+            guard let mapping = headers.mapping else {
+                throw YAMLFault(
+                    "`headers` is not a mapping", "Write the headers as names and values.",
+                    headers.place, pointer: "/headers")
+            }
+            for (key, value) in mapping {
+                let name = key.scalar?.string ?? ""
+                let pointer = "/headers/" + JSONPointerText.escaped(name)
+                guard let text = value.scalar?.string else {
+                    result.faults.append(
+                        PushDocument.Fault(
+                            message: "a header's value is neither text nor number",
+                            fix: "Write the value as it is sent.", place: value.place,
+                            pointer: pointer))
+                    continue
+                }
+                list.append(PushDraft.Header(name, text))
+                places.headers.append(
+                    PlaceMap.Header(name: name.lowercased(), place: value.place, pointer: pointer))
+            }
+        }
+        let body = try YAMLText.body(payload)
+        places.payload = .marks(body.marks)
+        result.item = PushItem(
+            draft: assumptions.draft(payload: body.bytes, headers: list), places: places)
+        return result
+    }
+
+    private func foreign(_ message: String, _ root: Node) -> PushDocument {
+        PushDocument(
+            kind: forcedKind ?? .request,
+            faults: [
+                PushDocument.Fault(
+                    message: message,
+                    fix: "Put headers and payload side by side, as `headers` and `payload`.",
+                    place: root.place, pointer: "")
+            ], isForeign: forcedKind == nil)
+    }
+}
+
+extension Node {
+    /// Where the node begins.
+    var place: FilePlace { .position(line: mark?.line ?? 1, column: mark?.column ?? 1) }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Tells what a text is, and reads it.
+struct DocumentReader: Sendable {
+    /// The key by which Xcode's `.apns` files name the simulated app.
+    static let simulatorKey: StaticString = "Simulator Target Bundle"
+
+    /// What bare payloads will be sent as.
+    let assumptions: PushAssumptions
+    /// What the text is said to be; `nil` to tell by its content.
+    let forcedKind: InputKind?
+
+    /// Reads one document. `name` breaks ties between JSON and YAML by its ending.
+    func read(_ bytes: [UInt8], name: String) -> PushDocument {
+        let isYAML = looksLikeYAML(bytes, name: name)
+        do throws(JSONSyntaxError) {
+            return read(try JSONScanner.scan(bytes))
+        } catch {
+            if isYAML { return readYAML(bytes) }
+            // The rules find the fault again, and say what it is.
+            return bare(bytes, forcedKind == .request ? .request : .payload)
+        }
+    }
+
+    /// Reads one line of JSON lines.
+    func readLine(_ bytes: [UInt8]) -> PushDocument {
+        // Only a line in which one of these stands, or which writes a key with escapes, can be
+        // more than a bare payload; the others are not scanned twice.
+        let marks: [StaticString] = ["\"headers\"", "\"Simulator ", "\\u"]
+        guard marks.contains(where: { bytes.contains(text: $0) }) else {
+            return bare(bytes, .payload)
+        }
+        do throws(JSONSyntaxError) {
+            return read(try JSONScanner.scan(bytes))
+        } catch {
+            return bare(bytes, .payload)
+        }
+    }
+
+    private func read(_ document: JSONDocument) -> PushDocument {
+        guard document.kind(0) == .object else { return bare(document.bytes, .payload) }
+        var members = RequestMembers()
+        var bundle: (key: Int, value: Int)?
+        for member in document.members(of: 0) {
+            members.look(at: member, in: document)
+            if document.hasText(member.key, Self.simulatorKey) { bundle = member }
+        }
+        switch forcedKind {
+        case .payload: return bare(document.bytes, .payload)
+        case .request: return request(members, in: document)
+        case .apns: return simulated(bundle, in: document)
+        case .lines, .log, nil:
+            if members.areComplete { return request(members, in: document) }
+            return bundle == nil ? bare(document.bytes, .payload) : simulated(bundle, in: document)
+        }
+    }
+
+    private func bare(_ bytes: [UInt8], _ kind: InputKind) -> PushDocument {
+        PushDocument(
+            kind: forcedKind == .apns ? .apns : kind,
+            item: PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap()))
+    }
+
+    /// A payload without the key that only the simulator reads, which is not sent to APNs.
+    private func simulated(
+        _ bundle: (key: Int, value: Int)?, in document: JSONDocument
+    ) -> PushDocument {
+        guard let bundle else { return bare(document.bytes, .apns) }
+        let cut = document.rangeToCut(bundle, of: 0)
+        var payload = document.bytes
+        payload.removeSubrange(cut)
+        var places = PlaceMap()
+        places.payload = .segments([
+            PlaceMap.Segment(payloadStart: 0, fileStart: 0),
+            PlaceMap.Segment(payloadStart: cut.lowerBound, fileStart: cut.upperBound),
+        ])
+        return PushDocument(
+            kind: .apns,
+            item: PushItem(draft: assumptions.draft(payload: payload), places: places))
+    }
+
+    private func looksLikeYAML(_ bytes: [UInt8], name: String) -> Bool {
+        guard forcedKind != .apns, forcedKind != .lines else { return false }
+        if [".yaml", ".yml"].contains(where: { name.lowercased().hasSuffix($0) }) { return true }
+        let start = bytes.firstIndex { !" \t\r\n".utf8.contains($0) } ?? bytes.endIndex
+        let line = bytes[start...].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        guard let first = line.first, !"{[\"".utf8.contains(first) else { return false }
+        return line.starts(with: "---".utf8) || first == UInt8(ascii: "#")
+            || line.contains(UInt8(ascii: ":"))
+    }
+}
+
+extension JSONDocument {
+    /// The bytes to take out so that a member is gone and the rest is still JSON.
+    func rangeToCut(_ member: (key: Int, value: Int), of object: Int) -> Range<Int> {
+        let next = Int(nodes[member.value].next)
+        if next < Int(nodes[object].next) {
+            return Int(nodes[member.key].start)..<Int(nodes[next].start)
+        }
+        let before = members(of: object).reduce(nil as Int?) { found, other in
+            other.value < member.key ? other.value : found
+        }
+        let start = before.map { Int(nodes[$0].end) } ?? Int(nodes[member.key].start)
+        return start..<Int(nodes[member.value].end)
+    }
+}
+
+extension [UInt8] {
+    /// Whether a text stands somewhere in the bytes.
+    func contains(text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in
+            guard let first = text.first, count >= text.count else { return false }
+            var index = 0
+            while index <= count - text.count {
+                if self[index] == first,
+                    self[index..<index + text.count].elementsEqual(text)
+                {
+                    return true
+                }
+                index += 1
+            }
+            return false
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A place in a file.
+enum FilePlace: Hashable, Sendable {
+    /// An offset in bytes.
+    case offset(Int)
+    /// A line and a column, both from 1, the column in Unicode scalars.
+    case position(line: Int, column: Int)
+}
+
+/// Where the parts of a push stand in the file that it was read from.
+struct PlaceMap: Sendable {
+    /// Payload bytes that stand in the file as they are.
+    struct Segment: Hashable, Sendable {
+        /// The offset of the first one in the payload.
+        let payloadStart: Int
+        /// Its offset in the file.
+        let fileStart: Int
+    }
+
+    /// A value of a document that was translated to JSON.
+    struct Mark: Hashable, Sendable {
+        /// The offset of the first byte in the payload.
+        let payloadStart: Int
+        let line: Int
+        let column: Int
+    }
+
+    /// Where the payload's bytes come from.
+    enum Payload: Sendable {
+        /// They stand in the file, in pieces, and may be changed there.
+        case segments([Segment])
+        /// They stand in the file as the text of a string, whose escapes a change would have to
+        /// know.
+        case quoted([Segment])
+        /// They are a translation.
+        case marks([Mark])
+    }
+
+    /// A header of the push.
+    struct Header: Sendable {
+        /// Its name in lower case.
+        let name: String
+        let place: FilePlace
+        /// Its JSON pointer in the file.
+        let pointer: String
+    }
+
+    /// Where the payload stands.
+    var payload: Payload = .segments([Segment(payloadStart: 0, fileStart: 0)])
+    /// The JSON pointer of the payload in the file.
+    var pointer = ""
+    /// The headers that stand in the file.
+    var headers: [Header] = []
+    /// Where missing headers would be, and its JSON pointer; `nil` for a bare payload.
+    var missingHeaders: (place: FilePlace, pointer: String)?
+
+    /// The place of a payload byte.
+    func place(ofOffset offset: Int) -> FilePlace {
+        switch payload {
+        case .segments(let segments), .quoted(let segments):
+            let index = Self.lastIndex(segments.count) { segments[$0].payloadStart <= offset }
+            guard let index else { return .offset(offset) }
+            return .offset(segments[index].fileStart + offset - segments[index].payloadStart)
+        case .marks(let marks):
+            let index = Self.lastIndex(marks.count) { marks[$0].payloadStart <= offset }
+            guard let index else { return .position(line: 1, column: 1) }
+            return .position(line: marks[index].line, column: marks[index].column)
+        }
+    }
+
+    /// The same range in the file, if it stands there in one piece and may be changed.
+    func editableRange(_ range: Range<Int>) -> Range<Int>? {
+        guard case .segments(let segments) = payload else { return nil }
+        let index = Self.lastIndex(segments.count) { segments[$0].payloadStart <= range.lowerBound }
+        guard let index else { return nil }
+        if index + 1 < segments.count, segments[index + 1].payloadStart < range.upperBound {
+            return nil
+        }
+        let shift = segments[index].fileStart - segments[index].payloadStart
+        return range.lowerBound + shift..<range.upperBound + shift
+    }
+
+    /// The last of `count` indices for which the condition holds, which holds for all before it.
+    private static func lastIndex(_ count: Int, where holds: (Int) -> Bool) -> Int? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(middle) { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 ? low - 1 : nil
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+public import WakeModel
+
+/// A push as it stands in a file, and where its parts are.
+struct PushItem: Sendable {
+    /// The push.
+    var draft: PushDraft
+    /// Where its parts stand.
+    var places: PlaceMap
+}
+
+/// What one text was read as: a push, or the reason why it is none.
+struct PushDocument: Sendable {
+    /// A fault of the document around the push.
+    struct Fault: Sendable {
+        /// What is wrong, as a clause.
+        let message: String
+        /// What to do, as a sentence.
+        let fix: String
+        let place: FilePlace
+        let pointer: String
+    }
+
+    /// What the text holds.
+    var kind: InputKind
+    /// The push; `nil` where the faults leave none.
+    var item: PushItem?
+    /// What is wrong around it.
+    var faults: [Fault] = []
+    /// Whether nothing in the text says that it is about a push: YAML is used for much else.
+    var isForeign = false
+}
+
+/// What the command line says about bare payloads.
+public struct PushAssumptions: Hashable, Sendable {
+    /// The value of `apns-push-type`.
+    public var pushType: String?
+    /// The value of `apns-topic`.
+    public var topic: String?
+    /// The value of `apns-priority`.
+    public var priority: String?
+    /// The value of `apns-expiration`.
+    public var expiration: String?
+    /// Whether watchOS is a target, of request documents too.
+    public var isForWatch = false
+    /// The time that rules about time compare with; `nil` leaves them out.
+    public var now: WallInstant?
+
+    /// No assumptions.
+    public init() {}
+
+    /// A bare payload, as it will be sent.
+    func draft(payload: [UInt8]) -> PushDraft {
+        let headers = [
+            ("apns-push-type", pushType), ("apns-topic", topic), ("apns-priority", priority),
+            ("apns-expiration", expiration),
+        ].compactMap { name, value in value.map { PushDraft.Header(name, $0) } }
+        return PushDraft(
+            payload: payload, headers: headers, target: isForWatch ? .watchOS : .phone, now: now)
+    }
+
+    /// A push with headers of its own.
+    func draft(payload: [UInt8], headers: [PushDraft.Header]) -> PushDraft {
+        PushDraft(
+            payload: payload, headers: headers, target: isForWatch ? .watchOS : .phone, now: now,
+            headersAreComplete: true)
+    }
+}

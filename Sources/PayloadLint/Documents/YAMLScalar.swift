@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Yams
+
+/// What a scalar stands for, by YAML 1.2's core schema (YAML 1.2.2 §10.3.2).
+enum YAMLScalar: Hashable {
+    case text(String)
+    /// A number, boolean or null, as JSON writes it.
+    case word(String)
+
+    private static let textTags: Set = ["tag:yaml.org,2002:str", "!"]
+
+    /// Reads a scalar: only a plain one without a tag can be anything but text.
+    init(_ scalar: Node.Scalar) {
+        guard scalar.style == .plain, !Self.textTags.contains(scalar.tag.rawValue) else {
+            self = .text(scalar.string)
+            return
+        }
+        self.init(plain: scalar.string)
+    }
+
+    /// Reads a plain scalar.
+    init(plain text: String) {
+        switch text {
+        case "", "~", "null", "Null", "NULL": self = .word("null")
+        case "true", "True", "TRUE": self = .word("true")
+        case "false", "False", "FALSE": self = .word("false")
+        // Not JSON; the rules say so.
+        case ".nan", ".NaN", ".NAN": self = .word("NaN")
+        case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF": self = .word("Infinity")
+        case "-.inf", "-.Inf", "-.INF": self = .word("-Infinity")
+        default: self = Self.number(text).map { .word($0) } ?? .text(text)
+        }
+    }
+
+    /// The value as JSON writes it.
+    var literal: String.UTF8View {
+        switch self {
+        case .text(let text): JSONLiteral.string(text).utf8
+        case .word(let word): word.utf8
+        }
+    }
+
+    /// A number as JSON writes it: the digits as they are, `+` and leading zeros taken away, a zero
+    /// put before a point without one; `nil` for what is no number.
+    private static func number(_ text: String) -> String? {
+        if text.hasPrefix("0x") { return UInt64(text.dropFirst(2), radix: 16).map { "\($0)" } }
+        if text.hasPrefix("0o") { return UInt64(text.dropFirst(2), radix: 8).map { "\($0)" } }
+        var rest = text.utf8[...]
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+        let whole = digits(&rest)
+        var fraction: Substring.UTF8View?
+        if rest.first == UInt8(ascii: ".") {
+            rest = rest.dropFirst()
+            fraction = digits(&rest)
+        }
+        guard !whole.isEmpty || fraction?.isEmpty == false else { return nil }
+        let exponent = rest
+        guard rest.isEmpty || isExponent(rest) else { return nil }
+        let significant = whole.drop { $0 == UInt8(ascii: "0") }
+        var number = isNegative ? "-" : ""
+        number += significant.isEmpty ? "0" : String(Substring(significant))
+        if let fraction { number += "." + (fraction.isEmpty ? "0" : String(Substring(fraction))) }
+        return number + String(Substring(exponent))
+    }
+
+    /// Takes the digits that a text begins with.
+    private static func digits(_ text: inout Substring.UTF8View) -> Substring.UTF8View {
+        let digits = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        text = text[digits.endIndex...]
+        return digits
+    }
+
+    /// Whether a text is an exponent: `e`, a sign if need be, digits.
+    private static func isExponent(_ text: Substring.UTF8View) -> Bool {
+        guard text.first == UInt8(ascii: "e") || text.first == UInt8(ascii: "E") else {
+            return false
+        }
+        var rest = text.dropFirst()
+        if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") {
+            rest = rest.dropFirst()
+        }
+        return !digits(&rest).isEmpty && rest.isEmpty
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A pattern of paths as shells know it: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any
+/// number of folders.
+struct GlobPattern: Hashable, Sendable {
+    /// One part of a path.
+    enum Component: Hashable, Sendable {
+        /// A name without anything special.
+        case name(String)
+        /// A name with wildcards.
+        case wildcards([Unicode.Scalar])
+        /// `**`: any number of folders, none included.
+        case anyFolders
+
+        init(_ part: String) {
+            let hasWildcards = part.contains { "*?[".contains($0) }
+            self =
+                part == "**"
+                ? .anyFolders
+                : hasWildcards ? .wildcards(Array(part.unicodeScalars)) : .name(part)
+        }
+    }
+
+    /// The parts, once for each way to read the braces.
+    let alternatives: [[Component]]
+    /// Whether the pattern begins at the root of the file system.
+    let isAbsolute: Bool
+
+    /// Whether a text has characters that make it a pattern.
+    static func isPattern(_ text: String) -> Bool {
+        text.utf8.contains { "*?[{".utf8.contains($0) }
+    }
+
+    /// Reads a pattern. Every text is one; a bracket or brace that is not closed stands for itself.
+    init(_ text: String) {
+        isAbsolute = text.hasPrefix("/")
+        alternatives = Self.withoutBraces(text).map { alternative in
+            let parts = alternative.split(separator: "/").filter { $0 != "." }
+            return parts.reduce(into: []) { components, part in
+                // Two in a row say the same as one.
+                if part == "**", components.last == .anyFolders { return }
+                components.append(Component(String(part)))
+            }
+        }
+    }
+
+    /// Whether a path, from wherever the pattern begins, is one that the pattern means.
+    func matches(_ path: String) -> Bool {
+        let names = path.split(separator: "/").filter { $0 != "." }.map(String.init)
+        return alternatives.contains { Self.matches($0[...], names[...]) }
+    }
+
+    private static func matches(
+        _ components: ArraySlice<Component>, _ names: ArraySlice<String>
+    ) -> Bool {
+        guard let component = components.first else { return names.isEmpty }
+        if case .anyFolders = component {
+            let rest = components.dropFirst()
+            let visible = names.prefix { component.matches($0) }.endIndex
+            // At the end it stands for everything below.
+            if rest.isEmpty { return visible == names.endIndex }
+            return (names.startIndex...visible).contains { matches(rest, names[$0...]) }
+        }
+        guard let name = names.first, component.matches(name) else { return false }
+        return matches(components.dropFirst(), names.dropFirst())
+    }
+
+    /// The texts that braces stand for: `a.{x,y}` is `a.x` and `a.y`.
+    private static func withoutBraces(_ text: String) -> [String] {
+        var finished: [String] = []
+        var waiting = [text]
+        while let next = waiting.popLast() {
+            guard let (range, choices) = firstBraces(in: next),
+                finished.count + waiting.count < LintLimits.patternAlternatives
+            else {
+                finished.append(next)
+                continue
+            }
+            for choice in choices.reversed() {
+                waiting.append(
+                    String(next[..<range.lowerBound] + choice + next[range.upperBound...]))
+            }
+        }
+        return finished
+    }
+
+    /// The first braces with a comma in them that have no braces inside, and what they offer.
+    private static func firstBraces(
+        in text: String
+    ) -> (range: Range<String.Index>, choices: [Substring])? {
+        var opening: String.Index?
+        for index in text.indices {
+            if text[index] == "{" {
+                opening = index
+            } else if text[index] == "}", let start = opening {
+                let inside = text[text.index(after: start)..<index]
+                if inside.contains(",") {
+                    return (
+                        start..<text.index(after: index),
+                        inside.split(separator: ",", omittingEmptySubsequences: false)
+                    )
+                }
+                opening = nil
+            }
+        }
+        return nil
+    }
+}
+
+extension GlobPattern.Component {
+    /// Whether this part stands for a name. A wildcard does not stand for the dot that hides a
+    /// file.
+    func matches(_ name: String) -> Bool {
+        switch self {
+        case .anyFolders: return !name.hasPrefix(".")
+        case .name(let own): return own == name
+        case .wildcards(let pattern):
+            guard !name.hasPrefix(".") || pattern.first == "." else { return false }
+            return Self.matches(pattern, Array(name.unicodeScalars))
+        }
+    }
+
+    /// Goes through both texts once; where a `*` took too little, it goes back to the last one.
+    private static func matches(_ pattern: [Unicode.Scalar], _ name: [Unicode.Scalar]) -> Bool {
+        var (p, n) = (0, 0)
+        var retry: (pattern: Int, name: Int)?
+        while n < name.count {
+            if p < pattern.count, pattern[p] == "*" {
+                retry = (p + 1, n)
+                p += 1
+            } else if let next = step(pattern, p, name[n]) {
+                p = next
+                n += 1
+            } else if let (atPattern, atName) = retry {
+                retry = (atPattern, atName + 1)
+                p = atPattern
+                n = atName + 1
+            } else {
+                return false
+            }
+        }
+        return pattern[p...].allSatisfy { $0 == "*" }
+    }
+
+    /// The place in the pattern behind what stands for one character, or `nil`.
+    private static func step(
+        _ pattern: [Unicode.Scalar], _ place: Int, _ character: Unicode.Scalar
+    ) -> Int? {
+        guard place < pattern.count else { return nil }
+        switch pattern[place] {
+        case "?": return place + 1
+        case "[":
+            guard let (isMember, end) = members(pattern, place, character) else {
+                return character == "[" ? place + 1 : nil
+            }
+            return isMember ? end : nil
+        default: return pattern[place] == character ? place + 1 : nil
+        }
+    }
+
+    /// Whether the brackets that open at `place` hold a character, and the place behind them; `nil`
+    /// where they do not close.
+    private static func members(
+        _ pattern: [Unicode.Scalar], _ place: Int, _ character: Unicode.Scalar
+    ) -> (isMember: Bool, end: Int)? {
+        var index = place + 1
+        let isNegated = index < pattern.count && (pattern[index] == "!" || pattern[index] == "^")
+        if isNegated { index += 1 }
+        let first = index
+        var isMember = false
+        while index < pattern.count {
+            if pattern[index] == "]", index > first { return (isMember != isNegated, index + 1) }
+            if index + 2 < pattern.count, pattern[index + 1] == "-", pattern[index + 2] != "]" {
+                let bounds = (pattern[index], pattern[index + 2])
+                isMember = isMember || (bounds.0 <= character && character <= bounds.1)
+                index += 3
+            } else {
+                isMember = isMember || pattern[index] == character
+                index += 1
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One file that is to be checked.
+struct LintInput: Hashable, Sendable {
+    /// The path as reports show it: as it was named, or from the folder that was named. `-` is
+    /// standard input.
+    let path: String
+    /// Whether somebody named this file, rather than a folder or a pattern that it belongs to.
+    let isNamed: Bool
+    /// Whether it can be read only once: standard input, a pipe.
+    var isStream = false
+    /// The folder it stands in, from which its settings are looked for.
+    var folder: String {
+        guard path != "-", let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}
+
+/// The files that paths, folders and patterns stand for, in a stable order and each once.
+struct InputList {
+    /// The folder that is never looked into unless it is named: other people's files.
+    static let foreignFolder = "node_modules"
+    /// The endings of the files that are picked from folders.
+    static let extensions: Set = ["json", "apns", "yaml", "yml", "jsonl", "ndjson"]
+
+    /// The files: in the order of the arguments, and inside a folder by name.
+    private(set) var files: [LintInput] = []
+    /// What was named but is not there, or cannot be listed.
+    private(set) var problems: [LintProblem] = []
+    private var seen: Set<String> = []
+
+    /// Looks for what the arguments stand for.
+    init(_ arguments: [String]) {
+        for argument in arguments { add(argument) }
+    }
+
+    private mutating func add(_ argument: String) {
+        let (count, problemCount) = (files.count, problems.count)
+        switch argument == "-" ? .stream : PathKind(path: argument) {
+        case .file: add(file: argument, isNamed: true)
+        case .stream: add(file: argument, isNamed: true, isStream: true)
+        case .folder:
+            walk(argument)
+            if files.count == count, problems.count == problemCount {
+                problems.append(
+                    LintProblem(
+                        .missing,
+                        "\(argument) holds no file to check. Name a file, or a folder with files "
+                            + "that end in .json, .apns, .yaml, .yml, .jsonl or .ndjson."))
+            }
+        case nil:
+            guard GlobPattern.isPattern(argument) else {
+                problems.append(
+                    LintProblem(.missing, "\(argument) does not exist. Check the path."))
+                return
+            }
+            expand(GlobPattern(argument))
+            if files.count == count, problems.count == problemCount {
+                problems.append(
+                    LintProblem(.missing, "\(argument) matches no file. Check the pattern."))
+            }
+        }
+    }
+
+    private mutating func add(file path: String, isNamed: Bool, isStream: Bool = false) {
+        let path = Self.tidy(path)
+        guard seen.insert(path).inserted else { return }
+        files.append(LintInput(path: path, isNamed: isNamed, isStream: isStream))
+    }
+
+    /// Adds the files of a folder and of the folders in it. Symbolic links to folders are not
+    /// followed, so that the walk ends.
+    private mutating func walk(_ folder: String) {
+        for name in list(folder) where !Self.isPassedOver(name) {
+            let path = Self.join(folder, name)
+            switch PathKind(path: path) {
+            case .folder: if !isLink(path) { walk(path) }
+            case .file: if Self.isPicked(name) { add(file: path, isNamed: false) }
+            case .stream, nil: continue
+            }
+        }
+    }
+
+    private mutating func expand(_ pattern: GlobPattern) {
+        for components in pattern.alternatives {
+            expand(components[...], in: pattern.isAbsolute ? "/" : "")
+        }
+    }
+
+    private mutating func expand(_ components: ArraySlice<GlobPattern.Component>, in folder: String)
+    {
+        guard let component = components.first else {
+            switch PathKind(path: folder) {
+            case .folder: walk(folder)
+            case .file: add(file: folder, isNamed: false)
+            case .stream, nil: break
+            }
+            return
+        }
+        let rest = components.dropFirst()
+        switch component {
+        case .name(let name):
+            let path = Self.join(folder, name)
+            if PathKind(path: path) != nil { expand(rest, in: path) }
+        case .wildcards:
+            for name in list(folder) where component.matches(name) {
+                let path = Self.join(folder, name)
+                if rest.isEmpty || PathKind(path: path) == .folder { expand(rest, in: path) }
+            }
+        case .anyFolders:
+            if rest.isEmpty { return walk(folder.isEmpty ? "." : folder) }
+            expand(rest, in: folder)
+            for name in list(folder) where !Self.isPassedOver(name) {
+                let path = Self.join(folder, name)
+                if PathKind(path: path) == .folder, !isLink(path) { expand(components, in: path) }
+            }
+        }
+    }
+
+    private mutating func list(_ folder: String) -> [String] {
+        do throws(LintProblem) {
+            return try entries(ofFolder: folder.isEmpty ? "." : folder)
+        } catch {
+            problems.append(error)
+            return []
+        }
+    }
+
+    /// Whether a file found in a folder is one to check, by its ending.
+    static func isPicked(_ name: String) -> Bool {
+        guard let dot = name.lastIndex(of: ".") else { return false }
+        return extensions.contains(name[name.index(after: dot)...].lowercased())
+    }
+
+    private static func isPassedOver(_ name: String) -> Bool {
+        name.hasPrefix(".") || name == foreignFolder
+    }
+
+    private static func join(_ folder: String, _ name: String) -> String {
+        if folder.isEmpty || folder == "." { return name }
+        return folder.hasSuffix("/") ? folder + name : folder + "/" + name
+    }
+
+    /// Without `./` in front and without doubled slashes, so that one file has one path.
+    static func tidy(_ path: String) -> String {
+        var tidied = ""
+        for character in path where !(character == "/" && tidied.hasSuffix("/")) {
+            tidied.append(character)
+        }
+        while tidied.hasPrefix("./"), tidied.utf8.count > 2 { tidied.removeFirst(2) }
+        return tidied
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why something could not be checked: one line for standard error, and a kind for the exit code.
+///
+/// The message names paths, options and keys, never a value of a payload.
+public struct LintProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of problem it is.
+    public enum Kind: Hashable, Sendable {
+        /// An option has a value that it cannot have.
+        case usage
+        /// An input is no text at all.
+        case notText
+        /// There is no such file, or it cannot be read.
+        case missing
+        /// A file may not be read or written.
+        case notAllowed
+        /// The configuration file is wrong.
+        case configuration
+        /// A mended file could not be written.
+        case unwritable
+    }
+
+    /// What kind of problem it is.
+    public var kind: Kind
+    /// What is wrong and what to do, in sentences.
+    public var message: String
+
+    /// Spells out one problem.
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Two texts as a unified diff (POSIX `diff -u`), which `patch -p0` understands.
+enum UnifiedDiff {
+    /// How many lines around a change are shown.
+    private static let context = 3
+
+    /// The two lines that name the file.
+    static func header(_ path: String) -> String { "--- \(path)\n+++ \(path)\n" }
+
+    /// The hunks from one text to another, of which the first line has this number.
+    static func hunks(_ old: [UInt8], _ new: [UInt8], firstLine: Int = 1) -> String {
+        let steps = LineDiff.steps(LineDiff.lines(old), LineDiff.lines(new))
+        var text = ""
+        var start = 0
+        while let range = nextHunk(in: steps, from: start) {
+            let counts = count(steps[..<range.lowerBound])
+            text += hunk(steps[range], oldLine: firstLine + counts.old, firstLine + counts.new)
+            start = range.upperBound
+        }
+        return text
+    }
+
+    /// The next change with the lines around it, and all changes that touch these.
+    private static func nextHunk(in steps: [LineDiff.Step], from start: Int) -> Range<Int>? {
+        guard let first = steps[start...].firstIndex(where: \.isChange) else { return nil }
+        var last = first
+        var index = first
+        while index < steps.count, index <= last + 2 * context {
+            if steps[index].isChange { last = index }
+            index += 1
+        }
+        return max(start, first - context)..<min(steps.count, last + context + 1)
+    }
+
+    private static func count(_ steps: ArraySlice<LineDiff.Step>) -> (old: Int, new: Int) {
+        steps.reduce((0, 0)) { counts, step in
+            switch step {
+            case .keep: (counts.0 + 1, counts.1 + 1)
+            case .remove: (counts.0 + 1, counts.1)
+            case .add: (counts.0, counts.1 + 1)
+            }
+        }
+    }
+
+    private static func hunk(
+        _ steps: ArraySlice<LineDiff.Step>, oldLine: Int, _ newLine: Int
+    ) -> String {
+        let counts = count(steps)
+        var text = "@@ -\(range(oldLine, counts.old)) +\(range(newLine, counts.new)) @@\n"
+        for step in ordered(steps) {
+            switch step {
+            case .keep(let line): text += " " + ended(line)
+            case .remove(let line): text += "-" + ended(line)
+            case .add(let line): text += "+" + ended(line)
+            }
+        }
+        return text
+    }
+
+    /// An empty range is named by the line before it.
+    private static func range(_ line: Int, _ count: Int) -> String {
+        switch count {
+        case 0: "\(line - 1),0"
+        case 1: "\(line)"
+        default: "\(line),\(count)"
+        }
+    }
+
+    /// In each run of changes the removed lines first.
+    private static func ordered(_ steps: ArraySlice<LineDiff.Step>) -> [LineDiff.Step] {
+        var ordered: [LineDiff.Step] = []
+        var added: [LineDiff.Step] = []
+        for step in steps {
+            switch step {
+            case .add: added.append(step)
+            case .remove: ordered.append(step)
+            case .keep:
+                ordered += added + [step]
+                added = []
+            }
+        }
+        return ordered + added
+    }
+
+    private static func ended(_ line: ArraySlice<UInt8>) -> String {
+        let text = String(decoding: line, as: UTF8.self)
+        return line.last == UInt8(ascii: "\n") ? text : text + "\n\\ No newline at end of file\n"
+    }
+}
+
+extension LineDiff.Step {
+    /// Whether the line is not in both texts.
+    var isChange: Bool {
+        if case .keep = self { return false }
+        return true
+    }
+}

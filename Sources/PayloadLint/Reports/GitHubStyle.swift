@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Workflow commands (GitHub Docs, "Workflow commands for GitHub Actions"): a line for each
+/// finding, which the runner shows at its place in a pull request.
+struct GitHubStyle: ReportStyle {
+    func texts(of findings: [Finding], in file: ReportedFile) -> [String] {
+        findings.map { finding in
+            let command = finding.severity == .note ? "notice" : finding.severity.rawValue
+            let place =
+                "file=\(Self.property(file.path)),line=\(finding.line),col=\(finding.column)"
+            let header = finding.header.map { "\($0): " } ?? ""
+            let message = Self.message("\(header)\(finding.message). \(finding.fix)")
+            return "::\(command) \(place),title=\(finding.rule)::\(message)\n"
+        }
+    }
+
+    /// A message: percent signs and line ends are escaped.
+    static func message(_ text: String) -> String { escaped(text, also: "") }
+
+    /// A property's value: colons and commas too.
+    static func property(_ text: String) -> String { escaped(text, also: ":,") }
+
+    private static func escaped(_ text: String, also more: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "%": escaped += "%25"
+            case "\r": escaped += "%0D"
+            case "\n": escaped += "%0A"
+            case ":" where more.unicodeScalars.contains(":"): escaped += "%3A"
+            case "," where more.unicodeScalars.contains(","): escaped += "%2C"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}

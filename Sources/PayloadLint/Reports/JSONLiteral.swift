@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Texts as JSON writes them.
+enum JSONLiteral {
+    /// A text in quotes. Control characters are escaped, everything else stands as it is.
+    static func string(_ text: String) -> String {
+        var literal = "\""
+        literal.reserveCapacity(text.utf8.count + 2)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": literal += "\\\""
+            case "\\": literal += "\\\\"
+            case "\n": literal += "\\n"
+            case "\r": literal += "\\r"
+            case "\t": literal += "\\t"
+            case "\0"..."\u{1f}", "\u{7f}": literal += escape(scalar)
+            default: literal.unicodeScalars.append(scalar)
+            }
+        }
+        literal += "\""
+        return literal
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+}

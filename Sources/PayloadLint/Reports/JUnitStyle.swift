@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import WakeModel
+
+/// JUnit XML, as the schemas of Apache Ant and of Jenkins' xUnit plugin have it: one suite, and a
+/// test case for each file, which fails where the file would fail the command.
+///
+/// The counts stand in front, so the report is held until all files are checked.
+struct JUnitStyle: ReportStyle {
+    /// Whether warnings fail a file.
+    let isStrict: Bool
+    /// When the files were checked.
+    let now: WallInstant
+
+    var heldFindings: Int? { LintLimits.junitFindingsPerFile }
+
+    func opening(_ summary: LintSummary) -> String {
+        // RFC 3339 without fraction and zone: the schema of Ant has no place for them.
+        let time = now.description.prefix(19)
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <testsuites>
+            <testsuite name="rouse validate" package="rouse" id="0" hostname="localhost" \
+            timestamp="\(time)" tests="\(summary.files)" failures="\(summary.failedFiles)" \
+            errors="0" time="0">
+            <properties/>
+
+            """
+    }
+
+    func texts(of findings: [Finding], in file: ReportedFile) -> [String] {
+        findings.map { finding in
+            let place = finding.header ?? "\(finding.line):\(finding.column)"
+            let pointer = finding.pointer.isEmpty ? "" : " \(finding.pointer)"
+            return "\(place): \(finding.severity) \(finding.rule)\(pointer): "
+                + "\(finding.message). \(finding.fix)\n"
+        }
+    }
+
+    func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String {
+        let counts = tally.summary
+        let start =
+            "<testcase name=\"\(XMLText.attribute(file.path))\" "
+            + "classname=\"rouse.\(file.kind.rawValue)\" time=\"0\""
+        guard counts.isFailure(isStrict: isStrict) else { return start + "/>\n" }
+        let total = counts.errors + counts.warnings + counts.notes
+        let more = total - LintLimits.junitFindingsPerFile
+        let rest = more > 0 ? "and \(more) more\n" : ""
+        let message = "errors: \(counts.errors), warnings: \(counts.warnings)"
+        return "\(start)>\n<failure type=\"\(counts.errors > 0 ? "error" : "warning")\" "
+            + "message=\"\(message)\">\(XMLText.content(held + rest))</failure>\n</testcase>\n"
+    }
+
+    func closing(_ summary: LintSummary) -> String {
+        "<system-out/>\n<system-err/>\n</testsuite>\n</testsuites>\n"
+    }
+}
+
+/// Texts as XML 1.0 writes them.
+enum XMLText {
+    /// The content of an element. What XML cannot say becomes U+FFFD.
+    static func content(_ text: String) -> String { escaped(text) }
+
+    /// The value of an attribute in double quotes.
+    static func attribute(_ text: String) -> String { escaped(text) }
+
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "\n", "\t": escaped.unicodeScalars.append(scalar)
+            case "\0"..."\u{1f}", "\u{fffe}", "\u{ffff}": escaped += "\u{fffd}"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The push types of a file's pushes.
+enum PushTypeTally: Hashable, Sendable {
+    case none
+    case one(String)
+    case several
+
+    mutating func add(_ type: String) {
+        switch self {
+        case .none: self = .one(type)
+        case .one(let other): if other != type { self = .several }
+        case .several: break
+        }
+    }
+
+    mutating func add(_ other: PushTypeTally) {
+        switch other {
+        case .none: break
+        case .one(let type): add(type)
+        case .several: self = .several
+        }
+    }
+
+    /// The type, if there is just one.
+    var single: String? {
+        if case .one(let type) = self { return type }
+        return nil
+    }
+}
+
+/// A file as reports speak of it.
+struct ReportedFile: Sendable {
+    let path: String
+    let kind: InputKind
+    /// What it was judged as, where that is known before its findings are.
+    let types: PushTypeTally
+    /// Whether ``types`` was told from what the payload holds.
+    let isInferred: Bool
+
+    /// Whether the file is many documents, each in a line.
+    var isManyLines: Bool { kind == .lines || kind == .log }
+}
+
+/// One way to write findings. All parts are texts, so that workers can write findings while the
+/// report is put together in order.
+protocol ReportStyle: Sendable {
+    /// What stands between two findings.
+    var findingSeparator: String { get }
+    /// What stands between two files.
+    var fileSeparator: String { get }
+    /// Whether the findings of all files stand in one list.
+    var joinsFiles: Bool { get }
+    /// How many findings of a file are kept until the file's end, and the report until the summary
+    /// is known; `nil` where everything is written as it comes.
+    var heldFindings: Int? { get }
+
+    /// What stands in front of everything; has the summary where the report is held.
+    func opening(_ summary: LintSummary) -> String
+    /// What stands in front of a file's findings.
+    func beginning(of file: ReportedFile) -> String
+    /// The findings of a file, or of some of its lines.
+    func texts(of findings: [Finding], in file: ReportedFile) -> [String]
+    /// What stands behind a file's findings, which it gets where they are held.
+    func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String
+    /// What stands behind everything.
+    func closing(_ summary: LintSummary) -> String
+}
+
+/// What was counted in one file.
+struct FileTally: Sendable {
+    var summary = LintSummary()
+    var types = PushTypeTally.none
+
+    mutating func add(_ other: FileTally) {
+        summary.add(other.summary)
+        types.add(other.types)
+    }
+
+    /// Adds one document's result.
+    mutating func add(_ result: PushChecker.Result) {
+        summary.pushes += 1
+        if let type = result.pushType {
+            types.add(type)
+            if result.isInferred { summary.inferredTypes[type, default: 0] += 1 }
+        }
+        for finding in result.findings { summary.count(finding.severity) }
+    }
+}
+
+extension ReportStyle {
+    var findingSeparator: String { "" }
+    var fileSeparator: String { "" }
+    var joinsFiles: Bool { false }
+    var heldFindings: Int? { nil }
+    func opening(_ summary: LintSummary) -> String { "" }
+    func beginning(of file: ReportedFile) -> String { "" }
+    func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String { "" }
+    func closing(_ summary: LintSummary) -> String { "" }
+}

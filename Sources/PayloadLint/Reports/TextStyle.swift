@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Findings for people: place, rule and message; the source line with a caret; what to do.
+///
+/// The source line is the only place in all reports where values of a payload are shown.
+struct TextStyle: ReportStyle {
+    /// Whether the report goes to a terminal that shows colours.
+    let usesColour: Bool
+
+    /// The colours, as ECMA-48 has them.
+    private enum Colour: String {
+        case bold = "\u{1b}[1m"
+        case red = "\u{1b}[31m"
+        case yellow = "\u{1b}[33m"
+        case blue = "\u{1b}[34m"
+        case green = "\u{1b}[32m"
+    }
+
+    func texts(of findings: [Finding], in file: ReportedFile) -> [String] {
+        findings.map { text(of: $0, in: file) }
+    }
+
+    func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String {
+        let counts = tally.summary
+        guard counts.errors + counts.warnings + counts.notes > 0, file.isInferred,
+            let type = file.types.single
+        else { return "" }
+        return "\(Self.visible(file.path)): judged as a push of type \(type), "
+            + "because none is given (--push-type says otherwise)\n\n"
+    }
+
+    func closing(_ summary: LintSummary) -> String {
+        var text = "Checked " + Self.count(summary.files, "file")
+        if summary.pushes > summary.files {
+            text += " with " + Self.count(summary.pushes, "push", "pushes")
+        }
+        text += ": "
+        if summary.errors + summary.warnings + summary.notes == 0 {
+            text += coloured("nothing found", .green)
+        } else {
+            text += [
+                coloured(Self.count(summary.errors, "error"), summary.errors > 0 ? .red : nil),
+                coloured(
+                    Self.count(summary.warnings, "warning"), summary.warnings > 0 ? .yellow : nil),
+                Self.count(summary.notes, "note"),
+            ].joined(separator: ", ")
+        }
+        text += ".\n"
+        for (type, count) in summary.inferredTypes.sorted(by: { $0.key < $1.key }) {
+            text +=
+                "\(Self.count(count, "payload")) judged as \(type): "
+                + "no push type is given (--push-type says otherwise).\n"
+        }
+        if summary.mendedFiles > 0 {
+            text += "Mended \(Self.count(summary.mendedFiles, "file")).\n"
+        }
+        if summary.foreignFiles > 0 {
+            text +=
+                "\(Self.count(summary.foreignFiles, "YAML file")) passed over: "
+                + "no `headers` and `payload`.\n"
+        }
+        return text
+    }
+
+    private func text(of finding: Finding, in file: ReportedFile) -> String {
+        let place = finding.header == nil ? ":\(finding.line):\(finding.column)" : ""
+        let colour: Colour =
+            switch finding.severity {
+            case .error: .red
+            case .warning: .yellow
+            case .note: .blue
+            }
+        let subject = finding.header ?? Self.visible(finding.pointer)
+        var text =
+            coloured(Self.visible(file.path) + place, .bold) + ": "
+            + coloured("\(finding.severity) \(finding.rule)", colour)
+            + (subject.isEmpty ? "" : " \(subject)") + ": \(Self.visible(finding.message))\n"
+        var indent = "  "
+        if let source = finding.source, !source.isEmpty {
+            let excerpt = Excerpt(source, column: finding.column)
+            let number = "\(finding.line)"
+            indent = String(repeating: " ", count: number.count + 3)
+            text +=
+                "  \(number) | \(excerpt.line)\n\(indent)| "
+                + String(repeating: " ", count: excerpt.caretIndent) + coloured("^", colour) + "\n"
+        }
+        return text + "\(indent)= \(Self.visible(finding.fix))\n\n"
+    }
+
+    private func coloured(_ text: String, _ colour: Colour?) -> String {
+        guard usesColour, let colour else { return text }
+        return "\(colour.rawValue)\(text)\u{1b}[0m"
+    }
+
+    /// A text that cannot steer a terminal: keys and paths are other people's.
+    private static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: Excerpt.isControl) else { return text }
+        var visible = ""
+        for scalar in text.unicodeScalars {
+            visible.unicodeScalars.append(Excerpt.isControl(scalar) ? "\u{fffd}" : scalar)
+        }
+        return visible
+    }
+
+    private static func count(_ number: Int, _ noun: String, _ nouns: String? = nil) -> String {
+        "\(number) \(number == 1 ? noun : nouns ?? noun + "s")"
+    }
+}

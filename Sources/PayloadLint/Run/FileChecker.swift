@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Checks whole files: what a worker does.
+struct FileChecker: Sendable {
+    let style: any ReportStyle
+    let mode: MendingMode
+    let showsDiff: Bool
+    let forcedKind: InputKind?
+
+    /// What came of one file.
+    enum Outcome: Sendable {
+        case checked(CheckedText)
+        /// A file of lines that is too long to be checked as a whole.
+        case long
+        /// Found in a folder, and not about pushes.
+        case foreign
+        case failed(LintProblem)
+    }
+
+    /// The bytes of an input as far as they are needed to tell what it is.
+    enum Reading: ~Copyable {
+        case document([UInt8])
+        case lines([UInt8])
+        /// Lines of which only the first bytes are read.
+        case longLines(head: [UInt8], OpenFile)
+    }
+
+    /// Reads an input and tells what it is.
+    func read(_ path: String) throws(LintProblem) -> Reading {
+        let file = try OpenFile(path: path)
+        var bytes = try file.readAll(limit: LintLimits.headBytes)
+        let isWhole = bytes.count <= LintLimits.headBytes
+        switch ContentJudge.judge(bytes, isWhole: isWhole, name: path) {
+        case .binary:
+            throw LintProblem(
+                .notText,
+                "\(path) is no text, so it is no payload. Payloads are JSON in UTF-8, not "
+                    + "compressed.")
+        case .lines where forcedKind == nil || forcedKind == .lines,
+            .document where forcedKind == .lines:
+            return isWhole ? .lines(bytes) : .longLines(head: bytes, file)
+        case .lines, .document:
+            if !isWhole {
+                bytes += try file.readAll(limit: LintLimits.documentBytes - bytes.count)
+            }
+            return .document(bytes)
+        }
+    }
+
+    /// Checks a file, and mends it.
+    func check(_ input: LintInput, by checker: PushChecker) -> Outcome {
+        do throws(LintProblem) {
+            switch try read(input.path) {
+            case .longLines: return .long
+            case .lines(let bytes): return .checked(checkLines(bytes, input, checker))
+            case .document(let bytes):
+                return checkDocument(bytes, input, checker).map { .checked($0) } ?? .foreign
+            }
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// Checks one document; `nil` for one that has nothing to do with pushes and was not named.
+    func checkDocument(
+        _ bytes: [UInt8], _ input: LintInput, _ checker: PushChecker
+    ) -> CheckedText? {
+        var document = checker.reader.read(bytes, name: input.path)
+        if document.isForeign, !input.isNamed { return nil }
+        var change = Change()
+        var bytes = bytes
+        if mode != .nothing {
+            let mended = Mender(checker: checker, mode: mode).mended(bytes, name: input.path)
+            change = apply(mended, to: bytes, input)
+            if change.isMade {
+                bytes = mended
+                document = checker.reader.read(bytes, name: input.path)
+            }
+        }
+        let result = checker.check(document, in: SourceText(bytes: bytes))
+        let file = ReportedFile(
+            path: input.path, kind: document.kind,
+            types: result.pushType.map { .one($0) } ?? .none, isInferred: result.isInferred)
+        var tally = FileTally()
+        tally.add(result)
+        tally.summary.mendedFiles = change.isMendable ? 1 : 0
+        return CheckedText(
+            file: file, tally: tally, text: style.joined(result.findings, in: file),
+            count: result.findings.count, change: change)
+    }
+
+    private func checkLines(
+        _ bytes: [UInt8], _ input: LintInput, _ checker: PushChecker
+    ) -> CheckedText {
+        var change = Change()
+        var bytes = bytes
+        let lines = LineChecker(checker: checker, style: style, mode: mode)
+        if mode != .nothing {
+            let mended = lines.mended(bytes)
+            change = apply(mended, to: bytes, input)
+            if change.isMade { bytes = mended }
+        }
+        let file = LineChecker.file(input.path)
+        let part = lines.check(LineBlocks.Block(bytes: bytes, firstLine: 1), of: file)
+        var tally = part.tally
+        tally.summary.mendedFiles = change.isMendable ? 1 : 0
+        return CheckedText(
+            file: file, tally: tally, text: part.text, count: part.count, change: change)
+    }
+
+    private func apply(_ mended: [UInt8], to bytes: [UInt8], _ input: LintInput) -> Change {
+        guard mended != bytes else { return Change() }
+        if showsDiff {
+            let diff = UnifiedDiff.header(input.path) + UnifiedDiff.hunks(bytes, mended)
+            return Change(isMendable: true, diff: diff)
+        }
+        do throws(LintProblem) {
+            let file = try ReplacementFile(replacing: input.path)
+            try file.write(mended)
+            try file.commit()
+            return Change(isMendable: true, isMade: true)
+        } catch {
+            return Change(problem: error)
+        }
+    }
+}
+
+/// What became of a file's repairs.
+struct Change: Sendable {
+    /// Whether there was something to mend.
+    var isMendable = false
+    /// Whether the file was replaced.
+    var isMade = false
+    /// The changes, where they are shown.
+    var diff = ""
+    /// Why the file could not be replaced.
+    var problem: LintProblem?
+}
+
+/// A checked file, with its part of the report.
+struct CheckedText: Sendable {
+    let file: ReportedFile
+    let tally: FileTally
+    /// The findings as the report has them.
+    let text: String
+    /// How many findings are in the text.
+    let count: Int
+    let change: Change
+}

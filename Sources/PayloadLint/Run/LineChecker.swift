@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Checks blocks of a file of lines: each line is a document.
+struct LineChecker: Sendable {
+    let checker: PushChecker
+    let style: any ReportStyle
+    let mode: MendingMode
+
+    /// What was found in some lines.
+    struct Part: Sendable {
+        var tally = FileTally()
+        /// The findings as the report has them.
+        var text = ""
+        var count = 0
+    }
+
+    /// A file of lines as reports speak of it.
+    static func file(_ path: String) -> ReportedFile {
+        ReportedFile(path: path, kind: .lines, types: .none, isInferred: false)
+    }
+
+    /// Checks some lines.
+    func check(_ block: LineBlocks.Block, of file: ReportedFile) -> Part {
+        var part = Part()
+        var findings: [Finding] = []
+        Self.forEachLine(of: block.bytes) { line, number in
+            let bytes = Array(line)
+            let text = SourceText(
+                bytes: bytes, firstLine: block.firstLine + number, isSingleLine: true)
+            let result = checker.check(checker.reader.readLine(bytes), in: text)
+            part.tally.add(result)
+            findings += result.findings
+        }
+        part.count = findings.count
+        part.text = style.joined(findings, in: file)
+        return part
+    }
+
+    /// The same lines with their repairs made; line ends and empty lines stay as they are.
+    func mended(_ bytes: [UInt8]) -> [UInt8] {
+        let mender = Mender(checker: checker, mode: mode)
+        var mended: [UInt8] = []
+        mended.reserveCapacity(bytes.count)
+        var copied = 0
+        Self.forEachLine(of: bytes) { line, _ in
+            mended += bytes[copied..<line.startIndex]
+            mended += mender.mendedLine(Array(line))
+            copied = line.endIndex
+        }
+        mended += bytes[copied...]
+        return mended
+    }
+
+    /// Calls `body` with each line that is not empty, without its end, and its number from 0.
+    static func forEachLine(of bytes: [UInt8], _ body: (ArraySlice<UInt8>, Int) -> Void) {
+        var start = 0
+        var number = 0
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+            var line = bytes[start..<end]
+            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+            if line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0d }) {
+                body(line, number)
+            }
+            start = end + 1
+            number += 1
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Yams
+
+/// What a `.rouse-lint.yaml` says.
+///
+/// | Key | Value |
+/// |---|---|
+/// | `severity` | a mapping of rule ids to `error`, `warning`, `note` or `off` |
+/// | `push-types` | a list of further values of `apns-push-type` that are fine |
+/// | `call-id-keys` | a list of keys that name a call, the preferred one first (VO003) |
+/// | `reserved-keys` | a list of keys that another push service keeps for itself (G016) |
+/// | `authentication` | `token` or `certificate`: how the pushes are sent (H019, LO001) |
+/// | `thresholds` | a mapping of names to whole numbers, see ``Threshold`` |
+/// | `exclude` | a list of patterns of files in folders that are no pushes, from this folder |
+///
+/// A key that is not listed is an error.
+struct LintConfiguration: Sendable {
+    /// The file's name.
+    static let fileName = ".rouse-lint.yaml"
+    private static let keys = [
+        "severity", "push-types", "call-id-keys", "reserved-keys", "authentication", "thresholds",
+        "exclude",
+    ]
+
+    /// What is said of rules.
+    var weights: [RuleID: RulePolicy.Weight] = [:]
+    /// What the rules compare with.
+    var validator = WakeValidator.Configuration()
+    /// The files that are passed over.
+    var excluded: [GlobPattern] = []
+
+    /// Nothing said.
+    init() {}
+
+    /// Reads a file.
+    init(path: String) throws(LintProblem) {
+        let file = try OpenFile(path: path)
+        let bytes = try file.readAll(limit: LintLimits.configurationBytes)
+        guard bytes.count <= LintLimits.configurationBytes else {
+            throw LintProblem(
+                .configuration, "\(path) has more than \(LintLimits.configurationBytes) bytes.")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw LintProblem(.configuration, "\(path) is not UTF-8. Save it as UTF-8.")
+        }
+        try self.init(yaml: text, file: path)
+    }
+
+    /// Reads YAML text that was in `file`.
+    init(yaml: String, file: String) throws(LintProblem) {
+        // A file of comments says nothing, which is fine.
+        guard let node = try Self.compose(yaml, file: file), !Self.isNull(node) else { return }
+        let root = try SettingsMapping(node, file: file, known: Self.keys)
+        try readSeverities(root)
+        if let types = try root.strings("push-types") { validator.extraPushTypes = Set(types) }
+        if let keys = try root.strings("call-id-keys") { validator.callIdentifierKeys = keys }
+        if let keys = try root.strings("reserved-keys") { validator.reservedKeys = keys }
+        try readAuthentication(root)
+        try readThresholds(root)
+        excluded = try root.strings("exclude")?.map { GlobPattern($0) } ?? []
+    }
+
+    private mutating func readSeverities(_ root: SettingsMapping) throws(LintProblem) {
+        let ids = Rules.table.map(\.id.rawValue)
+        guard let mapping = try root.mapping("severity", known: ids, noun: "rules") else { return }
+        for (id, word) in try mapping.scalars {
+            // YAML 1.1 readers take `off` for false, YAML 1.2 and this one do not.
+            if word == "off" {
+                weights[RuleID(rawValue: id)] = .off
+            } else if let severity = Severity(rawValue: word) {
+                weights[RuleID(rawValue: id)] = .severity(severity)
+            } else {
+                throw mapping.problem(
+                    id, "is no severity", "Write error, warning, note or off.")
+            }
+        }
+    }
+
+    private mutating func readAuthentication(_ root: SettingsMapping) throws(LintProblem) {
+        switch try root.string("authentication") {
+        case nil: break
+        case "token": validator.authentication = .token
+        case "certificate": validator.authentication = .certificate
+        default:
+            throw root.problem(
+                "authentication", "is neither token nor certificate",
+                "Write how the pushes are sent.")
+        }
+    }
+
+    private mutating func readThresholds(_ root: SettingsMapping) throws(LintProblem) {
+        let names = Threshold.all.map(\.name)
+        guard let mapping = try root.mapping("thresholds", known: names, noun: "thresholds") else {
+            return
+        }
+        for (name, text) in try mapping.scalars {
+            guard let threshold = Threshold.all.first(where: { $0.name == name }) else { continue }
+            guard let number = Int(text), Threshold.range.contains(number) else {
+                throw mapping.problem(
+                    name,
+                    "is not a whole number from \(Threshold.range.lowerBound) to "
+                        + "\(Threshold.range.upperBound)", "Write such a number, without a unit.")
+            }
+            threshold.set(&validator, number)
+        }
+    }
+
+    private static func isNull(_ node: Node) -> Bool {
+        node.scalar.map { YAMLScalar($0) == .word("null") } ?? false
+    }
+
+    private static func compose(_ yaml: String, file: String) throws(LintProblem) -> Node? {
+        do {
+            return try Yams.compose(yaml: yaml, .default, .default, .utf8)
+        } catch YamlError.scanner(_, let problem, let mark, _),
+            YamlError.parser(_, let problem, let mark, _),
+            YamlError.composer(_, let problem, let mark, _)
+        {
+            throw LintProblem(
+                .configuration, "\(file):\(mark.line):\(mark.column): not YAML: \(problem).")
+        } catch YamlError.duplicatedKeysInMapping(let names, let context) {
+            throw LintProblem(
+                .configuration,
+                "\(file):\(context.mark.line): \(names.joined(separator: ", ")) stands there "
+                    + "twice. Remove one.")
+        } catch {
+            throw LintProblem(.configuration, "\(file) is not YAML in UTF-8.")
+        }
+    }
+}

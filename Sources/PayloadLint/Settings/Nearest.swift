@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the name that somebody meant.
+enum Nearest {
+    /// The most changes between a misspelt name and the one that is suggested.
+    private static let maximumDistance = 3
+
+    /// A sentence that names what was probably meant, or else everything that is known.
+    static func remedy(for name: String, among known: [String], called noun: String) -> String {
+        guard let meant = self.name(to: name, among: known) else {
+            return "The \(noun) are \(known.joined(separator: ", "))."
+        }
+        return "Did you mean \(meant)?"
+    }
+
+    /// The known name with the fewest changes from `name`; `nil` when none is near.
+    static func name(to name: String, among known: [String]) -> String? {
+        let folded = folded(name)
+        let ranked = known.map { ($0, distance(folded, self.folded($0))) }
+        guard let best = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
+        return best.1 <= min(maximumDistance, max(1, name.count / 2)) ? best.0 : nil
+    }
+
+    /// Without case and separators, so that `pushTypes` and `push_types` are `push-types`.
+    private static func folded(_ name: String) -> [UInt8] {
+        name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
+    }
+
+    /// Levenshtein's distance: insertions, removals and replacements.
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var previous = Array(0...right.count)
+        for (row, letter) in left.enumerated() {
+            var current = [row + 1]
+            for (column, other) in right.enumerated() {
+                let replaced = previous[column] + (letter == other ? 0 : 1)
+                current.append(min(replaced, previous[column + 1] + 1, current[column] + 1))
+            }
+            previous = current
+        }
+        return previous[right.count]
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PayloadRules
+
+/// Some of the rules, named by id (`BG004`) or by family (`BG`).
+public struct RuleSelection: Hashable, Sendable {
+    private var rules: Set<RuleID> = []
+
+    /// Reads names, of which one text may hold several with commas between them. Case makes no
+    /// difference. Throws for a name that no rule and no family has.
+    public init(_ texts: [String]) throws(LintProblem) {
+        for name in texts.flatMap({ $0.split { $0 == "," || $0 == " " } }) {
+            let named = Self.rules(named: name.uppercased())
+            guard !named.isEmpty else {
+                throw LintProblem(.usage, "\(name) is no rule. \(Self.remedy(for: String(name)))")
+            }
+            rules.formUnion(named)
+        }
+    }
+
+    /// Whether nothing is named.
+    public var isEmpty: Bool { rules.isEmpty }
+
+    /// Whether a rule is among them.
+    public func contains(_ rule: RuleID) -> Bool { rules.contains(rule) }
+
+    /// What to do about a name that no rule has.
+    public static func remedy(for name: String) -> String {
+        let ids = Rules.table.map(\.id.rawValue)
+        // `BG4` means BG004.
+        let family = name.uppercased().prefix { $0.isLetter }
+        let number = name.dropFirst(family.count)
+        let padded = family + String(repeating: "0", count: max(0, 3 - number.count)) + number
+        if ids.contains(String(padded)) { return "Did you mean \(padded)?" }
+        if let meant = Nearest.name(to: name, among: ids) { return "Did you mean \(meant)?" }
+        let families = Rule.Family.allCases.map(\.rawValue).joined(separator: ", ")
+        return "`rouse rules` lists all; the families are \(families)."
+    }
+
+    private static func rules(named name: String) -> [RuleID] {
+        if let family = Rule.Family(rawValue: name) {
+            return Rules.table.filter { $0.family == family }.map(\.id)
+        }
+        return Rules.rule(RuleID(rawValue: name)).map { [$0.id] } ?? []
+    }
+}

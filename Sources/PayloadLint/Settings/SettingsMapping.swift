@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Yams
+
+/// One mapping of a configuration file: look-ups whose errors name line, key, problem and fix.
+struct SettingsMapping {
+    private let file: String
+    private let path: String
+    private let mapping: Node.Mapping
+
+    /// Wraps a node. Throws for anything but a mapping, and for a key that is not `known`; `noun`
+    /// says what the keys are.
+    init(
+        _ node: Node, file: String, path: String = "", known: [String], noun: String = "keys here"
+    ) throws(LintProblem) {
+        guard let mapping = node.mapping else {
+            throw Self.problem(
+                file, node, path.isEmpty ? "the file" : path, "is not a mapping",
+                "Write keys and values; the \(noun) are \(known.joined(separator: ", ")).")
+        }
+        self.file = file
+        self.path = path
+        self.mapping = mapping
+        for (key, _) in mapping {
+            let name = key.scalar?.string ?? ""
+            guard !known.contains(name) else { continue }
+            throw Self.problem(
+                file, key, path.isEmpty ? name : "\(path).\(name)", "is no key that Rouse knows",
+                Nearest.remedy(for: name, among: known, called: noun))
+        }
+    }
+
+    /// The keys with their values, in the order of the file.
+    var scalars: [(key: String, value: String)] {
+        get throws(LintProblem) {
+            var scalars: [(key: String, value: String)] = []
+            for (key, value) in mapping {
+                let name = key.scalar?.string ?? ""
+                guard let text = value.scalar?.string else {
+                    throw problem(name, "is not a single value", "Write one word or number.")
+                }
+                scalars.append((name, text))
+            }
+            return scalars
+        }
+    }
+
+    /// What is wrong with the value of a key.
+    func problem(_ key: String, _ problem: String, _ remedy: String) -> LintProblem {
+        Self.problem(
+            file, mapping[key] ?? .mapping(mapping), path.isEmpty ? key : "\(path).\(key)",
+            problem, remedy)
+    }
+
+    /// A text; `nil` when the key is absent.
+    func string(_ key: String) throws(LintProblem) -> String? {
+        guard let node = mapping[key] else { return nil }
+        guard let text = node.scalar?.string, !text.isEmpty else {
+            throw problem(key, "is not a text", "Write one value, in quotes if need be.")
+        }
+        return text
+    }
+
+    /// A list of texts; `nil` when the key is absent.
+    func strings(_ key: String) throws(LintProblem) -> [String]? {
+        guard let node = mapping[key] else { return nil }
+        let texts = node.sequence?.map { $0.scalar?.string ?? "" }
+        guard let texts, !texts.contains("") else {
+            throw problem(key, "is not a list of texts", "Begin each entry with a hyphen.")
+        }
+        return texts
+    }
+
+    /// A mapping inside this one; `nil` when the key is absent.
+    func mapping(
+        _ key: String, known: [String], noun: String
+    ) throws(LintProblem) -> SettingsMapping? {
+        guard let node = mapping[key] else { return nil }
+        return try SettingsMapping(node, file: file, path: key, known: known, noun: noun)
+    }
+
+    private static func problem(
+        _ file: String, _ node: Node, _ place: String, _ problem: String, _ remedy: String
+    ) -> LintProblem {
+        let line = node.mark.map { ":\($0.line)" } ?? ""
+        return LintProblem(.configuration, "\(file)\(line): \(place) \(problem). \(remedy)")
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where settings come from.
+public enum SettingsSource: Hashable, Sendable {
+    /// The nearest `.rouse-lint.yaml` above each file.
+    case nearest
+    /// One file for everything.
+    case file(String)
+    /// No file.
+    case none
+}
+
+/// Finds the settings of each file's folder, and reads each configuration file once.
+struct SettingsSearch {
+    /// A configuration and the folder that its patterns begin in.
+    struct Found: Sendable {
+        var configuration = LintConfiguration()
+        /// From the root, without symbolic links; empty for settings that no file gives.
+        var folder = ""
+
+        /// Whether a path from the root is one that the configuration passes over.
+        func excludes(_ path: String) -> Bool {
+            guard !configuration.excluded.isEmpty, path.hasPrefix(folder + "/") else {
+                return false
+            }
+            let rest = String(path.dropFirst(folder.count + 1))
+            return configuration.excluded.contains { $0.matches(rest) }
+        }
+    }
+
+    private let source: SettingsSource
+    /// All settings that were found, each once.
+    private(set) var found: [Found] = []
+    private var indexByFolder: [String: Int] = [:]
+    private var indexByFile: [String: Int] = [:]
+
+    /// Looks nowhere yet.
+    init(_ source: SettingsSource) { self.source = source }
+
+    /// The index in ``found`` of the settings for a folder's files.
+    mutating func index(forFolder folder: String) throws(LintProblem) -> Int {
+        if let index = indexByFolder[folder] { return index }
+        let index: Int
+        switch source {
+        case .none: index = try self.index(ofFile: nil)
+        case .file(let path): index = try self.index(ofFile: path)
+        case .nearest: index = try self.index(ofFile: Self.nearestFile(to: folder))
+        }
+        indexByFolder[folder] = index
+        return index
+    }
+
+    private mutating func index(ofFile path: String?) throws(LintProblem) -> Int {
+        if let index = indexByFile[path ?? ""] { return index }
+        var new = Found()
+        if let path {
+            new.configuration = try LintConfiguration(path: path)
+            let real = realPath(path) ?? path
+            new.folder = real.lastIndex(of: "/").map { String(real[..<$0]) } ?? "."
+        }
+        found.append(new)
+        indexByFile[path ?? ""] = found.count - 1
+        return found.count - 1
+    }
+
+    private static func nearestFile(to folder: String) -> String? {
+        var folder = realPath(folder) ?? folder
+        while true {
+            let path = (folder == "/" ? "" : folder) + "/" + LintConfiguration.fileName
+            if PathKind(path: path) == .file { return path }
+            guard let slash = folder.lastIndex(of: "/"), folder != "/" else { return nil }
+            folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
+        }
+    }
+}

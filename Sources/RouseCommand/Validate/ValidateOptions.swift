@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import PayloadLint
+
+/// What is checked, and what bare payloads are sent as.
+struct ValidateInputOptions: ParsableArguments {
+    /// What an input can be said to be.
+    enum Kind: String, CaseIterable, ExpressibleByArgument {
+        case payload
+        case apns
+        case request
+        case lines
+
+        var kind: InputKind {
+            switch self {
+            case .payload: .payload
+            case .apns: .apns
+            case .request: .request
+            case .lines: .lines
+            }
+        }
+    }
+
+    /// The platforms that the rules tell apart.
+    enum Target: String, CaseIterable, ExpressibleByArgument {
+        case ios
+        case watchos
+    }
+
+    @Option(help: ArgumentHelp("What every input is, instead of telling it.", valueName: "kind"))
+    var kind: Kind?
+
+    @Option(
+        help: ArgumentHelp("The apns-push-type that payloads will be sent as.", valueName: "type"))
+    var pushType: String?
+
+    @Option(help: ArgumentHelp("The apns-topic that payloads will be sent to.", valueName: "topic"))
+    var topic: String?
+
+    @Option(
+        help: ArgumentHelp("The apns-priority that payloads will be sent with.", valueName: "n"))
+    var priority: String?
+
+    @Option(
+        help: ArgumentHelp("The apns-expiration that payloads will be sent with.", valueName: "n"))
+    var expiration: String?
+
+    @Option(help: ArgumentHelp("The platform: ios or watchos.", valueName: "platform"))
+    var target: Target = .ios
+
+    @Option(
+        help: ArgumentHelp(
+            "Judge times as of this one (RFC 3339, or seconds since 1970) instead of now.",
+            valueName: "time"))
+    var now: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A log of sent pushes: JSON lines with time, token, headers and payload. Checks how "
+                + "often and how fast they follow each other.", valueName: "file"))
+    var log: String?
+}
+
+/// Which rules are checked.
+struct ValidateRuleOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Only these rules or families, as BG004 or BG,H.", valueName: "rules"))
+    var select: [String] = []
+
+    @Option(help: ArgumentHelp("Not these rules or families.", valueName: "rules"))
+    var ignore: [String] = []
+
+    @Flag(help: "Let warnings count as errors do.")
+    var strict = false
+
+    @Option(
+        help: ArgumentHelp("Take the settings from this file, for all files.", valueName: "file"))
+    var config: String?
+
+    @Flag(help: "Look for no .rouse-lint.yaml.")
+    var noConfig = false
+
+    @Option(help: ArgumentHelp("Explain a rule and check nothing.", valueName: "rule"))
+    var explain: String?
+
+    func validate() throws {
+        if config != nil, noConfig {
+            throw ValidationError("--config names settings, --no-config wants none. Give one.")
+        }
+    }
+}
+
+/// How findings are written.
+struct ValidateOutputOptions: ParsableArguments {
+    /// The formats.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case text
+        case json
+        case github
+        case sarif
+        case junit
+        case gitlab
+
+        var format: ReportFormat {
+            switch self {
+            case .text: .text
+            case .json: .json
+            case .github: .github
+            case .sarif: .sarif
+            case .junit: .junit
+            case .gitlab: .gitlab
+            }
+        }
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "How findings are written: text, json, github, sarif, junit or gitlab.",
+            valueName: "format"))
+    var format: Format = .text
+
+    @Flag(help: "Show no source lines in the text format, and so no payload values.")
+    var noSource = false
+
+    @Option(help: ArgumentHelp("How many files are checked at a time.", valueName: "n"))
+    var jobs: Int?
+
+    func validate() throws {
+        if let jobs, !(1...256).contains(jobs) {
+            throw ValidationError("--jobs is not between 1 and 256.")
+        }
+    }
+}
+
+/// What is mended.
+struct ValidateMendingOptions: ParsableArguments {
+    @Flag(help: "Mend what has one right answer, and report the rest.")
+    var fix = false
+
+    @Flag(help: "Mend what removes something too, such as an alert in a background push.")
+    var unsafeFixes = false
+
+    @Flag(help: "Show what --fix would change as a unified diff, and change nothing.")
+    var diff = false
+}

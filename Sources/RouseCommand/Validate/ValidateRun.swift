@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import PayloadLint
+import WakeModel
+
+/// `rouse validate` between its options and its exit code.
+struct ValidateRun {
+    private let run: LintRun
+    private let console: Console
+    private let showsDiff: Bool
+
+    /// Reads what was typed.
+    init(_ command: ValidateCommand, console: Console) throws {
+        self.console = console
+        showsDiff = command.mending.diff
+        var options = LintOptions()
+        options.paths = command.paths
+        options.log = command.input.log
+        options.kind = command.input.kind?.kind
+        options.assumptions = try Self.assumptions(command.input)
+        options.format = command.output.format.format
+        options.isStrict = command.rules.strict
+        options.selected = try Self.selection(command.rules.select)
+        options.ignored = try Self.selection(command.rules.ignore)
+        options.settings =
+            command.rules.config.map { .file($0) } ?? (command.rules.noConfig ? .none : .nearest)
+        if command.mending.fix || command.mending.diff {
+            options.mending = command.mending.unsafeFixes ? .all : .safe
+        }
+        options.showsDiff = command.mending.diff
+        options.showsSource = !command.output.noSource
+        options.usesColour = console.usesColour
+        options.version = RouseVersion.current
+        options.workers = command.output.jobs ?? ProcessInfo.processInfo.activeProcessorCount
+        run = try Self.failing { () throws(LintProblem) in try LintRun(options) }
+    }
+
+    /// Checks, and throws the exit code of anything but success.
+    func run() async throws {
+        let progress = ProgressLine()
+        let report = BufferedOutput { progress.clear() }
+        let output = LintOutput(
+            write: { report.write($0) },
+            remark: { line in
+                progress.clear()
+                console.remark("error: \(line)")
+            },
+            progress: { progress.show(files: $0, of: $1, lineBytes: $2) })
+        let result: LintResult
+        do throws(LintProblem) {
+            result = try await run.run(output)
+        } catch {
+            report.flush()
+            throw CommandFailure(error)
+        }
+        report.flush()
+        if showsDiff {
+            let count = result.summary.mendedFiles
+            console.remark(
+                "\(count) \(count == 1 ? "file" : "files") would be mended by --fix.")
+        }
+        let status = Self.status(result)
+        guard status == .success else { throw ExitCode(status.rawValue) }
+    }
+
+    /// The gravest of what happened: an input that could not be checked outweighs findings, because
+    /// nobody knows what is in it.
+    private static func status(_ result: LintResult) -> ExitStatus {
+        let statuses = Set(result.problems.map { ExitStatus($0.kind) })
+        for status in [ExitStatus.configuration, .notAllowed, .noInput, .data]
+        where statuses.contains(status) {
+            return status
+        }
+        return result.isFailure ? .no : .success
+    }
+
+    private static func assumptions(
+        _ input: ValidateInputOptions
+    ) throws(CommandFailure) -> PushAssumptions {
+        var assumptions = PushAssumptions()
+        assumptions.pushType = input.pushType
+        assumptions.topic = input.topic
+        assumptions.priority = input.priority
+        assumptions.expiration = input.expiration
+        assumptions.isForWatch = input.target == .watchos
+        if let text = input.now {
+            guard let time = WallInstant(timeText: text) else {
+                throw CommandFailure(
+                    .usage,
+                    "--now is no time. Write 2026-01-31T12:00:00Z, or seconds since 1970.")
+            }
+            assumptions.now = time
+        } else {
+            let now = Date.now.timeIntervalSince1970
+            assumptions.now = WallInstant(millisecondsSinceEpoch: Int64(now * 1000))
+        }
+        return assumptions
+    }
+
+    private static func selection(
+        _ names: [String]
+    ) throws(CommandFailure) -> RuleSelection? {
+        guard !names.isEmpty else { return nil }
+        return try failing { () throws(LintProblem) in try RuleSelection(names) }
+    }
+
+    private static func failing<Value>(
+        _ body: () throws(LintProblem) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(LintProblem) {
+            return try body()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// A problem of the checker, with the code that fits its kind.
+    init(_ problem: LintProblem) { self.init(ExitStatus(problem.kind), problem.message) }
+}
+
+extension ExitStatus {
+    /// The code that fits a problem.
+    init(_ kind: LintProblem.Kind) {
+        switch kind {
+        case .usage: self = .usage
+        case .notText: self = .data
+        case .missing: self = .noInput
+        case .notAllowed: self = .notAllowed
+        case .configuration: self = .configuration
+        case .unwritable: self = .notAllowed
+        }
+    }
+}

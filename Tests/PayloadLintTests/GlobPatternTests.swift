@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import PayloadLint
+
+@Suite("Glob patterns")
+struct GlobPatternTests {
+    @Test(
+        "a pattern matches what a shell's would",
+        arguments: [
+            ("*.json", "a.json", true), ("*.json", "a.yaml", false), ("*.json", "x/a.json", false),
+            ("*.json", ".a.json", false), (".*.json", ".a.json", true),
+            ("**/*.json", "a.json", true), ("**/*.json", "x/y/a.json", true),
+            ("**/*.json", ".x/a.json", false), ("x/**", "x/y/z", true), ("x/**", "y/z", false),
+            ("**/y/**/z", "a/y/b/c/z", true), ("**/y/**/z", "a/b/z", false),
+            ("a?c", "abc", true), ("a?c", "aéc", true), ("a?c", "ac", false),
+            ("[a-c]x", "bx", true), ("[!a-c]x", "bx", false), ("[!a-c]x", "dx", true),
+            ("[]]x", "]x", true), ("[a", "[a", true), ("a*b*c", "a1b2b3c", true),
+            ("a*b*c", "a1c2b", false), ("*.{json,apns}", "a.apns", true),
+            ("*.{json,apns}", "a.yaml", false), ("{a,b}/{c,d}", "b/c", true),
+            ("{a}", "{a}", true), ("./a/*.json", "a/x.json", true), ("", "a", false),
+        ])
+    func matching(pattern: String, path: String, isMatch: Bool) {
+        #expect(GlobPattern(pattern).matches(path) == isMatch)
+    }
+
+    @Test("a hostile pattern takes no long time")
+    func hostile() {
+        let pattern = String(repeating: "*a", count: 200) + "b"
+        #expect(!GlobPattern(pattern).matches(String(repeating: "a", count: 2000)))
+        let braces = String(repeating: "{a,b}", count: 40)
+        #expect(GlobPattern(braces).alternatives.count <= 2 * LintLimits.patternAlternatives)
+    }
+}

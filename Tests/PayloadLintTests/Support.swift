@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PayloadRules
+import Testing
+import WakeModel
+
+@testable import PayloadLint
+
+/// A temporary folder that is gone with the object.
+final class TestFolder: Sendable {
+    /// From the root, without symbolic links.
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "pl-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.resolvingSymlinksInPath().path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Writes a file, and the folders it needs, and returns its path.
+    @discardableResult
+    func write(_ text: String, to name: String) throws -> String {
+        try write(Array(text.utf8), to: name)
+    }
+
+    @discardableResult
+    func write(_ bytes: [UInt8], to name: String) throws -> String {
+        let file = URL(filePath: path).appending(path: name)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: file)
+        return file.path
+    }
+
+    func text(of name: String) throws -> String {
+        try String(contentsOfFile: path + "/" + name, encoding: .utf8)
+    }
+}
+
+/// A run to its end: what it wrote, and what came of it.
+struct FinishedRun {
+    /// Collects what a run writes. Used by one task.
+    private final class Taker {
+        var report = ""
+        var remarks: [String] = []
+    }
+
+    let report: String
+    let remarks: [String]
+    let result: LintResult
+
+    /// Runs with settings that nothing on the machine can change.
+    init(_ paths: [String], _ change: (inout LintOptions) -> Void = { _ in }) async throws {
+        var options = LintOptions()
+        options.paths = paths
+        options.settings = .none
+        options.assumptions.now = WallInstant(secondsSinceEpoch: 1_790_000_000)
+        options.workers = 2
+        change(&options)
+        let taker = Taker()
+        result = try await LintRun(options).run(
+            LintOutput(
+                write: { taker.report += $0 }, remark: { taker.remarks.append($0) }))
+        report = taker.report
+        remarks = taker.remarks
+    }
+
+    /// The report as a JSON object.
+    func json() throws -> [String: Any] {
+        try #require(
+            try JSONSerialization.jsonObject(with: Data(report.utf8)) as? [String: Any],
+            "no JSON object: \(report)")
+    }
+
+    /// The files of a JSON report.
+    func files() throws -> [[String: Any]] { try #require(try json()["files"] as? [[String: Any]]) }
+
+    /// The findings of the only file of a JSON report, as `rule line:column pointer`.
+    func findings() throws -> [String] {
+        let file = try #require(try files().first)
+        let findings = try #require(file["diagnostics"] as? [[String: Any]])
+        return findings.map { finding in
+            "\(finding["rule"] ?? "") \(finding["line"] ?? ""):\(finding["column"] ?? "") "
+                + "\(finding["pointer"] ?? "")"
+        }
+    }
+}
+
+extension RuleSelection {
+    /// Rules that the tests of this room lean on, so that new rules do not change what they see.
+    static func only(_ rules: String) throws -> RuleSelection { try RuleSelection([rules]) }
+}
+
+/// A request document with a background push, in one line of JSON.
+func request(_ payload: String) -> String {
+    "{\"headers\":{\"apns-push-type\":\"background\"},\"payload\":\(payload)}"
+}
+
+/// A generator that repeats itself for the same seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}
