@@ -6,8 +6,8 @@ extension AppRules {
         AppRule(
             "CF008", .error, "VoIP pushes are only half configured",
             why: """
-                Without the mode iOS does not launch the app for a call, and a mode without its use \
-                is refused by App Review.
+                Without the mode iOS does not launch the app for a call, and App Review refuses a \
+                mode that is not used.
                 """,
             from: [.callServices, .backgroundModes],
             fix: "Have both: `voip` in UIBackgroundModes, and a PKPushRegistry for VoIP pushes.",

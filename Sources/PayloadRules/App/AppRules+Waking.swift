@@ -6,8 +6,8 @@ extension AppRules {
         AppRule(
             "CF001", .error, "the server sends background pushes, and the app does not allow them",
             why: """
-                Without `remote-notification` in UIBackgroundModes a background push never launches \
-                the app.
+                Without `remote-notification` in UIBackgroundModes a background push never \
+                launches the app.
                 """,
             from: [.backgroundUpdates], fix: "Add `remote-notification` to UIBackgroundModes.",
             check: missingRemoteNotificationMode),

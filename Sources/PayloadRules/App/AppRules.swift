@@ -10,8 +10,8 @@ public enum AppRules {
     /// The rule with this id.
     public static func rule(_ id: RuleID) -> AppRule? { table.first { $0.id == id } }
 
-    /// All findings in one build configuration, in the order of the rules. ``AppFinding/merged(_:)``
-    /// puts several configurations together.
+    /// All findings in one build configuration, in the order of the rules. To put several
+    /// configurations together, use ``AppFinding/merged(_:)``.
     public static func findings(in facts: AppFacts) -> [AppFinding] {
         guard let first = table.first else { return [] }
         var findings = AppFindings(of: first, configuration: facts.configuration)

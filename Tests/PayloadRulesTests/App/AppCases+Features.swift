@@ -97,7 +97,8 @@ extension AppCase {
         AppCase(
             "CF017", "entitled",
             service(
-                goodService, entitlements: [filtering: .boolean(true)], seen: [.hiddenNotification]),
+                goodService, entitlements: [filtering: .boolean(true)],
+                seen: [.hiddenNotification]),
             nil),
 
         AppCase("CF023", "sent", .app([.location], entitlements: [:]), .warning),

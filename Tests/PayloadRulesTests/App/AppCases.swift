@@ -38,7 +38,8 @@ extension AppCase {
         source("CF004", "token in a view", [.remoteNotificationRegistration(.view)], .warning),
         source(
             "CF004", "token in a view too",
-            [.remoteNotificationRegistration(.view), .remoteNotificationRegistration(.launch)], nil),
+            [.remoteNotificationRegistration(.view), .remoteNotificationRegistration(.launch)],
+            nil),
     ]
 
     static let registration: [AppCase] = [
@@ -101,7 +102,8 @@ extension AppCase {
         AppCase("CF005", "no pushes", .app(info: [:], entitlements: [:], seen: []), nil),
 
         AppCase(
-            "CF006", "sandbox", .app(entitlements: ["aps-environment": .string("sandbox")]), .error),
+            "CF006", "sandbox", .app(entitlements: ["aps-environment": .string("sandbox")]),
+            .error),
         AppCase("CF006", "true", .app(entitlements: ["aps-environment": .boolean(true)]), .error),
         AppCase(
             "CF006", "a setting",
