@@ -56,7 +56,9 @@ public struct Audit: Sendable {
             facts.storefronts = storefronts
             findings += AppRules.findings(in: facts)
         }
-        return library.report(AppFinding.merged(findings))
+        return library.report(
+            AppFinding.merged(findings),
+            configurationCount: Set(facts.compactMap(\.configuration)).count)
     }
 
     private func checkNames(
@@ -102,7 +104,8 @@ struct FoundFiles {
             projects.append(file)
         } else if name.hasSuffix(".entitlements") || name.hasSuffix(".xcent") {
             entitlements.append(file)
-        } else if name.hasSuffix("Info.plist") || name.hasPrefix("Info-") && name.hasSuffix(".plist")
+        } else if name.hasSuffix("Info.plist")
+            || name.hasPrefix("Info-") && name.hasSuffix(".plist")
             || named.contains(file) && name.hasSuffix(".plist")
         {
             infoPlists.append(file)

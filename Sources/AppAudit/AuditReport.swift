@@ -38,6 +38,8 @@ public struct AuditReport: Hashable, Sendable {
     public var files: [File]
     /// How many files were read, source files without findings included.
     public var fileCount: Int
+    /// How many build configurations were looked at; 0 where there are none.
+    public var configurationCount: Int
     /// What could not be read. The findings do not speak for it.
     public var problems: [Problem]
 

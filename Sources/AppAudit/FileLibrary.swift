@@ -44,7 +44,11 @@ final class FileLibrary {
             kinds[path] = kind
             return bytes
         } catch {
-            note(ReadingFailure(place: AppPlace(file: path), message: error.message))
+            // Source text that a build makes is not there before the build; what depends on it is
+            // left open by `isComplete`.
+            if kind != .swift || error.reason != .missing {
+                note(ReadingFailure(place: AppPlace(file: path), message: error.message))
+            }
             return nil
         }
     }
@@ -66,14 +70,16 @@ final class FileLibrary {
     }
 
     /// Sorts findings by their files.
-    func report(_ findings: [AppFinding]) -> AuditReport {
+    func report(_ findings: [AppFinding], configurationCount: Int) -> AuditReport {
         let byFile = Dictionary(grouping: findings, by: \.file)
         let files = kinds.sorted { $0.key < $1.key }.compactMap { path, kind in
             let findings = byFile[path] ?? []
             return kind == .swift && findings.isEmpty
                 ? nil : AuditReport.File(path: path, kind: kind, findings: findings)
         }
-        return AuditReport(files: files, fileCount: kinds.count, problems: problems)
+        return AuditReport(
+            files: files, fileCount: kinds.count,
+            configurationCount: configurationCount, problems: problems)
     }
 }
 

@@ -134,7 +134,8 @@ struct ProjectReader {
     // MARK: Platform
 
     private static func platform(_ settings: BuildSettings) -> AppPlatform? {
-        let names = [settings.text("SDKROOT")?.value ?? ""]
+        let names =
+            [settings.text("SDKROOT")?.value ?? ""]
             + settings.list("SUPPORTED_PLATFORMS").map(\.value)
         for name in names {
             switch name {

@@ -175,8 +175,9 @@ struct BuildSettings {
                 text.map { character in
                     let isPlain =
                         character.isASCII
-                        && (character.isLetter || character.isNumber || character == "."
-                            && filler == "-")
+                        && (character.isLetter || character.isNumber
+                            || character == "."
+                                && filler == "-")
                     return isPlain ? character : filler
                 })
         }

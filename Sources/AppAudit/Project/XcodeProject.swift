@@ -87,7 +87,8 @@ struct XcodeProject {
         return BuildSettings(
             layers: layers,
             builtIn: [
-                "CONFIGURATION": configuration, "TARGET_NAME": target.name, "TARGETNAME": target.name,
+                "CONFIGURATION": configuration, "TARGET_NAME": target.name,
+                "TARGETNAME": target.name,
                 "PROJECT_NAME": name, "SRCROOT": folder, "SOURCE_ROOT": folder,
                 "PROJECT_DIR": folder, "PRODUCT_NAME": target.name,
             ])

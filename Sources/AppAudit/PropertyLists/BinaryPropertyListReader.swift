@@ -12,19 +12,23 @@ struct BinaryPropertyListReader {
 
     private let bytes: [UInt8]
     private let file: String
+    /// Where the objects end, and the table of their offsets begins.
+    private var objectsEnd: Int
 
     /// Will read these bytes.
     init(_ bytes: [UInt8], file: String) {
         self.bytes = bytes
         self.file = file
+        objectsEnd = bytes.count
     }
 
     /// Reads the whole list.
-    func read() throws(ReadingFailure) -> AppProperty {
+    mutating func read() throws(ReadingFailure) -> AppProperty {
         guard bytes.starts(with: "bplist00".utf8) else {
             throw failure("the version of the binary property list is not known")
         }
         let table = try table()
+        objectsEnd = table.start
         var walk = Walk(table: table)
         return try value(of: table.top, pointer: "", in: &walk)
     }
@@ -168,7 +172,7 @@ struct BinaryPropertyListReader {
 
     private func integer(at offset: Int) throws(ReadingFailure) -> Int64 {
         let size = 1 << Int(bytes[offset] & 0x0f)
-        guard size <= 16, offset + size < bytes.count else {
+        guard size <= 16, offset + size < objectsEnd else {
             throw failure("a number is cut off", offset)
         }
         // Numbers of 16 bytes are those that do not fit into 8 with a sign.
@@ -178,7 +182,7 @@ struct BinaryPropertyListReader {
 
     private func real(at offset: Int) throws(ReadingFailure) -> Double {
         let size = 1 << Int(bytes[offset] & 0x0f)
-        guard size == 4 || size == 8, offset + size < bytes.count else {
+        guard size == 4 || size == 8, offset + size < objectsEnd else {
             throw failure("a number is cut off", offset)
         }
         let pattern = bytes[(offset + 1)...(offset + size)].reduce(0) { $0 << 8 | UInt64($1) }
@@ -192,14 +196,14 @@ struct BinaryPropertyListReader {
         var count = Int(bytes[offset] & 0x0f)
         var start = offset + 1
         if count == 0x0f {
-            guard start < bytes.count, bytes[start] >> 4 == 0x1, bytes[start] & 0x0f <= 3 else {
+            guard start < objectsEnd, bytes[start] >> 4 == 0x1, bytes[start] & 0x0f <= 3 else {
                 throw failure("the length of an object is no number", offset)
             }
             let size = 1 << Int(bytes[start] & 0x0f)
             count = try number(at: start + 1, size: size)
             start += 1 + size
         }
-        guard start <= bytes.count, count <= (bytes.count - start) / unit else {
+        guard start <= objectsEnd, count <= (objectsEnd - start) / unit else {
             throw failure("an object is longer than the file", offset)
         }
         return start..<start + count * unit

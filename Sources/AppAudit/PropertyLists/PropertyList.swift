@@ -41,7 +41,8 @@ enum PropertyList {
             var reader = XMLPropertyListReader(bytes, file: file)
             return try reader.read()
         case .binary:
-            return try BinaryPropertyListReader(bytes, file: file).read()
+            var reader = BinaryPropertyListReader(bytes, file: file)
+            return try reader.read()
         case .openStep:
             var reader = OpenStepPropertyListReader(bytes, file: file)
             return try reader.read()

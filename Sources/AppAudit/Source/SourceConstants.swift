@@ -26,7 +26,8 @@ struct SourceConstants {
         var index = equals - 1
         if text.sees(":", "String", at: index - 1) { index -= 2 }
         guard let token = text[index], token.isName,
-            let keyword = text[index - 1], ["let", "var", "case"].contains(keyword.text)
+            let keyword = text[index - 1],
+            ["let", "var", "case"].contains(keyword.text)
                 || keyword.isMark(",")
         else { return nil }
         return token.text

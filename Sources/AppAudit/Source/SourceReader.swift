@@ -34,7 +34,8 @@ struct SourceReader {
         guard observations.count < AuditLimits.observationsPerFile else { return }
         observations.append(
             SourceObservation(
-                subject, at: text.place(of: index), isConditional: text.tokens[index].isConditional))
+                subject, at: text.place(of: index), isConditional: text.tokens[index].isConditional)
+        )
     }
 
     private mutating func readScopes() {

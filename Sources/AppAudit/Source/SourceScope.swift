@@ -124,7 +124,8 @@ struct ScopeFinder {
             // Inside of arguments: look for the parenthesis that they begin with.
             let first = max(0, before - AuditLimits.headWords)
             while before >= first, !(tokens[before].isMark("(") && partners[before] > index) {
-                before = partners[before] >= 0 && partners[before] < before
+                before =
+                    partners[before] >= 0 && partners[before] < before
                     ? partners[before] - 1 : before - 1
                 if before >= 0, tokens[before].isMark("{"), partners[before] > index { return nil }
             }
@@ -136,7 +137,10 @@ struct ScopeFinder {
 
     private mutating func lookAtName(_ text: String, _ index: Int) {
         let isMember = index > 0 && tokens[index - 1].isMark(".")
-        guard !isMember else { return }
+        let isLabel = index + 1 < tokens.count && tokens[index + 1].isMark(":")
+        guard !isMember, !isLabel else { return }
+        // A keyword among parameters is a label: `for type: PKPushType`.
+        if case .function? = pending?.kind, let pending, depth > pending.depth { return }
         switch text {
         case "class", "struct", "enum", "extension", "protocol", "actor":
             guard index + 1 < tokens.count, tokens[index + 1].isName,
@@ -196,7 +200,8 @@ struct ScopeFinder {
             if token.isName("async") { isAsync = true }
         }
         return SourceScope.FunctionHead(
-            name: name, parameters: parameters(index + 1..<min(end, partners[index])), isAsync: isAsync)
+            name: name, parameters: parameters(index + 1..<min(end, partners[index])),
+            isAsync: isAsync)
     }
 
     private func parameters(_ range: Range<Int>) -> [SourceScope.FunctionHead.Parameter] {

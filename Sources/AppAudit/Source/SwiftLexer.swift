@@ -82,7 +82,9 @@ struct SwiftLexer {
             cursor.advance()
             add(.name, String(decoding: name, as: UTF8.self), start)
         case UInt8(ascii: "0")...UInt8(ascii: "9"):
-            add(.number, String(decoding: cursor.take(while: Self.isNameByte), as: UTF8.self), start)
+            add(
+                .number, String(decoding: cursor.take(while: Self.isNameByte), as: UTF8.self), start
+            )
         case _ where Self.isNameByte(byte):
             add(.name, String(decoding: cursor.take(while: Self.isNameByte), as: UTF8.self), start)
         case _ where Self.isOperatorByte(byte):

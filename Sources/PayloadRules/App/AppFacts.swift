@@ -24,8 +24,11 @@ public struct AppFacts: Hashable, Sendable {
         self.bundles = bundles
     }
 
-    /// Whether anything is known to be sent that needs an ordinary device token.
-    var sendsAnything: Bool { !sends.isEmpty }
+    /// Whether the server sends such pushes to this app. An app inside of another one, such as a
+    /// watch's or a clip, is not meant.
+    func sends(_ push: ServerPush, to app: Bundle) -> Bool {
+        app.host == nil && sends.contains(push)
+    }
 
     /// The apps; extensions and the rest left out.
     var apps: [Bundle] { bundles.filter { $0.role == .app } }

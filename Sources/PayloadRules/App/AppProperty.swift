@@ -31,6 +31,12 @@ public struct AppProperty: Hashable, Sendable {
         if case .string(let text) = value { text } else { nil }
     }
 
+    /// Whether the text of a bundle id, a mode or an environment names a build setting that is not
+    /// known, so that it can become anything.
+    static func namesBuildSetting(_ text: String) -> Bool {
+        text.contains("$(") || text.contains("${")
+    }
+
     /// Whether this says yes: a Boolean, or the text that stands for one in a build setting.
     public var isTrue: Bool {
         switch value {

@@ -102,7 +102,7 @@ extension AppRules {
         _ bundle: AppFacts.Bundle, host: AppFacts.Bundle?, _ findings: inout AppFindings
     ) {
         guard let own = bundle.identifier, let app = host?.identifier,
-            !own.value.contains("$("), !app.value.contains("$("),
+            !AppProperty.namesBuildSetting(own.value), !AppProperty.namesBuildSetting(app.value),
             !own.value.hasPrefix(app.value + ".")
         else { return }
         findings.report(
@@ -120,7 +120,7 @@ extension AppRules {
                 $0.extensionPoint?.value == locationExtensionPoint
             }
             guard
-                hasExtension || facts.sends.contains(.location)
+                hasExtension || facts.sends(.location, to: app)
                     || app.shows({ $0 == .locationPushes }),
                 let place = app.entitlement(key).placeIfNotTrue
             else { continue }
@@ -131,8 +131,9 @@ extension AppRules {
     private static func unsupportedLiveActivities(
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
-        for app in facts.apps where app.platform != .macOS {
-            let sends = facts.sends.contains(.liveActivity) || facts.sends.contains(.broadcast)
+        for app in facts.apps where app.platform == .iOS || app.platform == nil {
+            let sends =
+                facts.sends(.liveActivity, to: app) || facts.sends(.broadcast, to: app)
             guard let info = app.info, sends || app.shows({ $0 == .pushedLiveActivity }) else {
                 continue
             }

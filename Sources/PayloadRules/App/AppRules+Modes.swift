@@ -44,7 +44,7 @@ extension AppRules {
         _ findings: inout AppFindings
     ) {
         // A build setting that only Xcode knows.
-        guard !listed.value.contains("$(") else { return }
+        guard !AppProperty.namesBuildSetting(listed.value) else { return }
         let meant = BackgroundMode.near(listed.value)
         // Rules CF001 and CF008 speak of these.
         if meant == .remoteNotification, sends.contains(.background) { return }

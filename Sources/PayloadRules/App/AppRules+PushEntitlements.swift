@@ -66,9 +66,9 @@ extension AppRules {
             from: [.practice], fix: "Add the capability Communication Notifications."
         ) { facts, findings in
             let key = "com.apple.developer.usernotifications.communication"
-            for app in facts.apps {
+            for app in facts.apps where app.host == nil {
                 let isUsed =
-                    facts.sends.contains(.communication)
+                    facts.sends(.communication, to: app)
                     || ([app] + facts.extensions(of: app)).contains {
                         $0.shows { $0 == .communicationStyle }
                     }
@@ -82,8 +82,7 @@ extension AppRules {
             from: [.broadcastPushes],
             fix: "See that Broadcast is enabled for the App ID in the developer portal."
         ) { facts, findings in
-            guard facts.sends.contains(.broadcast) else { return }
-            for app in facts.apps {
+            for app in facts.apps where facts.sends(.broadcast, to: app) {
                 guard let place = app.anyPlace else { continue }
                 findings.report(app, at: place)
             }
@@ -98,7 +97,8 @@ extension AppRules {
         for app in facts.apps {
             guard case .missing(let place) = app.pushEntitlement else { continue }
             let message = "the entitlements lack `\(app.pushEntitlementName)`"
-            if !facts.sends.isEmpty || app.mode(.remoteNotification) != nil {
+            let isPushedTo = app.host == nil && !facts.sends.isEmpty
+            if isPushedTo || app.mode(.remoteNotification) != nil {
                 findings.report(app, at: place, message)
             } else if app.shows({ $0.isRegistration || $0 == .voipRegistration }) {
                 findings.suspect(app, at: place, message + ", and the source text asks for a token")
@@ -114,7 +114,7 @@ extension AppRules {
                 continue
             }
             // What is left of a build setting that only Xcode knows.
-            guard !text.contains("$("), !text.contains("${") else { continue }
+            guard !AppProperty.namesBuildSetting(text) else { continue }
             guard text != "development", text != "production" else { continue }
             let meant = ["development", "production"].first { NearMiss.isNear(text, $0) }
             findings.report(
@@ -128,8 +128,8 @@ extension AppRules {
             (.timeSensitive, "com.apple.developer.usernotifications.time-sensitive"),
             (.critical, "com.apple.developer.usernotifications.critical-alerts"),
         ]
-        for level in levels where facts.sends.contains(level.push) {
-            for app in facts.apps {
+        for level in levels {
+            for app in facts.apps where facts.sends(level.push, to: app) {
                 guard let place = app.entitlement(level.entitlement).placeIfNotTrue else {
                     continue
                 }

@@ -112,7 +112,7 @@ extension AppRules {
             return "`\(use.identifier)` is missing, and `\(near)` is there,"
         }
         // A name that a build setting completes can be any.
-        if texts.contains(where: { $0.contains("$(") || $0.contains("${") }) { return nil }
+        if texts.contains(where: AppProperty.namesBuildSetting) { return nil }
         return "`\(use.identifier)` is missing"
     }
 

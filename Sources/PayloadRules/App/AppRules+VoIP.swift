@@ -88,7 +88,7 @@ extension AppRules {
                     app, at: mode.place,
                     "UIBackgroundModes has `voip`, and no source text registers for VoIP pushes")
             } else if let place = app.modesPlace {
-                if facts.sends.contains(.voip) {
+                if facts.sends(.voip, to: app) {
                     let misspelt = app.modes.first { BackgroundMode.near($0.value) == .voip }
                     findings.report(
                         app, at: misspelt?.place ?? place,
@@ -130,7 +130,7 @@ extension AppRules {
         let key = "com.apple.developer.push-to-talk"
         for app in facts.apps {
             if app.mode(.pushToTalk) == nil {
-                if facts.sends.contains(.pushToTalk), let place = app.modesPlace {
+                if facts.sends(.pushToTalk, to: app), let place = app.modesPlace {
                     findings.report(
                         app, at: place,
                         "the server sends Push to Talk, and UIBackgroundModes lacks `push-to-talk`",

@@ -60,8 +60,8 @@ extension AppRules {
     private static func missingRemoteNotificationMode(
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
-        guard facts.sends.contains(.background) else { return }
-        for app in facts.apps where app.platform != .macOS {
+        for app in facts.apps
+        where app.platform != .macOS && facts.sends(.background, to: app) {
             guard let place = app.modesPlace, app.mode(.remoteNotification) == nil else {
                 continue
             }
