@@ -33,7 +33,7 @@ enum AuditLimits {
     /// The scopes around a word that are looked at, from the innermost.
     static let scopeDepth = 128
     /// The words of a declaration's head, or of an expression, that are looked at.
-    static let headWords = 400
+    static let headWords = 200
     /// The observations of one source file that are kept.
     static let observationsPerFile = 1000
 }

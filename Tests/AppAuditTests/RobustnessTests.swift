@@ -99,7 +99,7 @@ struct RobustnessTests {
             "&",
         ])
     func longTexts(part: String) {
-        let count = 200_000 / part.utf8.count
+        let count = 60_000 / part.utf8.count
         let handler =
             "func application(_ a: A, didReceiveRemoteNotification u: U, "
             + "fetchCompletionHandler done: @escaping (R) -> Void) { "
