@@ -44,7 +44,7 @@ struct CompletionPathsTests {
             "guard let x else {\ndone(.failed)\nreturn\n}\nTask {\nawait sync()\ndone(.newData)\n}",
             "switch a {\ncase .b, .c:\ndone(.newData)\ncase let .d(x): sync(x, done)\n}",
             "do { try f(); done(.newData) } catch { done(.failed) }",
-            "sync { r in\nswitch r {\ncase .success: done(.newData)\ncase .failure: done(.failed)\n}\n}",
+            "sync { r in\nswitch r {\ncase .success: done(.a)\ncase .failure: done(.b)\n}\n}",
             "let x = list.map { return $0 }\ndone(.newData)",
             "repeat { done(.newData) } while a", "fatalError()",
             "func finish() { done(.newData) }\nsync(finish)",

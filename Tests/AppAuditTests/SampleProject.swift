@@ -64,5 +64,6 @@ enum SampleProject {
 
     /// What a push needs: the Info.plist that Xcode generates, with a background mode.
     static let generatedInfo =
-        "GENERATE_INFOPLIST_FILE = YES; INFOPLIST_KEY_UIBackgroundModes = \"fetch remote-notification\";"
+        "GENERATE_INFOPLIST_FILE = YES; "
+        + "INFOPLIST_KEY_UIBackgroundModes = \"fetch remote-notification\";"
 }

@@ -35,8 +35,9 @@ struct RoomTests {
             "Crypto", "FoundationEssentials", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP1",
             "NIOPosix", "NIOSSL", "NIOTLS", "SwiftASN1", "Synchronization", "WakeModel", "X509",
         ],
+        "AppAudit": ["FoundationEssentials", "Glibc", "PayloadRules"],
         "RouseCommand": [
-            "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "ArgumentParser",
+            "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "ArgumentParser",
             "CurlTransport", "Foundation", "Gateway", "Glibc", "Logging", "PayloadRules",
             "PushTransport", "ServiceLifecycle", "StoreSQLite", "Synchronization", "UnixSignals",
             "WakeModel", "Yams",

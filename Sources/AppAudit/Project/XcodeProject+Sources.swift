@@ -36,17 +36,21 @@ extension XcodeProject {
                 if let path = path(ofFile: file["fileRef"]?.string) { list.add([path]) }
             }
         }
-        for id in target.object["fileSystemSynchronizedGroups"]?.strings ?? [] {
-            guard let folder = path(ofFile: id.value), let group = object(id.value) else {
-                continue
+        let own = Set((target.object["fileSystemSynchronizedGroups"]?.strings ?? []).map(\.value))
+        for id in synchronizedGroups {
+            guard let folder = path(ofFile: id), let group = object(id) else { continue }
+            let exceptions = exceptions(of: group, for: target).map { Paths.join(folder, $0) }
+            if own.contains(id) {
+                let left = Set(exceptions)
+                list.add(tree.files(below: folder).filter { !left.contains($0) })
+            } else {
+                list.add(exceptions)
             }
-            let left = Set(
-                exceptions(of: group, for: target).map { Paths.join(folder, $0) })
-            list.add(tree.files(below: folder).filter { !left.contains($0) })
         }
     }
 
-    /// The files of a folder that a target leaves out, relative to the folder.
+    /// The files that are an exception for a target, relative to the folder: those that it leaves
+    /// out of a folder of its own, or takes from another one.
     private func exceptions(of group: AppProperty, for target: XcodeTarget) -> [String] {
         objects(group, "exceptions").flatMap { exception in
             exception["target"]?.string == target.id

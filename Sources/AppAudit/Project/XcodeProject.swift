@@ -140,6 +140,12 @@ struct XcodeProject {
         return parts.reversed().reduce(folder, Paths.join)
     }
 
+    /// The ids of the folders whose files belong to targets without being listed, in order.
+    var synchronizedGroups: [String] {
+        objects.filter { $0.value["isa"]?.string == "PBXFileSystemSynchronizedRootGroup" }
+            .keys.sorted()
+    }
+
     /// The folders of Swift packages that lie beside the project.
     var localPackages: [String] {
         objects(root, "packageReferences").compactMap { reference in

@@ -8,7 +8,7 @@ struct SourceText {
     let path: String
     /// The words.
     let tokens: [SwiftToken]
-    /// For each bracket its counterpart's index; otherwise, and for a bracket that stands alone, -1.
+    /// For each bracket its counterpart's index; -1 otherwise, and for a bracket that stands alone.
     let partners: [Int]
     /// The scopes, in the order of their opening braces.
     let scopes: [SourceScope]

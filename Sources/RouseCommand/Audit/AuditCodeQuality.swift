@@ -3,7 +3,8 @@
 import AppAudit
 import PayloadRules
 
-/// `rouse audit --format gitlab`: a Code Quality report (GitLab Docs, "Code Quality report format").
+/// `rouse audit --format gitlab`: a Code Quality report (GitLab Docs, "Code Quality report
+/// format").
 struct AuditCodeQuality {
     /// The findings.
     let issues: [Issue]

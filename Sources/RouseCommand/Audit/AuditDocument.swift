@@ -8,8 +8,8 @@ import PayloadRules
 /// | Key | Value |
 /// |---|---|
 /// | `files` | property lists, projects and programs, and the source files with findings |
-/// | `files[].diagnostics` | each with `rule`, `severity`, `message`, `fix`, `line`, `column`, `pointer`, |
-/// | | and where there are targets with `target` and `configurations` |
+/// | `files[].diagnostics` | each with `rule`, `severity`, `message`, `fix`, `line`, `column`, |
+/// | | `pointer`, and where there are targets with `target` and `configurations` |
 /// | `problems` | what could not be read: `path`, `line`, `column`, `message` |
 /// | `summary` | `files`, `errors`, `warnings`, `notes` |
 struct AuditDocument: Encodable {
