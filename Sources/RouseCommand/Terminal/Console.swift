@@ -65,11 +65,14 @@ struct Console: Sendable {
         remark("\(word) \(failure.message)")
     }
 
-    /// Writes a JSON document to standard output: keys in snake case and in order.
-    func write(_ document: some Encodable) throws(CommandFailure) {
+    /// Writes a JSON document to standard output: keys in order, and in snake case where a standard
+    /// does not name them.
+    func write(
+        _ document: some Encodable, inSnakeCase: Bool = true
+    ) throws(CommandFailure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.keyEncodingStrategy = inSnakeCase ? .convertToSnakeCase : .useDefaultKeys
         guard let data = try? encoder.encode(document) else {
             throw CommandFailure(.bug, "A result could not be written as JSON.")
         }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+
+/// The files below the paths that an audit was given.
+final class FileTree {
+    /// Folders that hold what others wrote, or what a build made.
+    private static let skippedFolders: Set = [
+        "node_modules", "Pods", "Carthage", "DerivedData", "SourcePackages", "build", "xcuserdata",
+    ]
+    /// Endings of folders that are one thing to a person, and hold no source text.
+    private static let skippedEndings = [
+        ".xcassets", ".framework", ".xcframework", ".bundle", ".lproj", ".xcdatamodeld", ".docc",
+        ".playground", ".dSYM",
+    ]
+
+    private var entriesLeft = AuditLimits.folderEntries
+
+    /// Whether there was more than the audit looks at.
+    var isExhausted: Bool { entriesLeft <= 0 }
+
+    /// What stands at a path.
+    enum Kind {
+        case file
+        case folder
+    }
+
+    /// What stands at a path; `nil` for nothing.
+    static func kind(of path: String) -> Kind? {
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            return nil
+        }
+        return isFolder ? .folder : .file
+    }
+
+    /// The files below a folder at any depth, in the order of their paths. Hidden folders and those
+    /// of tests, of builds and of packages that others wrote are passed over; symbolic links are
+    /// not followed.
+    func files(below folder: String) -> [String] {
+        var files: [String] = []
+        collect(folder, depth: 0, into: &files)
+        return files
+    }
+
+    private func collect(_ folder: String, depth: Int, into files: inout [String]) {
+        guard depth < AuditLimits.folderDepth,
+            let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        else { return }
+        for name in names.sorted() where !name.hasPrefix(".") {
+            guard entriesLeft > 0 else { return }
+            entriesLeft -= 1
+            let path = Paths.join(folder, name)
+            let type =
+                (try? FileManager.default.attributesOfItem(atPath: path))?[.type]
+                as? FileAttributeType
+            if type == .typeDirectory {
+                if !Self.isSkipped(name) { collect(path, depth: depth + 1, into: &files) }
+            } else if type == .typeRegular {
+                files.append(path)
+            }
+        }
+    }
+
+    private static func isSkipped(_ name: String) -> Bool {
+        skippedFolders.contains(name) || name.hasSuffix("Tests")
+            || skippedEndings.contains(where: name.hasSuffix)
+    }
+
+    /// The bytes of a file, unless there are more than `limit`. What is no regular file, such as a
+    /// pipe or a device, is not read.
+    static func read(_ path: String, limit: Int) throws(FileFailure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw FileFailure(path: path, reason: errno == ENOENT ? .missing : .unreadable)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw FileFailure(path: path, reason: .unreadable)
+        }
+        let size = Int(status.st_size)
+        guard size <= limit else {
+            throw FileFailure(path: path, reason: .tooLarge(limit: limit))
+        }
+        var failed = false
+        // SAFETY: `read` writes at most `size - count` bytes behind the `count` bytes that are
+        // there, inside of the buffer's capacity, and the buffer outlives each call.
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            while count < size, let start = buffer.baseAddress {
+                let read = Glibc.read(descriptor, start + count, size - count)
+                if read < 0, errno == EINTR { continue }
+                failed = read < 0
+                guard read > 0 else { break }
+                count += read
+            }
+        }
+        guard !failed else { throw FileFailure(path: path, reason: .unreadable) }
+        return bytes
+    }
+}
+
+/// Why a file was not read.
+struct FileFailure: Error, Hashable, Sendable {
+    enum Reason: Hashable, Sendable {
+        case missing
+        case unreadable
+        case tooLarge(limit: Int)
+    }
+
+    let path: String
+    let reason: Reason
+
+    /// The reason as a clause.
+    var message: String {
+        switch reason {
+        case .missing: "there is no such file"
+        case .unreadable: "the file cannot be read"
+        case .tooLarge(let limit): "the file has more than \(limit) bytes"
+        }
+    }
+}

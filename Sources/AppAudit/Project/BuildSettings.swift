@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// The build settings of a target in one configuration: layers over each other, and the names that
+/// Xcode defines itself.
+struct BuildSettings {
+    private let layers: [[String: AppProperty]]
+    private let builtIn: [String: String]
+
+    /// The layers, the lowest first.
+    init(layers: [[String: AppProperty]], builtIn: [String: String] = [:]) {
+        self.layers = layers
+        self.builtIn = builtIn
+    }
+
+    /// The names that begin so, in order.
+    func names(withPrefix prefix: String) -> [String] {
+        Set(layers.flatMap(\.keys).filter { $0.hasPrefix(prefix) && !$0.contains("[") }).sorted()
+    }
+
+    /// A setting as one text, with all others put in; `nil` where it is not set or empty.
+    func text(_ name: String) -> Located<String>? {
+        guard let found = setting(name, below: layers.count) else { return nil }
+        let text = expanded(Self.text(of: found.property), in: name, layer: found.layer)
+        return text.isEmpty ? nil : Located(text, at: found.property.place)
+    }
+
+    /// A setting as a list: an array's elements, or a text's words.
+    func list(_ name: String) -> [Located<String>] {
+        guard let found = setting(name, below: layers.count) else { return [] }
+        let parts: [Located<String>] =
+            switch found.property.value {
+            case .array: found.property.strings
+            default: [Located(Self.text(of: found.property), at: found.property.place)]
+            }
+        return parts.flatMap { part in
+            expanded(part.value, in: name, layer: found.layer).split(separator: " ").map {
+                Located(String($0), at: part.place)
+            }
+        }
+    }
+
+    /// A text with all settings that it names put in. What is not known stays as it is.
+    func expanded(_ text: String) -> String { expanded(text, in: "", layer: 0) }
+
+    // MARK: Looking up
+
+    private func setting(
+        _ name: String, below layer: Int
+    ) -> (property: AppProperty, layer: Int)? {
+        for index in layers.indices.prefix(layer).reversed() {
+            if let property = layers[index][name] ?? conditional(name, in: layers[index]) {
+                return (property, index)
+            }
+        }
+        return nil
+    }
+
+    /// A setting that only holds for some platform, for lack of one that always holds. Devices come
+    /// before simulators.
+    private func conditional(_ name: String, in layer: [String: AppProperty]) -> AppProperty? {
+        let names = layer.keys.filter { $0.hasPrefix(name + "[") }.sorted()
+        let best = names.first { $0.contains("os*]") || $0.contains("os]") } ?? names.first
+        return best.flatMap { layer[$0] }
+    }
+
+    private static func text(of property: AppProperty) -> String {
+        switch property.value {
+        case .string(let text): text
+        case .array: property.strings.map(\.value).joined(separator: " ")
+        default: ""
+        }
+    }
+
+    // MARK: Putting in
+
+    private func expanded(_ text: String, in name: String, layer: Int) -> String {
+        var budget = AuditLimits.settingBytes
+        return expanded(text, in: name, layer: layer, depth: 0, &budget)
+    }
+
+    private func expanded(
+        _ text: String, in name: String, layer: Int, depth: Int, _ budget: inout Int
+    ) -> String {
+        guard text.contains("$"), depth < AuditLimits.settingDepth else { return text }
+        var result = ""
+        var rest = text[...]
+        while let start = rest.firstIndex(of: "$") {
+            result += rest[..<start]
+            guard let reference = Reference(rest[start...]) else {
+                result += "$"
+                rest = rest[rest.index(after: start)...]
+                continue
+            }
+            // A name can itself be made of others: $(NAME_$(CONFIGURATION)).
+            let inner = expanded(
+                String(reference.name), in: name, layer: layer, depth: depth + 1, &budget)
+            let value = value(of: inner, in: name, layer: layer, depth: depth, &budget)
+            let replacement =
+                value.map { reference.applied(to: $0) } ?? reference.fallback
+                ?? String(reference.whole)
+            budget -= replacement.utf8.count
+            guard budget > 0 else { return text }
+            result += replacement
+            rest = reference.rest
+        }
+        return result + rest
+    }
+
+    private func value(
+        of inner: String, in name: String, layer: Int, depth: Int, _ budget: inout Int
+    ) -> String? {
+        let isInherited = inner == "inherited" || inner == name
+        let wanted = isInherited ? name : inner
+        let limit = isInherited ? layer : layers.count
+        if let found = setting(wanted, below: limit) {
+            return expanded(
+                Self.text(of: found.property), in: wanted, layer: found.layer, depth: depth + 1,
+                &budget)
+        }
+        return inner == "inherited" ? "" : builtIn[inner]
+    }
+
+    /// `$(NAME)` or `${NAME}`, perhaps with operators: `$(NAME:lower)`.
+    private struct Reference {
+        let whole: Substring
+        let name: Substring
+        let operators: [Substring]
+        let rest: Substring
+
+        /// Reads a reference at the beginning of a text; `nil` if none stands there.
+        init?(_ text: Substring) {
+            let open = text.dropFirst().first
+            guard open == "(" || open == "{" else { return nil }
+            let close: Character = open == "(" ? ")" : "}"
+            var depth = 0
+            guard
+                let end = text.indices.dropFirst().first(where: { index in
+                    if text[index] == open { depth += 1 }
+                    if text[index] == close { depth -= 1 }
+                    return depth == 0
+                })
+            else { return nil }
+            let parts = text[..<end].dropFirst(2).split(
+                separator: ":", omittingEmptySubsequences: false)
+            guard let name = parts.first, !name.isEmpty else { return nil }
+            whole = text[...end]
+            self.name = name
+            operators = Array(parts.dropFirst())
+            rest = text[text.index(after: end)...]
+        }
+
+        /// What stands for a setting that is not set.
+        var fallback: String? {
+            operators.first { $0.hasPrefix("default=") }.map {
+                String($0.dropFirst("default=".count))
+            }
+        }
+
+        func applied(to value: String) -> String {
+            operators.reduce(value) { text, operation in
+                switch operation {
+                case "lower": text.lowercased()
+                case "upper": text.uppercased()
+                case "rfc1034identifier": Self.identifier(text, filler: "-")
+                case "c99extidentifier", "identifier": Self.identifier(text, filler: "_")
+                default: text
+                }
+            }
+        }
+
+        private static func identifier(_ text: String, filler: Character) -> String {
+            String(
+                text.map { character in
+                    let isPlain =
+                        character.isASCII
+                        && (character.isLetter || character.isNumber
+                            || character == "."
+                                && filler == "-")
+                    return isPlain ? character : filler
+                })
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Reads files of build settings (`.xcconfig`): `NAME = value`, `#include "file"`, `//` comments.
+struct SettingsFiles {
+    /// Reads a file; `nil` if that cannot be done.
+    let read: (String) -> [UInt8]?
+
+    /// The settings of a file and of those that it includes. A file that is not there has none.
+    func settings(in path: String) -> [String: AppProperty] {
+        var settings: [String: AppProperty] = [:]
+        var seen: Set<String> = []
+        add(path, to: &settings, &seen)
+        return settings
+    }
+
+    private func add(
+        _ path: String, to settings: inout [String: AppProperty], _ seen: inout Set<String>
+    ) {
+        guard seen.count < AuditLimits.settingsFiles, seen.insert(path).inserted,
+            let bytes = read(path)
+        else { return }
+        var cursor = TextCursor(bytes)
+        while !cursor.isAtEnd {
+            let position = cursor.position
+            let line = String(decoding: cursor.take { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
+            cursor.advance()
+            if let included = Self.includedFile(line) {
+                add(Paths.join(Paths.folder(of: path), included), to: &settings, &seen)
+            } else if let (name, value) = Self.assignment(line) {
+                settings[name] = AppProperty(.string(value), at: AppPlace(file: path, position))
+            }
+        }
+    }
+
+    /// The file that a line includes.
+    private static func includedFile(_ line: String) -> String? {
+        guard line.hasPrefix("#include") else { return nil }
+        let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
+        return parts.count >= 3 ? String(parts[1]) : nil
+    }
+
+    private static func assignment(_ line: String) -> (name: String, value: String)? {
+        // Behind a colon two slashes begin no comment but an address, which no rule asks for.
+        let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line[...]
+        // A condition may hold an equals sign of its own: NAME[sdk=iphoneos*] = value.
+        var depth = 0
+        let equals = code.firstIndex { character in
+            if character == "[" { depth += 1 }
+            if character == "]" { depth -= 1 }
+            return character == "=" && depth == 0
+        }
+        guard let equals else { return nil }
+        let name = trimmed(code[..<equals])
+        guard !name.isEmpty else { return nil }
+        return (name, trimmed(code[code.index(after: equals)...]))
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let isFiller = { (character: Character) in character.isWhitespace || character == ";" }
+        let start = text.drop(while: isFiller)
+        guard let last = start.lastIndex(where: { !isFiller($0) }) else { return "" }
+        return String(start[...last])
+    }
+}

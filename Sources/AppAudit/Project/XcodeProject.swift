@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// A `project.pbxproj`: objects that name each other by id.
+struct XcodeProject {
+    /// How far groups and objects are followed.
+    private static let maximumSteps = 64
+
+    /// The path of the file.
+    let file: String
+    /// The folder that relative paths begin at: the one that holds the `.xcodeproj`.
+    let folder: String
+    /// The project's name: that of its `.xcodeproj`.
+    let name: String
+    private let objects: [String: AppProperty]
+    private let root: AppProperty
+    /// The group that an object stands in.
+    private let parents: [String: String]
+
+    /// Understands what was read from a file. `folder` holds the `.xcodeproj`.
+    init(
+        _ list: AppProperties, file: String, folder: String, name: String
+    ) throws(ReadingFailure) {
+        self.file = file
+        self.name = name
+        guard case .dictionary(let objects)? = list["objects"]?.value,
+            let rootID = list["rootObject"]?.string, let root = objects[rootID]
+        else {
+            throw ReadingFailure(
+                place: list.place, message: "the file holds no objects of an Xcode project")
+        }
+        self.objects = objects
+        self.root = root
+        let subfolder = root["projectDirPath"]?.string ?? ""
+        self.folder = subfolder.isEmpty ? folder : Paths.join(folder, subfolder)
+        var parents: [String: String] = [:]
+        for (id, object) in objects {
+            for child in object["children"]?.strings ?? [] { parents[child.value] = id }
+        }
+        self.parents = parents
+    }
+
+    /// The targets that are built from sources, in the project's order; tests are left out.
+    var targets: [XcodeTarget] {
+        (root["targets"]?.strings ?? []).compactMap { id in
+            guard let object = objects[id.value], object["isa"]?.string == "PBXNativeTarget" else {
+                return nil
+            }
+            let target = XcodeTarget(id: id.value, object: object)
+            return target.isTest ? nil : target
+        }
+    }
+
+    /// The names of the build configurations of a target, in their order.
+    func configurations(of target: XcodeTarget) -> [String] {
+        configurationObjects(of: target.object).compactMap { $0["name"]?.string }
+    }
+
+    /// The object with this id.
+    func object(_ id: String?) -> AppProperty? { id.flatMap { objects[$0] } }
+
+    /// The objects that a member names.
+    func objects(_ object: AppProperty, _ member: String) -> [AppProperty] {
+        (object[member]?.strings ?? []).compactMap { objects[$0.value] }
+    }
+
+    /// The project's own build settings in this configuration; the target's go over them.
+    func settings(
+        of target: XcodeTarget, in configuration: String, files: SettingsFiles
+    ) -> BuildSettings {
+        var layers: [[String: AppProperty]] = []
+        for owner in [root, target.object] {
+            let object = configurationObjects(of: owner).first {
+                $0["name"]?.string == configuration
+            }
+            guard let object else { continue }
+            if let path = path(ofFile: object["baseConfigurationReference"]?.string)
+                ?? anchoredPath(of: object)
+            {
+                layers.append(files.settings(in: path))
+            }
+            if case .dictionary(let settings)? = object["buildSettings"]?.value {
+                layers.append(settings)
+            }
+        }
+        return BuildSettings(
+            layers: layers,
+            builtIn: [
+                "CONFIGURATION": configuration, "TARGET_NAME": target.name,
+                "TARGETNAME": target.name,
+                "PROJECT_NAME": name, "SRCROOT": folder, "SOURCE_ROOT": folder,
+                "PROJECT_DIR": folder, "PRODUCT_NAME": target.name,
+            ])
+    }
+
+    /// Where a target's settings of this configuration stand.
+    func settingsPlace(of target: XcodeTarget, in configuration: String) -> AppPlace {
+        configurationObjects(of: target.object).first { $0["name"]?.string == configuration }?[
+            "buildSettings"]?.place ?? target.object.place
+    }
+
+    /// Build settings from a file inside a folder that the project only names as a whole.
+    private func anchoredPath(of configuration: AppProperty) -> String? {
+        guard let relative = configuration["baseConfigurationReferenceRelativePath"]?.string,
+            let anchor = path(ofFile: configuration["baseConfigurationReferenceAnchor"]?.string)
+        else { return nil }
+        return Paths.join(anchor, relative)
+    }
+
+    private func configurationObjects(of owner: AppProperty) -> [AppProperty] {
+        guard let list = object(owner["buildConfigurationList"]?.string) else { return [] }
+        return objects(list, "buildConfigurations")
+    }
+
+    // MARK: Paths
+
+    /// The path of a file or folder of the project; `nil` for products and files of an SDK.
+    func path(ofFile id: String?) -> String? {
+        var parts: [String] = []
+        var next = id
+        var steps = 0
+        while let id = next, let object = objects[id], steps < Self.maximumSteps {
+            steps += 1
+            let part = object["path"]?.string
+            switch object["sourceTree"]?.string {
+            case "<absolute>":
+                guard let part else { return nil }
+                return parts.reversed().reduce(part, Paths.join)
+            case "SOURCE_ROOT":
+                if let part { parts.append(part) }
+                next = nil
+            case "<group>":
+                if let part { parts.append(part) }
+                next = parents[id]
+            default: return nil
+            }
+        }
+        guard !parts.isEmpty else { return nil }
+        return parts.reversed().reduce(folder, Paths.join)
+    }
+
+    /// The ids of the folders whose files belong to targets without being listed, in order.
+    var synchronizedGroups: [String] {
+        objects.filter { $0.value["isa"]?.string == "PBXFileSystemSynchronizedRootGroup" }
+            .keys.sorted()
+    }
+
+    /// The folders of Swift packages that lie beside the project.
+    var localPackages: [String] {
+        objects(root, "packageReferences").compactMap { reference in
+            guard reference["isa"]?.string == "XCLocalSwiftPackageReference" else { return nil }
+            return (reference["relativePath"]?.string).map { Paths.join(folder, $0) }
+        }
+    }
+}
+
+/// A target of an Xcode project.
+struct XcodeTarget {
+    /// Its object's id.
+    let id: String
+    /// Its object.
+    let object: AppProperty
+
+    /// Its name.
+    var name: String { object["name"]?.string ?? id }
+
+    private var productType: String { object["productType"]?.string ?? "" }
+
+    /// Whether it holds tests.
+    var isTest: Bool {
+        productType.hasSuffix(".unit-test") || productType.hasSuffix("ui-testing")
+    }
+
+    /// What it builds. A separate WatchKit extension has the background modes of its app, so that
+    /// it stands for the app (Apple, UIBackgroundModes).
+    var role: AppFacts.Bundle.Role {
+        let prefix = "com.apple.product-type."
+        guard productType.hasPrefix(prefix) else { return .other }
+        switch productType.dropFirst(prefix.count) {
+        case "application", "application.on-demand-install-capable", "watchkit2-extension":
+            return .app
+        case "app-extension", "extensionkit-extension", "tv-app-extension",
+            "app-extension.messages", "app-extension.intents-service":
+            return .appExtension
+        default: return .other
+        }
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Works out what an Xcode project says about its apps, one build configuration after the other.
+struct ProjectReader {
+    private let project: XcodeProject
+    private let library: FileLibrary
+
+    /// Reads a `project.pbxproj`; `nil`, and a problem, where that fails.
+    init?(_ path: String, _ library: FileLibrary) {
+        guard let list = library.properties(path, .xcodeProject) else { return nil }
+        let bundle = Paths.folder(of: path)
+        do throws(ReadingFailure) {
+            project = try XcodeProject(
+                list, file: path, folder: Paths.folder(of: bundle), name: Paths.stem(of: bundle))
+        } catch {
+            library.note(error)
+            return nil
+        }
+        self.library = library
+    }
+
+    private var targets: [XcodeTarget] { project.targets.filter { $0.role != .other } }
+
+    /// The names of the targets that are apps or extensions.
+    var targetNames: [String] { targets.map(\.name) }
+
+    /// The names of their build configurations, each once, in their order.
+    var configurationNames: [String] {
+        var names: [String] = []
+        for target in targets {
+            for name in project.configurations(of: target) where !names.contains(name) {
+                names.append(name)
+            }
+        }
+        return names
+    }
+
+    /// The facts in each configuration. Empty sets stand for all.
+    func facts(targets wanted: Set<String>, configurations: Set<String>) -> [AppFacts] {
+        let chosen = targets.filter { wanted.isEmpty || wanted.contains($0.name) }
+        var sources: [String: AppFacts.Sources] = [:]
+        for target in chosen {
+            sources[target.id] = library.facts(
+                of: project.sources(of: target, tree: library.tree))
+        }
+        return configurationNames.filter {
+            configurations.isEmpty || configurations.contains($0)
+        }
+        .map { configuration in
+            let bundles = chosen.filter {
+                project.configurations(of: $0).contains(configuration)
+            }
+            .map { bundle($0, configuration, sources[$0.id]) }
+            return AppFacts(configuration: configuration, bundles: bundles)
+        }
+    }
+
+    private func bundle(
+        _ target: XcodeTarget, _ configuration: String, _ sources: AppFacts.Sources?
+    ) -> AppFacts.Bundle {
+        let settings = project.settings(
+            of: target, in: configuration, files: library.settingsFiles)
+        let place = project.settingsPlace(of: target, in: configuration)
+        let platform = Self.platform(settings)
+        let info = info(settings, place)
+        return AppFacts.Bundle(
+            name: target.name, role: target.role, platform: platform,
+            identifier: settings.text("PRODUCT_BUNDLE_IDENTIFIER")
+                ?? info?["CFBundleIdentifier"].flatMap { property in
+                    property.string.map { Located($0, at: property.place) }
+                },
+            deploymentTarget: Self.deploymentTarget(settings, platform), info: info,
+            entitlements: entitlements(settings, place), host: host(of: target), sources: sources)
+    }
+
+    /// The app that embeds a target.
+    private func host(of target: XcodeTarget) -> String? {
+        targets.first { other in
+            other.role == .app
+                && project.dependencies(of: other).contains { $0.id == target.id }
+        }?.name
+    }
+
+    // MARK: Info.plist and entitlements
+
+    /// The Info.plist, with the keys that Xcode adds to it; `nil` where it cannot be read.
+    private func info(_ settings: BuildSettings, _ place: AppPlace) -> AppProperties? {
+        let isGenerated = settings.text("GENERATE_INFOPLIST_FILE")?.value == "YES"
+        var info = AppProperties([:], at: place)
+        if let file = settings.text("INFOPLIST_FILE") {
+            let path = Paths.join(project.folder, file.value)
+            guard let list = library.properties(path, .infoPlist) else { return nil }
+            info = AppProperties(list.members.mapValues { $0.expanded(settings) }, at: list.place)
+        } else if !isGenerated {
+            return nil
+        }
+        guard isGenerated else { return info }
+        let prefix = "INFOPLIST_KEY_"
+        for name in settings.names(withPrefix: prefix) {
+            let key = String(name.dropFirst(prefix.count))
+            if let property = Self.generated(key, name, settings) { info.members[key] = property }
+        }
+        return info
+    }
+
+    /// The keys whose values are lists, which a build setting separates by spaces.
+    private static let listKeys: Set = [
+        "UIBackgroundModes", "BGTaskSchedulerPermittedIdentifiers",
+    ]
+
+    private static func generated(
+        _ key: String, _ name: String, _ settings: BuildSettings
+    ) -> AppProperty? {
+        guard let text = settings.text(name) else { return nil }
+        guard listKeys.contains(key) else {
+            return AppProperty(.string(text.value), at: text.place)
+        }
+        let elements = settings.list(name).map { AppProperty(.string($0.value), at: $0.place) }
+        return AppProperty(.array(elements), at: text.place)
+    }
+
+    private func entitlements(
+        _ settings: BuildSettings, _ place: AppPlace
+    ) -> AppFacts.Entitlements {
+        guard let file = settings.text("CODE_SIGN_ENTITLEMENTS") else { return .none(place) }
+        let path = Paths.join(project.folder, file.value)
+        guard let list = library.properties(path, .entitlements) else { return .unknown }
+        return .known(
+            AppProperties(list.members.mapValues { $0.expanded(settings) }, at: list.place))
+    }
+
+    // MARK: Platform
+
+    private static func platform(_ settings: BuildSettings) -> AppPlatform? {
+        let names =
+            [settings.text("SDKROOT")?.value ?? ""]
+            + settings.list("SUPPORTED_PLATFORMS").map(\.value)
+        for name in names {
+            switch name {
+            case "iphoneos", "iphonesimulator": return .iOS
+            case "macosx": return .macOS
+            case "watchos", "watchsimulator": return .watchOS
+            case "appletvos", "appletvsimulator": return .tvOS
+            case "xros", "xrsimulator": return .visionOS
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private static func deploymentTarget(
+        _ settings: BuildSettings, _ platform: AppPlatform?
+    ) -> Located<SystemVersion>? {
+        let name: String
+        switch platform {
+        case .iOS: name = "IPHONEOS_DEPLOYMENT_TARGET"
+        case .macOS: name = "MACOSX_DEPLOYMENT_TARGET"
+        case .watchOS: name = "WATCHOS_DEPLOYMENT_TARGET"
+        case .tvOS: name = "TVOS_DEPLOYMENT_TARGET"
+        case .visionOS: name = "XROS_DEPLOYMENT_TARGET"
+        case nil: return nil
+        }
+        guard let text = settings.text(name), let version = SystemVersion(text.value) else {
+            return nil
+        }
+        return Located(version, at: text.place)
+    }
+}
+
+extension AppProperty {
+    /// The same value with all build settings that its texts name put in.
+    fileprivate func expanded(_ settings: BuildSettings) -> AppProperty {
+        var result = self
+        switch value {
+        case .string(let text) where text.contains("$"):
+            result.value = .string(settings.expanded(text))
+        case .array(let elements):
+            result.value = .array(elements.map { $0.expanded(settings) })
+        case .dictionary(let members):
+            result.value = .dictionary(members.mapValues { $0.expanded(settings) })
+        default: break
+        }
+        return result
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Why a file could not be understood: where, and what stands there.
+struct ReadingFailure: Error, Hashable, Sendable {
+    /// Where.
+    let place: AppPlace
+    /// What is wrong, as a clause without a full stop.
+    let message: String
+}
+
+/// Reads property lists in each of their forms.
+enum PropertyList {
+    /// How a property list is written.
+    enum Form: Hashable, Sendable {
+        /// Apple's document type in XML.
+        case xml
+        /// `bplist00`.
+        case binary
+        /// The form of OpenStep, in which Xcode writes its projects.
+        case openStep
+    }
+
+    /// The form of these bytes by their beginning; `nil` for what is no property list.
+    static func form(of bytes: [UInt8]) -> Form? {
+        if bytes.starts(with: "bplist".utf8) { return .binary }
+        var cursor = TextCursor(bytes)
+        _ = cursor.take(while: { $0 == 0x20 || (0x09...0x0d).contains($0) })
+        if cursor.sees("<?") || cursor.sees("<!") || cursor.sees("<plist") { return .xml }
+        if cursor.sees("{") || cursor.sees("//") || cursor.sees("/*") || cursor.sees("(") {
+            return .openStep
+        }
+        return nil
+    }
+
+    /// The value that a file holds.
+    static func read(_ bytes: [UInt8], file: String) throws(ReadingFailure) -> AppProperty {
+        switch form(of: bytes) {
+        case .xml:
+            var reader = XMLPropertyListReader(bytes, file: file)
+            return try reader.read()
+        case .binary:
+            var reader = BinaryPropertyListReader(bytes, file: file)
+            return try reader.read()
+        case .openStep:
+            var reader = OpenStepPropertyListReader(bytes, file: file)
+            return try reader.read()
+        case nil:
+            throw ReadingFailure(
+                place: AppPlace(file: file), message: "the file is no property list")
+        }
+    }
+
+    /// The dictionary that a file holds.
+    static func readProperties(
+        _ bytes: [UInt8], file: String
+    ) throws(ReadingFailure) -> AppProperties {
+        let root = try read(bytes, file: file)
+        guard case .dictionary(let members) = root.value else {
+            throw ReadingFailure(
+                place: root.place, message: "the property list holds no dictionary")
+        }
+        return AppProperties(members, at: root.place)
+    }
+}

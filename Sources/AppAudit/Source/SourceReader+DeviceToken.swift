@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// What becomes of device tokens.
+extension SourceReader {
+    /// Whether a name or a text speaks of a token to push to, and not of one to sign in with.
+    private static func namesDeviceToken(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.contains("token")
+            && ["device", "push", "apns", "voip"].contains(where: name.contains)
+    }
+
+    mutating func readDeviceToken(_ name: String, _ index: Int) {
+        switch name {
+        case "UserDefaults", "AppStorage": readStorage(name, index)
+        case "describing" where text.sees(":", at: index + 1):
+            if let argument = text[index + 2], argument.isName,
+                Self.namesDeviceToken(argument.text), text.sees(")", at: index + 3)
+            {
+                see(.describedDeviceToken, at: index + 2)
+            }
+        case "token" where text[index - 1]?.isMark(".") == true:
+            // `credentials.token` of PushKit is a device token too.
+            guard let owner = text[index - 2], owner.isName,
+                owner.text.lowercased().contains("credentials")
+            else { return }
+            readUse(index)
+        case _ where Self.namesDeviceToken(name): readUse(index)
+        default: return
+        }
+    }
+
+    /// `deviceToken.description`, `"\(deviceToken)"`, `deviceToken.count == 32`.
+    private mutating func readUse(_ index: Int) {
+        let isInterpolated = text[index - 1]?.isMark("\\(") == true
+        if isInterpolated, text.sees(")", at: index + 1), isData(index) {
+            see(.describedDeviceToken, at: index)
+        }
+        guard text.sees(".", at: index + 1), let member = text[index + 2] else { return }
+        switch member.text {
+        case "description", "debugDescription": see(.describedDeviceToken, at: index)
+        case "count":
+            guard let sign = text[index + 3], sign.kind == .mark,
+                ["==", "!=", "<", ">", "<=", ">="].contains(sign.text),
+                let number = text[index + 4], ["32", "64"].contains(number.text)
+            else { return }
+            see(.fixedTokenLength, at: index)
+        default: return
+        }
+    }
+
+    /// Whether a name is the parameter of the function that gets the token as data: elsewhere the
+    /// same name may be the text that was made of it.
+    private func isData(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        for scope in text.scopes(around: index) {
+            guard case .function(let head) = scope.kind else { continue }
+            return head.parameters.contains {
+                $0.label == "didRegisterForRemoteNotificationsWithDeviceToken" && $0.name == name
+            }
+        }
+        return false
+    }
+
+    /// A token in the user defaults: `UserDefaults.standard.set(token, forKey: "deviceToken")`.
+    private mutating func readStorage(_ name: String, _ index: Int) {
+        var open = index + 1
+        if name == "UserDefaults" {
+            guard
+                let call = (index + 1..<index + 8).first(where: {
+                    text[$0]?.isMark("(") == true && text[$0 - 1]?.isName == true
+                        && text[$0 - 1]?.text != "UserDefaults"
+                })
+            else { return }
+            open = call
+        }
+        let arguments = text.content(ofBracket: open).prefix(AuditLimits.headWords)
+        let isToken = arguments.contains { argument in
+            let token = text.tokens[argument]
+            switch token.kind {
+            case .name, .string: return Self.namesDeviceToken(token.text)
+            case .number, .directive, .mark: return false
+            }
+        }
+        if isToken { see(.storedDeviceToken, at: index) }
+    }
+
+    /// A pattern for a token of 64 digits: `^[0-9a-f]{64}$`.
+    mutating func readTokenPattern(_ value: String, _ index: Int) {
+        guard value.contains("a-f"), value.contains("{64}") || value.contains("{32}") else {
+            return
+        }
+        let line = text.tokens[index].position.line
+        let isForToken = text.tokens[max(0, index - 24)..<min(text.tokens.count, index + 24)]
+            .contains { $0.position.line == line && $0.text.lowercased().contains("token") }
+        if isForToken { see(.fixedTokenLength, at: index) }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// When a piece of code runs, as far as its surroundings tell.
+extension SourceReader {
+    private static let viewCallees: Set = ["onAppear", "task", "onChange", "onReceive"]
+    private static let viewFunctions: Set = [
+        "viewDidLoad", "viewWillAppear", "viewDidAppear", "viewIsAppearing",
+    ]
+    private static let launchLabels = [
+        "didFinishLaunchingWithOptions", "willFinishLaunchingWithOptions",
+    ]
+    private static let launchFunctions: Set = [
+        "applicationDidFinishLaunching", "applicationWillFinishLaunching",
+    ]
+
+    /// When the word at an index runs.
+    func occasion(of index: Int) -> SourceObservation.Occasion {
+        for scope in text.scopes(around: index) {
+            switch scope.kind {
+            case .control("if"):
+                if let occasion = occasion(ofCondition: scope.head..<scope.open, around: index) {
+                    return occasion
+                }
+            case .control: continue
+            case .closure(let callee):
+                if let callee, Self.viewCallees.contains(callee) { return .view }
+                if followsGuard(index, in: scope) { return .permission }
+            case .function(let head):
+                if followsGuard(index, in: scope) { return .permission }
+                return occasion(of: head, around: index)
+            case .type:
+                return .unknown
+            }
+        }
+        return .unknown
+    }
+
+    private func occasion(
+        of head: SourceScope.FunctionHead, around index: Int
+    ) -> SourceObservation.Occasion {
+        let type = text.type(around: index)
+        if Self.launchLabels.contains(where: head.has)
+            || Self.launchFunctions.contains(head.name)
+            || (head.name == "init" && type?.inherited.contains("App") == true)
+        {
+            return .launch
+        }
+        if Self.viewFunctions.contains(head.name) { return .view }
+        if head.name.hasPrefix("scene"), type?.isSceneDelegate == true { return .scene }
+        return .unknown
+    }
+
+    private func occasion(
+        ofCondition range: Range<Int>, around index: Int
+    ) -> SourceObservation.Occasion? {
+        if asksForPermission(range, around: index) { return .permission }
+        let names = text.tokens[range.prefix(AuditLimits.headWords)].filter(\.isName).map(\.text)
+        let flags: Set = ["isRegisteredForRemoteNotifications", "UserDefaults", "AppStorage"]
+        return names.contains(where: flags.contains) ? .flag : nil
+    }
+
+    /// Whether a condition depends on the permission to show alerts.
+    private func asksForPermission(_ range: Range<Int>, around index: Int) -> Bool {
+        let names = text.tokens[range.prefix(AuditLimits.headWords)].filter(\.isName).map(\.text)
+        if names.contains("requestAuthorization") || names.contains("authorizationStatus") {
+            return true
+        }
+        let answers = permissionNames(around: index)
+        return names.contains(where: answers.contains)
+    }
+
+    /// The names that the answer to `requestAuthorization` has around a word: the first parameter
+    /// of its closure, or the constant that it is assigned to.
+    private func permissionNames(around index: Int) -> Set<String> {
+        var names: Set<String> = []
+        for scope in text.scopes(around: index) {
+            if case .closure("requestAuthorization") = scope.kind {
+                let parameter = text.sees("(", at: scope.open + 1) ? scope.open + 2 : scope.open + 1
+                if let token = text[parameter], token.isName { names.insert(token.text) }
+            }
+            guard case .function = scope.kind else { continue }
+            for word in (scope.open..<index).suffix(AuditLimits.headWords)
+            where text.tokens[word].isName("requestAuthorization") {
+                let line = text.tokens[word].position.line
+                var start = word
+                while start > scope.open, text.tokens[start].position.line == line { start -= 1 }
+                for declared in start..<word where text.tokens[declared].isName("let") {
+                    if let name = text[declared + 1], name.isName { names.insert(name.text) }
+                }
+            }
+            break
+        }
+        return names
+    }
+
+    /// Whether a `guard` on the permission stands before a word in the same scope.
+    private func followsGuard(_ index: Int, in scope: SourceScope) -> Bool {
+        let words = (scope.open + 1..<max(index, scope.open + 1)).suffix(AuditLimits.headWords)
+        for word in words where text.tokens[word].isName("guard") {
+            guard
+                let end = words.suffix(from: word).first(where: {
+                    text.tokens[$0].isName("else")
+                })
+            else { continue }
+            if asksForPermission(word..<end, around: index) { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What stands between a brace and its counterpart.
+struct SourceScope {
+    /// What a scope is.
+    enum Kind {
+        case type(TypeHead)
+        case function(FunctionHead)
+        /// The body of `if`, `guard … else`, `switch` and so on, by its keyword.
+        case control(String)
+        /// A closure and the function that it is handed to; or the body of a variable.
+        case closure(callee: String?)
+    }
+
+    /// A type's name, and what it says that it is.
+    struct TypeHead {
+        let name: String
+        let inherited: [String]
+
+        /// Whether it is the delegate of a scene.
+        var isSceneDelegate: Bool {
+            name.hasSuffix("SceneDelegate")
+                || inherited.contains { $0 == "UIWindowSceneDelegate" || $0 == "UISceneDelegate" }
+        }
+    }
+
+    /// A function's name and parameters.
+    struct FunctionHead {
+        struct Parameter {
+            let label: String
+            let name: String
+        }
+
+        let name: String
+        let parameters: [Parameter]
+        let isAsync: Bool
+
+        func has(_ label: String) -> Bool { parameters.contains { $0.label == label } }
+    }
+
+    let kind: Kind
+    /// The index of the word that the scope's head begins with.
+    let head: Int
+    /// The index of the opening brace.
+    let open: Int
+    /// The index of the closing brace, or of the end of the text.
+    let close: Int
+    /// The scope around this one, or -1.
+    let parent: Int
+}
+
+/// Finds the scopes in one pass.
+struct ScopeFinder {
+    private let tokens: [SwiftToken]
+    private let partners: [Int]
+    private var scopes: [SourceScope] = []
+    private var scopeIndices: [Int]
+    /// The scopes that are open.
+    private var open: [Int] = []
+    /// A head whose body has not begun, and the brackets that were open at its keyword.
+    private var pending: (kind: SourceScope.Kind, head: Int, depth: Int)?
+    /// How many brackets of any kind are open.
+    private var depth = 0
+
+    private init(_ tokens: [SwiftToken], _ partners: [Int]) {
+        self.tokens = tokens
+        self.partners = partners
+        scopeIndices = [Int](repeating: -1, count: tokens.count)
+    }
+
+    /// The scopes, and the innermost one of each word.
+    static func scopes(
+        in tokens: [SwiftToken], _ partners: [Int]
+    ) -> ([SourceScope], [Int]) {
+        var finder = ScopeFinder(tokens, partners)
+        for index in tokens.indices { finder.look(at: index) }
+        return (finder.scopes, finder.scopeIndices)
+    }
+
+    private mutating func look(at index: Int) {
+        let token = tokens[index]
+        if token.isMark("}"), let last = open.last, scopes[last].close == index {
+            open.removeLast()
+        }
+        scopeIndices[index] = open.last ?? -1
+        switch token.kind {
+        case .name: lookAtName(token.text, index)
+        case .mark where partners[index] > index:
+            if token.text == "{" { begin(at: index) }
+            depth += 1
+        case .mark where partners[index] >= 0:
+            depth -= 1
+            // A head without a body: a requirement of a protocol.
+            if let pending, pending.depth > depth { self.pending = nil }
+        default: break
+        }
+    }
+
+    private mutating func begin(at index: Int) {
+        let kind: SourceScope.Kind
+        let head: Int
+        if let pending, pending.depth == depth {
+            (kind, head) = (pending.kind, pending.head)
+            self.pending = nil
+        } else {
+            (kind, head) = (.closure(callee: callee(ofBrace: index)), index)
+        }
+        scopes.append(
+            SourceScope(
+                kind: kind, head: head, open: index, close: partners[index],
+                parent: open.last ?? -1))
+        open.append(scopes.count - 1)
+    }
+
+    /// The function that a closure is handed to: `name {`, `name(…) {` or `name(label: {`.
+    private func callee(ofBrace index: Int) -> String? {
+        var before = index - 1
+        guard before >= 0 else { return nil }
+        if tokens[before].isMark(")"), partners[before] >= 0 {
+            before = partners[before] - 1
+        } else if tokens[before].isMark(":") || tokens[before].isMark(",")
+            || tokens[before].isMark("(")
+        {
+            // Inside of arguments: look for the parenthesis that they begin with.
+            let first = max(0, before - AuditLimits.headWords)
+            while before >= first, !(tokens[before].isMark("(") && partners[before] > index) {
+                before =
+                    partners[before] >= 0 && partners[before] < before
+                    ? partners[before] - 1 : before - 1
+                if before >= 0, tokens[before].isMark("{"), partners[before] > index { return nil }
+            }
+            guard before >= first else { return nil }
+            before -= 1
+        }
+        return before >= 0 && tokens[before].isName ? tokens[before].text : nil
+    }
+
+    private mutating func lookAtName(_ text: String, _ index: Int) {
+        let isMember = index > 0 && tokens[index - 1].isMark(".")
+        let isLabel = index + 1 < tokens.count && tokens[index + 1].isMark(":")
+        guard !isMember, !isLabel else { return }
+        // A keyword among parameters is a label: `for type: PKPushType`.
+        if case .function? = pending?.kind, let pending, depth > pending.depth { return }
+        switch text {
+        case "class", "struct", "enum", "extension", "protocol", "actor":
+            guard index + 1 < tokens.count, tokens[index + 1].isName,
+                !["func", "var", "let"].contains(tokens[index + 1].text)
+            else { return }
+            pending = (.type(typeHead(at: index + 1)), index, depth)
+        case "func":
+            pending = (.function(functionHead(at: index + 1)), index, depth)
+        case "init" where index + 1 < tokens.count && "(?!<".contains(tokens[index + 1].text):
+            pending = (.function(functionHead(at: index)), index, depth)
+        case "else":
+            let isGuard = if case .control("guard")? = pending?.kind { true } else { false }
+            pending = (
+                .control(isGuard ? "guard" : "else"), isGuard ? pending?.head ?? index : index,
+                depth
+            )
+        case "if", "guard", "switch", "while", "for", "do", "catch", "defer", "repeat":
+            pending = (.control(text), index, depth)
+        default: return
+        }
+    }
+
+    /// The name behind `class` and its like, with the names behind the colon.
+    private func typeHead(at start: Int) -> SourceScope.TypeHead {
+        var index = start + 1
+        var name = tokens[start].text
+        var inherited: [String] = []
+        var isBehindColon = false
+        let end = min(tokens.count, start + AuditLimits.headWords)
+        while index < end, !tokens[index].isMark("{"), !tokens[index].isName("where") {
+            let token = tokens[index]
+            if token.isMark(":") { isBehindColon = true }
+            if token.isName {
+                if isBehindColon {
+                    inherited.append(token.text)
+                } else if tokens[index - 1].isMark(".") {
+                    name = token.text
+                }
+            }
+            index += 1
+        }
+        return SourceScope.TypeHead(name: name, inherited: inherited)
+    }
+
+    /// The name behind `func` with the parameters; `start` is the name's index.
+    private func functionHead(at start: Int) -> SourceScope.FunctionHead {
+        let name = start < tokens.count ? tokens[start].text : ""
+        var index = start + 1
+        let end = min(tokens.count, start + AuditLimits.headWords)
+        while index < end, !tokens[index].isMark("("), !tokens[index].isMark("{") { index += 1 }
+        guard index < end, tokens[index].isMark("("), partners[index] > index else {
+            return SourceScope.FunctionHead(name: name, parameters: [], isAsync: false)
+        }
+        var isAsync = false
+        for token in tokens[partners[index]...].prefix(6) {
+            if token.isMark("{") { break }
+            if token.isName("async") { isAsync = true }
+        }
+        return SourceScope.FunctionHead(
+            name: name, parameters: parameters(index + 1..<min(end, partners[index])),
+            isAsync: isAsync)
+    }
+
+    private func parameters(_ range: Range<Int>) -> [SourceScope.FunctionHead.Parameter] {
+        var parameters: [SourceScope.FunctionHead.Parameter] = []
+        var index = range.lowerBound
+        var names: [String] = []
+        while index < range.upperBound {
+            let token = tokens[index]
+            if token.isName { names.append(token.text) }
+            if token.isMark(":"), let label = names.first {
+                parameters.append(
+                    SourceScope.FunctionHead.Parameter(label: label, name: names.last ?? label))
+                // What follows is the type, up to the next comma outside of brackets.
+                while index < range.upperBound, !tokens[index].isMark(",") {
+                    index = partners[index] > index ? partners[index] + 1 : index + 1
+                }
+                names = []
+            }
+            index += 1
+        }
+        return parameters
+    }
+}

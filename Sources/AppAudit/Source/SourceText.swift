@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// One Swift file: its words, which bracket closes which, and the scopes that braces make.
+struct SourceText {
+    /// The file's path.
+    let path: String
+    /// The words.
+    let tokens: [SwiftToken]
+    /// For each bracket its counterpart's index; -1 otherwise, and for a bracket that stands alone.
+    let partners: [Int]
+    /// The scopes, in the order of their opening braces.
+    let scopes: [SourceScope]
+    /// The innermost scope of each word, or -1. A scope's braces belong to what is around it.
+    let scopeIndices: [Int]
+
+    /// Understands the text of a file.
+    init(_ bytes: [UInt8], path: String) {
+        self.path = path
+        tokens = SwiftLexer.tokens(of: bytes)
+        partners = Self.partners(in: tokens)
+        (scopes, scopeIndices) = ScopeFinder.scopes(in: tokens, partners)
+    }
+
+    private static func partners(in tokens: [SwiftToken]) -> [Int] {
+        var partners = [Int](repeating: -1, count: tokens.count)
+        var open: [Int] = []
+        for (index, token) in tokens.enumerated() where token.kind == .mark {
+            switch token.text {
+            case "(", "[", "{", "\\(": open.append(index)
+            case ")", "]", "}":
+                // A bracket that another kind of bracket interrupts stands alone.
+                guard
+                    let match = open.suffix(3).lastIndex(where: {
+                        closing(tokens[$0].text) == token.text
+                    })
+                else { continue }
+                partners[open[match]] = index
+                partners[index] = open[match]
+                open.removeSubrange(match...)
+            default: continue
+            }
+        }
+        return partners
+    }
+
+    private static func closing(_ mark: String) -> String {
+        switch mark {
+        case "[": "]"
+        case "{": "}"
+        default: ")"
+        }
+    }
+
+    /// The word at an index; `nil` outside of the text.
+    subscript(index: Int) -> SwiftToken? {
+        tokens.indices.contains(index) ? tokens[index] : nil
+    }
+
+    /// Whether these words stand at an index, as names or marks.
+    func sees(_ words: String..., at index: Int) -> Bool {
+        guard index >= 0, index + words.count <= tokens.count else { return false }
+        return words.indices.allSatisfy { offset in
+            let token = tokens[index + offset]
+            return (token.kind == .name || token.kind == .mark) && token.text == words[offset]
+        }
+    }
+
+    /// The words between a bracket and its counterpart.
+    func content(ofBracket index: Int) -> Range<Int> {
+        guard let token = self[index], token.kind == .mark, partners[index] > index else {
+            return index..<index
+        }
+        return index + 1..<partners[index]
+    }
+
+    /// Where a word stands.
+    func place(of index: Int) -> AppPlace { AppPlace(file: path, tokens[index].position) }
+
+    /// The scopes around a word, the innermost first.
+    func scopes(around index: Int) -> some Sequence<SourceScope> {
+        sequence(state: scopeIndices[index]) { (next: inout Int) -> SourceScope? in
+            guard next >= 0 else { return nil }
+            defer { next = scopes[next].parent }
+            return scopes[next]
+        }
+        .prefix(AuditLimits.scopeDepth)
+    }
+
+    /// The type that a word stands in.
+    func type(around index: Int) -> SourceScope.TypeHead? {
+        for scope in scopes(around: index) {
+            if case .type(let head) = scope.kind { return head }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A word of Swift source text.
+struct SwiftToken: Hashable, Sendable {
+    /// What a token is.
+    enum Kind: Hashable, Sendable {
+        /// A name or a keyword.
+        case name
+        case number
+        /// A string literal; its text is the value, with interpolations left out.
+        case string(isInterpolated: Bool)
+        /// `#if`, `#else` and so on, without the `#`.
+        case directive
+        /// An operator, a bracket or a separator. An interpolation begins with `\(` and ends with
+        /// `)`.
+        case mark
+    }
+
+    /// What it is.
+    let kind: Kind
+    /// The text; of a string literal its value.
+    let text: String
+    /// Where it begins.
+    let position: TextCursor.Position
+    /// Whether it stands between `#if` and `#endif`.
+    let isConditional: Bool
+
+    /// Whether this is a name or a keyword.
+    var isName: Bool { kind == .name }
+
+    /// Whether this is such a mark.
+    func isMark(_ mark: String) -> Bool { kind == .mark && text == mark }
+
+    /// Whether this is such a name.
+    func isName(_ name: String) -> Bool { kind == .name && text == name }
+}
+
+/// Splits Swift source text into words. Comments are left out; string literals are one word each,
+/// and the words of their interpolations follow.
+///
+/// Text that is no Swift gives some words, and never a failure.
+struct SwiftLexer {
+    private var cursor: TextCursor
+    private var tokens: [SwiftToken] = []
+    private var conditionDepth = 0
+
+    private init(_ bytes: [UInt8]) { cursor = TextCursor(bytes) }
+
+    /// The words of a text.
+    static func tokens(of bytes: [UInt8]) -> [SwiftToken] {
+        var lexer = SwiftLexer(bytes)
+        lexer.run(untilParenthesis: false, depth: 0)
+        return lexer.tokens
+    }
+
+    /// Reads to the end of the text, or to the parenthesis that ends an interpolation.
+    private mutating func run(untilParenthesis: Bool, depth: Int) {
+        var open = 0
+        while !cursor.isAtEnd {
+            skipBlanks()
+            guard !cursor.isAtEnd else { return }
+            let byte = cursor.byte
+            if untilParenthesis {
+                if byte == UInt8(ascii: "(") { open += 1 }
+                if byte == UInt8(ascii: ")") {
+                    if open == 0 { return }
+                    open -= 1
+                }
+            }
+            readToken(byte, depth: depth)
+        }
+    }
+
+    private mutating func readToken(_ byte: UInt8, depth: Int) {
+        let start = cursor.position
+        switch byte {
+        case UInt8(ascii: "\""): readLiteral(hashes: 0, depth: depth)
+        case UInt8(ascii: "#"): readHash(depth: depth)
+        case UInt8(ascii: "`"):
+            cursor.advance()
+            let name = cursor.take { $0 != UInt8(ascii: "`") && $0 != 0x0a }
+            cursor.advance()
+            add(.name, String(decoding: name, as: UTF8.self), start)
+        case UInt8(ascii: "0")...UInt8(ascii: "9"):
+            add(
+                .number, String(decoding: cursor.take(while: Self.isNameByte), as: UTF8.self), start
+            )
+        case _ where Self.isNameByte(byte):
+            add(.name, String(decoding: cursor.take(while: Self.isNameByte), as: UTF8.self), start)
+        case _ where Self.isOperatorByte(byte):
+            readOperator(start)
+        default:
+            cursor.advance()
+            add(.mark, String(Character(Unicode.Scalar(byte))), start)
+        }
+    }
+
+    private mutating func add(
+        _ kind: SwiftToken.Kind, _ text: String, _ position: TextCursor.Position
+    ) {
+        tokens.append(
+            SwiftToken(
+                kind: kind, text: text, position: position, isConditional: conditionDepth > 0))
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"),
+            0x80...0xff:
+            true
+        default: false
+        }
+    }
+
+    private static func isOperatorByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "="), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "!"),
+            UInt8(ascii: "*"), UInt8(ascii: "%"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "&"), UInt8(ascii: "|"), UInt8(ascii: "^"), UInt8(ascii: "~"),
+            UInt8(ascii: "?"), UInt8(ascii: "/"):
+            true
+        default: false
+        }
+    }
+
+    private mutating func readOperator(_ start: TextCursor.Position) {
+        let from = cursor.offset
+        while Self.isOperatorByte(cursor.byte), !cursor.isAtEnd {
+            // A comment ends an operator.
+            if cursor.offset > from, cursor.sees("//") || cursor.sees("/*") { break }
+            cursor.advance()
+        }
+        add(.mark, String(decoding: cursor.bytes[from..<cursor.offset], as: UTF8.self), start)
+    }
+
+    // MARK: Blanks and directives
+
+    private mutating func skipBlanks() {
+        while true {
+            _ = cursor.take { $0 <= 0x20 }
+            if cursor.sees("//") {
+                _ = cursor.take { $0 != 0x0a && $0 != 0x0d }
+            } else if cursor.sees("/*") {
+                skipBlockComment()
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func skipBlockComment() {
+        var depth = 0
+        repeat {
+            if cursor.take("/*") {
+                depth += 1
+            } else if cursor.take("*/") {
+                depth -= 1
+            } else {
+                cursor.advance()
+            }
+        } while depth > 0 && !cursor.isAtEnd
+    }
+
+    private mutating func readHash(depth: Int) {
+        let start = cursor.position
+        var hashes = 0
+        while cursor.byte(ahead: hashes) == UInt8(ascii: "#") { hashes += 1 }
+        if cursor.byte(ahead: hashes) == UInt8(ascii: "\"") {
+            cursor.advance(by: hashes)
+            readLiteral(hashes: hashes, depth: depth)
+            return
+        }
+        if cursor.byte(ahead: hashes) == UInt8(ascii: "/") {
+            skipRegularExpression(hashes: hashes)
+            return
+        }
+        cursor.advance()
+        let name = String(decoding: cursor.take(while: Self.isNameByte), as: UTF8.self)
+        if name == "if" { conditionDepth += 1 }
+        add(.directive, name, start)
+        if name == "endif" { conditionDepth = max(0, conditionDepth - 1) }
+    }
+
+    /// `#/…/#`: there is nothing in it that a rule looks for.
+    private mutating func skipRegularExpression(hashes: Int) {
+        cursor.advance(by: hashes + 1)
+        while !cursor.isAtEnd {
+            if cursor.byte == UInt8(ascii: "/"),
+                (1...hashes).allSatisfy({ cursor.byte(ahead: $0) == UInt8(ascii: "#") })
+            {
+                cursor.advance(by: hashes + 1)
+                return
+            }
+            cursor.advance()
+        }
+    }
+
+    // MARK: String literals
+
+    private mutating func readLiteral(hashes: Int, depth: Int) {
+        let start = cursor.position
+        let isMultiline = cursor.sees("\"\"\"")
+        let quotes = isMultiline ? 3 : 1
+        cursor.advance(by: quotes)
+        // The literal comes before the words of its interpolations.
+        let index = tokens.count
+        add(.string(isInterpolated: false), "", start)
+        var value: [UInt8] = []
+        var isInterpolated = false
+        while !cursor.isAtEnd {
+            if endsLiteral(quotes: quotes, hashes: hashes) {
+                cursor.advance(by: quotes + hashes)
+                break
+            }
+            // A literal of one line that does not end is a slip; the next line is text again.
+            if !isMultiline, cursor.byte == 0x0a || cursor.byte == 0x0d { break }
+            if cursor.byte == UInt8(ascii: "\\"), isFollowedByHashes(hashes) {
+                cursor.advance(by: 1 + hashes)
+                if cursor.byte == UInt8(ascii: "("), depth < AuditLimits.sourceDepth {
+                    isInterpolated = true
+                    readInterpolation(depth: depth)
+                } else {
+                    value.append(Self.unescaped(cursor.byte))
+                    cursor.advance()
+                }
+            } else {
+                value.append(cursor.byte)
+                cursor.advance()
+            }
+        }
+        tokens[index] = SwiftToken(
+            kind: .string(isInterpolated: isInterpolated),
+            text: String(decoding: value, as: UTF8.self), position: start,
+            isConditional: tokens[index].isConditional)
+    }
+
+    private mutating func readInterpolation(depth: Int) {
+        let start = cursor.position
+        cursor.advance()
+        add(.mark, "\\(", start)
+        run(untilParenthesis: true, depth: depth + 1)
+        add(.mark, ")", cursor.position)
+        cursor.advance()
+    }
+
+    private func endsLiteral(quotes: Int, hashes: Int) -> Bool {
+        for index in 0..<quotes where cursor.byte(ahead: index) != UInt8(ascii: "\"") {
+            return false
+        }
+        for index in 0..<hashes where cursor.byte(ahead: quotes + index) != UInt8(ascii: "#") {
+            return false
+        }
+        return true
+    }
+
+    private func isFollowedByHashes(_ hashes: Int) -> Bool {
+        for index in 0..<hashes where cursor.byte(ahead: 1 + index) != UInt8(ascii: "#") {
+            return false
+        }
+        return true
+    }
+
+    private static func unescaped(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case UInt8(ascii: "n"): 0x0a
+        case UInt8(ascii: "t"): 0x09
+        case UInt8(ascii: "r"): 0x0d
+        default: byte
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A rule about an app's configuration: what it is called, why it exists, what it rests on, and how
+/// to mend what it finds.
+///
+/// The texts are the rule's manual page; a ``Diagnostic`` speaks of one finding. All rules stand in
+/// ``AppRules/table``.
+public struct AppRule: Sendable, Identifiable {
+    /// The stable name, `CF` and a number.
+    public let id: RuleID
+    /// How much a finding weighs as a rule. What rests on source text alone weighs at most as a
+    /// warning, except for rule CF020; the diagnostic says so.
+    public let severity: Severity
+    /// What was found, as a clause without a full stop.
+    public let title: String
+    /// Why that matters, in a sentence.
+    public let rationale: String
+    /// What the rule rests on.
+    public let evidence: [Evidence]
+    /// What to do, as an imperative sentence.
+    public let fix: String
+    let check: @Sendable (AppFacts, inout AppFindings) -> Void
+
+    init(
+        _ id: RuleID, _ severity: Severity, _ title: String, why rationale: String,
+        from evidence: [Evidence], fix: String,
+        check: @escaping @Sendable (AppFacts, inout AppFindings) -> Void
+    ) {
+        self.id = id
+        self.severity = severity
+        self.title = title
+        self.rationale = rationale
+        self.evidence = evidence
+        self.fix = fix
+        self.check = check
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about background modes and the features that justify them.
+extension AppRules {
+    static let modes: [AppRule] = [
+        AppRule(
+            "CF022", .warning, "location updates in the background lack their mode",
+            why: "Setting allowsBackgroundLocationUpdates without the mode ends the app.",
+            from: [.backgroundTasks], fix: "Add `location` to UIBackgroundModes."
+        ) { facts, findings in
+            for app in facts.apps where app.info != nil && app.mode(.location) == nil {
+                for seen in app.observations where seen.subject == .backgroundLocation {
+                    findings.suspect(
+                        app, at: seen.place,
+                        "allowsBackgroundLocationUpdates is set, and UIBackgroundModes lacks "
+                            + "`location`")
+                }
+            }
+        },
+        AppRule(
+            "CF030", .note, "a background mode has no feature that needs it",
+            why: "App Review refuses modes that the app does not use.",
+            from: [.backgroundModes, .backgroundTasks], fix: "Remove the mode."
+        ) { facts, findings in
+            for app in facts.apps {
+                for listed in app.modes {
+                    guard let mode = BackgroundMode(rawValue: listed.value) else {
+                        reportUnknownMode(listed, of: app, sends: facts.sends, &findings)
+                        continue
+                    }
+                    guard !mode.featureNames.isEmpty, app.lacks({ $0 == .feature(mode) }) else {
+                        continue
+                    }
+                    findings.suspect(
+                        app, at: listed.place,
+                        "no source text uses what the background mode `\(mode.rawValue)` is for")
+                }
+            }
+        },
+    ]
+
+    private static func reportUnknownMode(
+        _ listed: Located<String>, of app: AppFacts.Bundle, sends: Set<ServerPush>,
+        _ findings: inout AppFindings
+    ) {
+        // A build setting that only Xcode knows.
+        guard !AppProperty.namesBuildSetting(listed.value) else { return }
+        let meant = BackgroundMode.near(listed.value)
+        // Rules CF001 and CF008 speak of these.
+        if meant == .remoteNotification, sends.contains(.background) { return }
+        findings.report(
+            app, at: listed.place, "`\(listed.value)` is no background mode",
+            fix: meant.map { "Write `\($0.rawValue)`." } ?? "Remove it.")
+    }
+}

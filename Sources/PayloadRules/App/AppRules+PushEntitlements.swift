@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about entitlements to push and to be noticed.
+extension AppRules {
+    static let pushEntitlements: [AppRule] = [
+        AppRule(
+            "CF005", .error, "the app has no entitlement to receive pushes",
+            why: "Without it iOS gives the app no device token.", from: [.apsEnvironment],
+            fix: "Add the capability Push Notifications to the target.",
+            check: missingPushEntitlement),
+        AppRule(
+            "CF006", .error, "the push environment is neither `development` nor `production`",
+            why: "There are no other environments.", from: [.apsEnvironment],
+            fix: "Write `development`; Xcode replaces it when it signs for distribution.",
+            check: unknownEnvironment),
+        AppRule(
+            "CF007", .warning, "an exported app asks for the development environment",
+            why: """
+                Its device tokens are for the sandbox, and a server that pushes to production gets \
+                BadDeviceToken.
+                """,
+            from: [.apsEnvironment],
+            fix: "Export with a distribution profile, for which Xcode writes `production`."
+        ) { facts, findings in
+            for bundle in facts.bundles where bundle.isExported {
+                guard case .present(let value) = bundle.pushEntitlement,
+                    value.string == "development"
+                else { continue }
+                findings.report(bundle, at: value.place)
+            }
+        },
+        AppRule(
+            "CF012", .error, "the entitlements ask for unrestricted VoIP pushes",
+            why: "Apple gives this entitlement to nobody who asks; signing fails with it.",
+            from: [.unrestrictedVoIP],
+            fix: "Remove the entitlement, and report a call for every VoIP push."
+        ) { facts, findings in
+            for bundle in facts.bundles {
+                guard case .known(let list) = bundle.entitlements else { continue }
+                for key in list.members.keys.sorted() where key.hasPrefix(unrestrictedVoIP) {
+                    guard let property = list[key] else { continue }
+                    findings.report(
+                        bundle, at: property.place, "the entitlements ask for `\(key)`")
+                }
+            }
+        },
+        AppRule(
+            "CF013", .warning, "an entitlement stands in Info.plist",
+            why: "iOS reads entitlements from the code signature and ignores it there.",
+            from: [.unrestrictedVoIP], fix: "Remove the key from Info.plist."
+        ) { facts, findings in
+            for bundle in facts.bundles {
+                guard let property = bundle.info?[unrestrictedVoIP] else { continue }
+                findings.report(
+                    bundle, at: property.place, "Info.plist has `\(unrestrictedVoIP)`")
+            }
+        },
+        AppRule(
+            "CF018", .error, "the server sends an interruption level that the app may not use",
+            why: "Without its entitlement the system lowers the level.",
+            from: [.generating, .practice],
+            fix: "Add the entitlement, or send the level `active`.", check: interruptionLevels),
+        AppRule(
+            "CF029", .note, "communication notifications lack their entitlement",
+            why: "Without it the notification shows without the person's name and picture.",
+            from: [.practice], fix: "Add the capability Communication Notifications."
+        ) { facts, findings in
+            let key = "com.apple.developer.usernotifications.communication"
+            for app in facts.apps where app.host == nil {
+                let isUsed =
+                    facts.sends(.communication, to: app)
+                    || ([app] + facts.extensions(of: app)).contains {
+                        $0.shows { $0 == .communicationStyle }
+                    }
+                guard isUsed, let place = app.entitlement(key).placeIfNotTrue else { continue }
+                findings.report(app, at: place, "the entitlements lack `\(key)`")
+            }
+        },
+        AppRule(
+            "CF031", .note, "the broadcast capability cannot be checked here",
+            why: "It is a setting of the App ID in the developer portal, and in no file of Xcode.",
+            from: [.broadcastPushes],
+            fix: "See that Broadcast is enabled for the App ID in the developer portal."
+        ) { facts, findings in
+            for app in facts.apps where facts.sends(.broadcast, to: app) {
+                guard let place = app.anyPlace else { continue }
+                findings.report(app, at: place)
+            }
+        },
+    ]
+
+    private static let unrestrictedVoIP = "com.apple.developer.pushkit.unrestricted-voip"
+
+    private static func missingPushEntitlement(
+        _ facts: AppFacts, _ findings: inout AppFindings
+    ) {
+        for app in facts.apps {
+            guard case .missing(let place) = app.pushEntitlement else { continue }
+            let message = "the entitlements lack `\(app.pushEntitlementName)`"
+            let isPushedTo = app.host == nil && !facts.sends.isEmpty
+            if isPushedTo || app.mode(.remoteNotification) != nil {
+                findings.report(app, at: place, message)
+            } else if app.shows({ $0.isRegistration || $0 == .voipRegistration }) {
+                findings.suspect(app, at: place, message + ", and the source text asks for a token")
+            }
+        }
+    }
+
+    private static func unknownEnvironment(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for bundle in facts.bundles {
+            guard case .present(let value) = bundle.pushEntitlement else { continue }
+            guard let text = value.string else {
+                findings.report(bundle, at: value.place, "the push environment is not a text")
+                continue
+            }
+            // What is left of a build setting that only Xcode knows.
+            guard !AppProperty.namesBuildSetting(text) else { continue }
+            guard text != "development", text != "production" else { continue }
+            let meant = ["development", "production"].first { NearMiss.isNear(text, $0) }
+            findings.report(
+                bundle, at: value.place, "the push environment is `\(text)`",
+                fix: meant.map { "Write `\($0)`." })
+        }
+    }
+
+    private static func interruptionLevels(_ facts: AppFacts, _ findings: inout AppFindings) {
+        let levels: [(push: ServerPush, entitlement: String)] = [
+            (.timeSensitive, "com.apple.developer.usernotifications.time-sensitive"),
+            (.critical, "com.apple.developer.usernotifications.critical-alerts"),
+        ]
+        for level in levels {
+            for app in facts.apps where facts.sends(level.push, to: app) {
+                guard let place = app.entitlement(level.entitlement).placeIfNotTrue else {
+                    continue
+                }
+                findings.report(
+                    app, at: place,
+                    "the server sends `\(level.push)`, and the entitlements lack "
+                        + "`\(level.entitlement)`")
+            }
+        }
+    }
+}
+
+extension AppFacts.Bundle {
+    /// Some place that stands for the bundle as a whole.
+    var anyPlace: AppPlace? {
+        if let info { return info.place }
+        switch entitlements {
+        case .known(let list): return list.place
+        case .none(let place): return place
+        case .unknown: return observations.first?.place
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about registering for remote notifications.
+extension AppRules {
+    static let registration: [AppRule] = [
+        AppRule(
+            "CF026", .warning, "the device token may be stale",
+            why: """
+                A device token changes with a restore, a new device or a reinstall; only \
+                registering on every launch finds out.
+                """,
+            from: [.registering],
+            fix: """
+                Call registerForRemoteNotifications() on every launch, and send the token to the \
+                server each time.
+                """
+        ) { facts, findings in
+            eachObservation(in: facts) { bundle, seen in
+                switch seen.subject {
+                case .remoteNotificationRegistration(.flag):
+                    findings.suspect(
+                        bundle, at: seen.place,
+                        "registering for remote notifications depends on whether it was done before"
+                    )
+                case .storedDeviceToken:
+                    findings.suspect(
+                        bundle, at: seen.place, "the device token is kept in the user defaults")
+                default: return
+                }
+            }
+        },
+        AppRule(
+            "CF032", .warning, "silent pushes wait for the permission to show alerts",
+            why: """
+                Silent pushes need no permission; without registering, a user who refuses alerts \
+                gets none.
+                """,
+            from: [.registering],
+            fix: "Call registerForRemoteNotifications() whatever the user answers.",
+            check: registrationBehindPermission),
+    ]
+
+    private static func registrationBehindPermission(
+        _ facts: AppFacts, _ findings: inout AppFindings
+    ) {
+        for bundle in facts.bundles {
+            let wantsSilentPushes =
+                facts.sends.contains(.background) || bundle.mode(.remoteNotification) != nil
+            let registersOtherwise = bundle.shows {
+                $0.isRegistration && $0 != .remoteNotificationRegistration(.permission)
+            }
+            guard wantsSilentPushes, !registersOtherwise else { continue }
+            for seen in bundle.observations
+            where seen.subject == .remoteNotificationRegistration(.permission) {
+                findings.suspect(bundle, at: seen.place)
+            }
+        }
+    }
+
+    static let deviceToken: [AppRule] = [
+        AppRule(
+            "CF027", .warning, "the device token is turned into text through its description",
+            why: "Since iOS 13 the description of data is no longer its bytes.",
+            from: [.tokenDescription],
+            fix: """
+                Write each byte in hexadecimal: \
+                deviceToken.map { String(format: "%02x", $0) }.joined().
+                """
+        ) { facts, findings in
+            eachObservation(in: facts) { bundle, seen in
+                guard seen.subject == .describedDeviceToken else { return }
+                findings.suspect(bundle, at: seen.place)
+            }
+        },
+        AppRule(
+            "CF028", .warning, "the length of a device token is taken for granted",
+            why: "Apple says that device tokens vary in length; those of simulators are longer.",
+            from: [.sending, .variableTokens], fix: "Take device tokens of any length."
+        ) { facts, findings in
+            eachObservation(in: facts) { bundle, seen in
+                guard seen.subject == .fixedTokenLength else { return }
+                findings.suspect(bundle, at: seen.place)
+            }
+        },
+    ]
+}

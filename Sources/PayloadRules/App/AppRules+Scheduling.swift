@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about work that the system schedules in the background.
+extension AppRules {
+    static let scheduling: [AppRule] = [
+        AppRule(
+            "CF019", .warning, "a background mode has no task that uses it",
+            why: "App Review refuses modes that the app does not use.", from: [.backgroundTasks],
+            fix: "Schedule the task, or remove the mode.", check: modesWithoutWork),
+        AppRule(
+            "CF020", .error, "a background task's identifier is not permitted",
+            why: """
+                The scheduler refuses an identifier that Info.plist does not list: notPermitted. \
+                Case counts.
+                """,
+            from: [.backgroundTasks],
+            fix: "Add the identifier to BGTaskSchedulerPermittedIdentifiers.",
+            check: unpermittedIdentifiers),
+        AppRule(
+            "CF021", .warning, "a background task is registered twice or too late",
+            why: """
+                The scheduler ends the app for a second registration, and for one after the launch \
+                has finished.
+                """,
+            from: [.backgroundTasks],
+            fix: "Register each identifier once, before the app has finished launching.",
+            check: repeatedRegistrations),
+    ]
+
+    private static func modesWithoutWork(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps {
+            if let mode = app.mode(.fetch),
+                app.lacks({ $0 == .backgroundWork(.appRefresh) || $0 == .legacyFetch })
+            {
+                findings.suspect(
+                    app, at: mode.place,
+                    "UIBackgroundModes has `fetch`, and no source text uses BGAppRefreshTask")
+            }
+            if let mode = app.mode(.processing),
+                app.lacks({
+                    $0 == .backgroundWork(.processing) || $0 == .backgroundWork(.healthResearch)
+                })
+            {
+                findings.suspect(
+                    app, at: mode.place,
+                    "UIBackgroundModes has `processing`, and no source text uses BGProcessingTask")
+            }
+        }
+    }
+
+    /// An identifier that resolves to one text, in an app whose Info.plist is known, is certain
+    /// enough for an error.
+    private static func unpermittedIdentifiers(
+        _ facts: AppFacts, _ findings: inout AppFindings
+    ) {
+        for bundle in facts.apps {
+            guard let info = bundle.info else { continue }
+            var reported: Set<String> = []
+            for seen in bundle.observations {
+                guard let use = scheduledIdentifier(seen.subject, in: bundle),
+                    reported.insert(use.identifier).inserted,
+                    let problem = problem(with: use, permitted: bundle.permittedIdentifiers)
+                else { continue }
+                let list = info["BGTaskSchedulerPermittedIdentifiers"]?.place ?? info.place
+                findings.report(
+                    bundle, at: seen.place,
+                    "\(problem) in BGTaskSchedulerPermittedIdentifiers of \(list.file)")
+            }
+        }
+    }
+
+    private struct ScheduledIdentifier {
+        let identifier: String
+        let isContinued: Bool
+    }
+
+    private static func scheduledIdentifier(
+        _ subject: SourceObservation.Subject, in bundle: AppFacts.Bundle
+    ) -> ScheduledIdentifier? {
+        switch subject {
+        case .registeredTask(let identifier?, _):
+            // What is registered does not say its kind; the request does.
+            let requests = bundle.observations.compactMap { seen in
+                if case .requestedTask(_, let work) = seen.subject { work } else { nil }
+            }
+            return ScheduledIdentifier(
+                identifier: identifier, isContinued: requests.contains(.continued))
+        case .requestedTask(let identifier?, let work):
+            return ScheduledIdentifier(identifier: identifier, isContinued: work == .continued)
+        default:
+            return nil
+        }
+    }
+
+    /// What is wrong with an identifier, as the beginning of a message; `nil` if it is permitted.
+    private static func problem(
+        with use: ScheduledIdentifier, permitted: [Located<String>]
+    ) -> String? {
+        let texts = permitted.map(\.value)
+        if texts.contains(use.identifier) { return nil }
+        if let wildcard = texts.first(where: { covers($0, use.identifier) }) {
+            return use.isContinued
+                ? nil
+                : "`\(use.identifier)` meets only `\(wildcard)`, which permits continued "
+                    + "processing alone,"
+        }
+        let lowercase = use.identifier.lowercased()
+        if let other = texts.first(where: { $0.lowercased() == lowercase }) {
+            return "`\(use.identifier)` stands as `\(other)`, in other case,"
+        }
+        if let near = texts.first(where: { NearMiss.isNear(use.identifier, $0) }) {
+            return "`\(use.identifier)` is missing, and `\(near)` is there,"
+        }
+        // A name that a build setting completes can be any.
+        if texts.contains(where: AppProperty.namesBuildSetting) { return nil }
+        return "`\(use.identifier)` is missing"
+    }
+
+    private static func covers(_ wildcard: String, _ identifier: String) -> Bool {
+        wildcard.hasSuffix(".*") && identifier.hasPrefix(wildcard.dropLast())
+            && identifier.utf8.count >= wildcard.utf8.count
+    }
+
+    private static func repeatedRegistrations(
+        _ facts: AppFacts, _ findings: inout AppFindings
+    ) {
+        for bundle in facts.bundles {
+            var first: [String: AppPlace] = [:]
+            for seen in bundle.observations where !seen.isConditional {
+                guard case .registeredTask(let identifier, let occasion) = seen.subject else {
+                    continue
+                }
+                if let identifier {
+                    if let earlier = first[identifier] {
+                        findings.suspect(
+                            bundle, at: seen.place,
+                            "`\(identifier)` is registered here and in "
+                                + "\(earlier.file), line \(earlier.line)")
+                    } else {
+                        first[identifier] = seen.place
+                    }
+                }
+                if occasion == .view || occasion == .scene {
+                    findings.suspect(
+                        bundle, at: seen.place,
+                        "a background task is registered after the launch has finished")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about apps that take VoIP pushes, and about Push to Talk.
+extension AppRules {
+    static let voip: [AppRule] = [
+        AppRule(
+            "CF008", .error, "VoIP pushes are only half configured",
+            why: """
+                Without the mode iOS does not launch the app for a call, and App Review refuses a \
+                mode that is not used.
+                """,
+            from: [.callServices, .backgroundModes],
+            fix: "Have both: `voip` in UIBackgroundModes, and a PKPushRegistry for VoIP pushes.",
+            check: halfConfiguredVoIP),
+        AppRule(
+            "CF009", .error, "VoIP pushes are taken, and no call is reported",
+            why: """
+                iOS terminates an app that reports no call for a VoIP push, and stops the delivery \
+                of further ones.
+                """,
+            from: [.pushKit],
+            fix: """
+                Report a call to CallKit or LiveCommunicationKit in the handler of VoIP pushes, \
+                each time.
+                """,
+            check: unreportedCalls),
+        AppRule(
+            "CF010", .error, "a call is reported only after something that takes time",
+            why: "The report must come before the handler returns, whatever the network does.",
+            from: [.pushKit],
+            fix: "Report the call first with what the push says, then update it."
+        ) { facts, findings in
+            eachObservation(in: facts) { bundle, seen in
+                guard seen.subject == .lateReport else { return }
+                findings.suspect(bundle, at: seen.place)
+            }
+        },
+        AppRule(
+            "CF011", .note, "the app does not use what VoIP pushes tell since iOS 26.4",
+            why: "`PKVoIPPushMetadata.mustReport` says whether a call has to be reported at all.",
+            from: [.voipMetadata],
+            fix: """
+                Implement the delegate method with PKVoIPPushMetadata; keep the old one for older \
+                systems.
+                """
+        ) { facts, findings in
+            for bundle in facts.bundles where bundle.platform == .iOS {
+                guard let target = bundle.deploymentTarget, target.value >= SystemVersion(26, 4),
+                    bundle.shows(\.isVoIPHandler),
+                    bundle.lacks({ $0 == .voipHandler(takesMetadata: true) })
+                else { continue }
+                let old = bundle.observations.first { $0.subject.isVoIPHandler }
+                findings.report(bundle, at: old?.place ?? target.place)
+            }
+        },
+        AppRule(
+            "CF014", .warning, "an app for China mainland uses CallKit without looking where it is",
+            why: """
+                App Review refuses apps with active CallKit in that storefront, and VoIP pushes do \
+                not work without it.
+                """,
+            from: [.chinaStorefront],
+            fix: "Switch CallKit and VoIP registration off by storefront, and send alerts there."
+        ) { facts, findings in
+            guard facts.storefronts.contains("CHN") else { return }
+            for bundle in facts.bundles where bundle.lacks({ $0 == .regionSwitch }) {
+                guard let use = bundle.observations.first(where: { $0.subject == .callInterface })
+                else { continue }
+                findings.suspect(bundle, at: use.place)
+            }
+        },
+        AppRule(
+            "CF015", .error, "Push to Talk is only half configured",
+            why: """
+                The channel manager cannot be made: missingBackgroundMode, missingEntitlement or \
+                missingPushServerEnvironment.
+                """,
+            from: [.pushToTalk], fix: "Add the capabilities Push to Talk and Push Notifications.",
+            check: halfConfiguredPushToTalk),
+    ]
+
+    private static func halfConfiguredVoIP(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps {
+            let registration = app.observations.first { $0.subject == .voipRegistration }
+            if let mode = app.mode(.voip) {
+                guard app.lacks({ $0 == .voipRegistration }) else { continue }
+                findings.suspect(
+                    app, at: mode.place,
+                    "UIBackgroundModes has `voip`, and no source text registers for VoIP pushes")
+            } else if let place = app.modesPlace {
+                if facts.sends(.voip, to: app) {
+                    let misspelt = app.modes.first { BackgroundMode.near($0.value) == .voip }
+                    findings.report(
+                        app, at: misspelt?.place ?? place,
+                        "the server sends VoIP pushes, and UIBackgroundModes lacks `voip`",
+                        fix: "Add `voip` to UIBackgroundModes.")
+                } else if let registration {
+                    findings.suspect(
+                        app, at: registration.place,
+                        "the app registers for VoIP pushes, and UIBackgroundModes lacks `voip`",
+                        fix: "Add `voip` to UIBackgroundModes.")
+                }
+            }
+        }
+    }
+
+    private static func unreportedCalls(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for bundle in facts.bundles {
+            guard
+                let start = bundle.observations.first(where: {
+                    $0.subject == .voipRegistration || $0.subject.isVoIPHandler
+                })
+            else { continue }
+            if bundle.lacks({ $0 == .callInterface }) {
+                findings.suspect(
+                    bundle, at: start.place,
+                    "VoIP pushes are taken, and neither CallKit nor LiveCommunicationKit is used")
+                continue
+            }
+            for seen in bundle.observations where seen.subject == .voipHandlerWithoutReport {
+                findings.suspect(
+                    bundle, at: seen.place, "this handler of VoIP pushes does nothing with them")
+            }
+        }
+    }
+
+    private static func halfConfiguredPushToTalk(
+        _ facts: AppFacts, _ findings: inout AppFindings
+    ) {
+        let key = "com.apple.developer.push-to-talk"
+        for app in facts.apps {
+            if app.mode(.pushToTalk) == nil {
+                if facts.sends(.pushToTalk, to: app), let place = app.modesPlace {
+                    findings.report(
+                        app, at: place,
+                        "the server sends Push to Talk, and UIBackgroundModes lacks `push-to-talk`",
+                        fix: "Add `push-to-talk` to UIBackgroundModes.")
+                }
+                continue
+            }
+            if let place = app.entitlement(key).placeIfNotTrue {
+                findings.report(
+                    app, at: place, "the entitlements lack `\(key)`, which must be true")
+            }
+            if case .missing(let place) = app.pushEntitlement {
+                findings.report(
+                    app, at: place,
+                    "Push to Talk needs the entitlement `\(app.pushEntitlementName)`")
+            }
+        }
+    }
+}

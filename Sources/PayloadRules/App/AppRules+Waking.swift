@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about apps that silent pushes wake.
+extension AppRules {
+    static let waking: [AppRule] = [
+        AppRule(
+            "CF001", .error, "the server sends background pushes, and the app does not allow them",
+            why: """
+                Without `remote-notification` in UIBackgroundModes a background push never \
+                launches the app.
+                """,
+            from: [.backgroundUpdates], fix: "Add `remote-notification` to UIBackgroundModes.",
+            check: missingRemoteNotificationMode),
+        AppRule(
+            "CF002", .warning, "nothing handles the pushes that wake the app",
+            why: "A wake without a handler costs budget and does nothing.",
+            from: [.remoteNotificationHandler],
+            fix: """
+                Implement application(_:didReceiveRemoteNotification:fetchCompletionHandler:), or \
+                its async form, in the app delegate.
+                """
+        ) { facts, findings in
+            for app in facts.apps {
+                guard let mode = app.mode(.remoteNotification), app.lacks(\.isHandler) else {
+                    continue
+                }
+                findings.suspect(app, at: mode.place)
+            }
+        },
+        AppRule(
+            "CF003", .warning, "a path through the handler does not call its completion handler",
+            why: """
+                iOS counts the time until the call; an app that does not call is terminated and \
+                launched less often.
+                """,
+            from: [.remoteNotificationHandler],
+            fix: "Call the completion handler exactly once on every path, or use the async form."
+        ) { facts, findings in
+            eachObservation(in: facts) { bundle, seen in
+                guard seen.subject == .pathWithoutCompletion else { return }
+                findings.suspect(bundle, at: seen.place)
+            }
+        },
+        AppRule(
+            "CF004", .warning, "background work hangs on a scene or a view",
+            why: "A launch in the background connects no scene and shows no view.",
+            from: [.backgroundTasks],
+            fix: "Move it to the app delegate, or to the initialiser of the App.",
+            check: workInScenes),
+    ]
+
+    static func eachObservation(
+        in facts: AppFacts, _ body: (AppFacts.Bundle, SourceObservation) -> Void
+    ) {
+        for bundle in facts.bundles {
+            for observation in bundle.observations { body(bundle, observation) }
+        }
+    }
+
+    private static func missingRemoteNotificationMode(
+        _ facts: AppFacts, _ findings: inout AppFindings
+    ) {
+        for app in facts.apps
+        where app.platform != .macOS && facts.sends(.background, to: app) {
+            guard let place = app.modesPlace, app.mode(.remoteNotification) == nil else {
+                continue
+            }
+            let misspelt = app.modes.first {
+                BackgroundMode.near($0.value) == .remoteNotification
+            }
+            if let misspelt {
+                findings.report(
+                    app, at: misspelt.place,
+                    "UIBackgroundModes has `\(misspelt.value)`, which is no background mode",
+                    fix: "Write `remote-notification`.")
+            } else {
+                findings.report(app, at: place)
+            }
+        }
+    }
+
+    private static func workInScenes(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for bundle in facts.bundles {
+            let hasOtherHandler = bundle.shows {
+                $0 == .remoteNotificationHandler(inSceneDelegate: false)
+            }
+            for seen in bundle.observations {
+                switch seen.subject {
+                case .remoteNotificationHandler(inSceneDelegate: true) where !hasOtherHandler:
+                    findings.suspect(
+                        bundle, at: seen.place,
+                        "a scene's delegate handles remote notifications, and the app's does not",
+                        fix: "Move the handler to the app delegate.")
+                case .registeredTask(_, .view), .registeredTask(_, .scene):
+                    findings.suspect(
+                        bundle, at: seen.place,
+                        "a background task is registered only when a scene or a view appears",
+                        fix: "Register it before the app has finished launching.")
+                case .remoteNotificationRegistration(.view)
+                where !bundle.shows({ $0 == .remoteNotificationRegistration(.launch) }):
+                    findings.suspect(
+                        bundle, at: seen.place,
+                        "the app registers for remote notifications only when a view appears",
+                        fix: "Register when the app launches.")
+                default: continue
+                }
+            }
+        }
+    }
+}
+
+extension SourceObservation.Subject {
+    /// Whether this handles pushes that wake the app.
+    var isHandler: Bool {
+        if case .remoteNotificationHandler = self { true } else { false }
+    }
+
+    /// Whether this registers for remote notifications, whenever.
+    var isRegistration: Bool {
+        if case .remoteNotificationRegistration = self { true } else { false }
+    }
+
+    /// Whether this handles VoIP pushes.
+    var isVoIPHandler: Bool {
+        if case .voipHandler = self { true } else { false }
+    }
+}

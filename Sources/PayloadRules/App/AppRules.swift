@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All rules about an app's configuration, in one table. Each subject has a file of its own.
+public enum AppRules {
+    /// Every rule, by id (reference §8.2).
+    public static let table: [AppRule] =
+        (waking + registration + deviceToken + pushEntitlements + voip + extensions + scheduling
+        + modes).sorted { $0.id < $1.id }
+
+    /// The rule with this id.
+    public static func rule(_ id: RuleID) -> AppRule? { table.first { $0.id == id } }
+
+    /// All findings in one build configuration, in the order of the rules. To put several
+    /// configurations together, use ``AppFinding/merged(_:)``.
+    public static func findings(in facts: AppFacts) -> [AppFinding] {
+        guard let first = table.first else { return [] }
+        var findings = AppFindings(of: first, configuration: facts.configuration)
+        for rule in table {
+            findings.begin(rule)
+            rule.check(facts, &findings)
+        }
+        return findings.found
+    }
+}
+
+extension Evidence {
+    static let backgroundModes = Evidence("Apple, UIBackgroundModes", .documented)
+    static let apsEnvironment = Evidence("Apple, aps-environment", .documented)
+    static let registering = Evidence(
+        "Apple, Registering your app with APNs", .documented)
+    static let pushToTalk = Evidence(
+        "Apple, Creating a Push to Talk app; PTInstantiationError", .documented)
+    static let liveActivityPushes = Evidence(
+        "Apple, Starting and updating Live Activities with ActivityKit push notifications",
+        .documented)
+    static let widgetPushes = Evidence(
+        "Apple, Updating widgets with WidgetKit push notifications", .documented)
+    static let locationPushes = Evidence(
+        "Apple, Creating a location push service extension", .documented)
+    static let voipMetadata = Evidence(
+        "Apple, Responding to VoIP Notifications from PushKit, iOS 26.4", .documented)
+    static let broadcastPushes = Evidence(
+        "Apple, Setting up broadcast push notifications", .documented)
+    static let filteringThread = Evidence("Apple Developer Forums, thread 696068", .engineer)
+    static let backgroundTasks = Evidence(
+        "collected notes on BGTaskScheduler from WWDC sessions and Apple's pages", .engineer)
+    static let unrestrictedVoIP = Evidence(
+        "public repositories whose signing failed with the entitlement", .observed)
+    static let chinaStorefront = Evidence(
+        "reports of App Review about CallKit in China mainland since May 2018", .observed)
+    static let tokenDescription = Evidence(
+        "NSHipster, Apple Push Notification Device Tokens", .observed)
+    static let variableTokens = Evidence("Apple, Xcode 14 Release Notes", .documented)
+    static let callServices = Evidence("reading of callservicesd", .reverseEngineered)
+}

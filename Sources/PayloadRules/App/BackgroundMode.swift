@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The values of `UIBackgroundModes` (Apple, UIBackgroundModes; reference §8.1).
+public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
+    case audio
+    case location
+    case voip
+    case externalAccessory = "external-accessory"
+    case bluetoothCentral = "bluetooth-central"
+    case bluetoothPeripheral = "bluetooth-peripheral"
+    case fetch
+    case remoteNotification = "remote-notification"
+    case processing
+    case workoutProcessing = "workout-processing"
+    case nearbyInteraction = "nearby-interaction"
+    case pushToTalk = "push-to-talk"
+
+    /// Names from Apple's frameworks one of which source text has to say where the mode has a
+    /// purpose. Empty for the modes that rules of their own look at.
+    public var featureNames: [String] {
+        switch self {
+        case .audio:
+            [
+                "AVAudioSession", "AVPlayer", "AVQueuePlayer", "AVAudioPlayer", "AVAudioEngine",
+                "AVPlayerViewController", "AVPictureInPictureController", "MPNowPlayingInfoCenter",
+                "MPRemoteCommandCenter", "ApplicationMusicPlayer", "AVAudioRecorder",
+            ]
+        case .location:
+            [
+                "CLLocationManager", "CLLocationUpdate", "CLBackgroundActivitySession", "CLMonitor",
+                "CLServiceSession",
+            ]
+        case .externalAccessory: ["EAAccessoryManager", "EASession"]
+        case .bluetoothCentral: ["CBCentralManager"]
+        case .bluetoothPeripheral: ["CBPeripheralManager"]
+        case .workoutProcessing: ["HKWorkoutSession"]
+        case .nearbyInteraction: ["NISession"]
+        case .pushToTalk: ["PTChannelManager"]
+        case .voip, .fetch, .remoteNotification, .processing: []
+        }
+    }
+
+    /// The mode that a misspelt one was meant to be.
+    static func near(_ text: String) -> BackgroundMode? {
+        allCases.first { NearMiss.isNear(text, $0.rawValue) }
+    }
+}
+
+extension NearMiss {
+    /// Whether a text is not the known one but was probably meant to be.
+    static func isNear(_ text: String, _ known: String) -> Bool {
+        guard text != known, text.utf8.count <= 2 * known.utf8.count else { return false }
+        let limit = known.utf8.count <= 6 ? 1 : 2
+        return distance(letters(Array(text.utf8)[...]), letters(Array(known.utf8)[...])) <= limit
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that an app's source text says, and that a rule wants to know.
+///
+/// Source text is read, not compiled: an observation is what the words say.
+public struct SourceObservation: Hashable, Sendable {
+    /// What was seen.
+    public var subject: Subject
+    /// Where.
+    public var place: AppPlace
+    /// Whether it stands between `#if` and `#endif`, so that it may not be compiled at all.
+    public var isConditional: Bool
+
+    /// Notes one observation.
+    public init(_ subject: Subject, at place: AppPlace, isConditional: Bool = false) {
+        self.subject = subject
+        self.place = place
+        self.isConditional = isConditional
+    }
+
+    /// When a piece of code runs, as far as its surroundings tell.
+    public enum Occasion: Hashable, Sendable {
+        /// While the app launches.
+        case launch
+        /// In a scene's delegate.
+        case scene
+        /// When a view appears.
+        case view
+        /// Only once the user has allowed alerts.
+        case permission
+        /// Only if a flag says that it was not done before.
+        case flag
+        /// In a function that says nothing about it.
+        case unknown
+    }
+
+    /// The kinds of background tasks.
+    public enum BackgroundWork: String, Hashable, Sendable {
+        case appRefresh = "BGAppRefreshTask"
+        case processing = "BGProcessingTask"
+        case continued = "BGContinuedProcessingTask"
+        case healthResearch = "BGHealthResearchTask"
+    }
+
+    /// What can be seen.
+    public enum Subject: Hashable, Sendable {
+        /// A handler for pushes that wake the app.
+        case remoteNotificationHandler(inSceneDelegate: Bool)
+        /// A path through such a handler on which its completion handler is not called.
+        case pathWithoutCompletion
+        /// `registerForRemoteNotifications()`.
+        case remoteNotificationRegistration(Occasion)
+        /// A device token that is kept in the user defaults.
+        case storedDeviceToken
+        /// A device token that becomes text through its description.
+        case describedDeviceToken
+        /// A device token's length compared with a number, or in a pattern.
+        case fixedTokenLength
+
+        /// `PKPushRegistry` asked for VoIP pushes.
+        case voipRegistration
+        /// A handler for VoIP pushes, and whether it takes `PKVoIPPushMetadata`.
+        case voipHandler(takesMetadata: Bool)
+        /// A handler for VoIP pushes that tells no call, and hands nothing on that could.
+        case voipHandlerWithoutReport
+        /// A report of a call that stands behind something that takes time, in a handler for VoIP
+        /// pushes.
+        case lateReport
+        /// CallKit or LiveCommunicationKit.
+        case callInterface
+        /// A look at the storefront or the region.
+        case regionSwitch
+
+        /// A task that is registered with the scheduler under this identifier; `nil` where the
+        /// identifier could not be resolved.
+        case registeredTask(String?, Occasion)
+        /// A task's request with this identifier.
+        case requestedTask(String?, BackgroundWork)
+        /// A kind of background work that the source text names.
+        case backgroundWork(BackgroundWork)
+        /// The way of fetching before `BGTaskScheduler`.
+        case legacyFetch
+
+        /// `allowsBackgroundLocationUpdates` is set to true.
+        case backgroundLocation
+        /// Location pushes are asked for.
+        case locationPushes
+        /// A Live Activity is started or updated by pushes.
+        case pushedLiveActivity
+        /// A widget's handler of pushes.
+        case widgetPushHandler
+        /// A notification service extension's class.
+        case serviceExtension
+        /// A notification service extension that hands empty content on, to show nothing.
+        case hiddenNotification
+        /// A notification is shown as a message or a call of a person.
+        case communicationStyle
+        /// A name from a framework that gives this mode a purpose.
+        case feature(BackgroundMode)
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AppAudit
+import ArgumentParser
+
+/// `rouse audit`: does the app's side fit what the server sends?
+struct AuditCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit",
+        abstract: "Check an app's project, Info.plist, entitlements and sources for pushes.",
+        discussion: """
+            Reads Xcode projects with their build settings, Info.plists (XML, binary, generated), \
+            entitlements, Swift sources, and the code signatures of built apps. In a folder it \
+            finds them by itself; test targets, hidden folders, builds and other people's \
+            packages are left out. It builds nothing, runs nothing and changes nothing.
+
+            --sends says what the server pushes. Without it only contradictions inside of the app \
+            are found. Source text is read and not compiled: what rests on it alone is at most a \
+            warning, except for a task identifier that Info.plist does not permit.
+
+            Ends with 0 without errors; 1 with errors (or warnings, with --strict); 64 for wrong \
+            usage; 65 when a file cannot be understood; 66 when a path does not exist or holds \
+            nothing of an app.
+
+            Examples:
+
+              rouse audit --sends background,voip .
+              rouse audit --target App --configuration Release --format github App.xcodeproj
+              rouse audit --explain CF020
+            """)
+
+    /// How findings are written.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case text
+        case json
+        case github
+        case sarif
+        case gitlab
+    }
+
+    @Argument(
+        help: ArgumentHelp("Folders, projects, built apps, or single files.", valueName: "path"))
+    var paths: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What the server sends: alert, background, voip, liveactivity, broadcast, location, \
+            pushtotalk, widgets, time-sensitive, critical, communication.
+            """, valueName: "pushes"))
+    var sends: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The storefronts that the app is offered in, as CHN,USA (ISO 3166-1 alpha-3).",
+            valueName: "countries"))
+    var storefront: [String] = []
+
+    @Option(help: ArgumentHelp("Look at this target only.", valueName: "name"))
+    var target: [String] = []
+
+    @Option(help: ArgumentHelp("Look at this build configuration only.", valueName: "name"))
+    var configuration: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "How findings are written: text, json, github, sarif or gitlab.", valueName: "format"))
+    var format: Format = .text
+
+    @Flag(help: "Let warnings count as errors do.")
+    var strict = false
+
+    @Option(help: ArgumentHelp("Explain a rule and look at nothing.", valueName: "rule"))
+    var explain: String?
+
+    func validate() throws {
+        if explain == nil, paths.isEmpty {
+            throw ValidationError("Nothing to look at. Name a folder or a file, such as a dot.")
+        }
+        if explain != nil, !paths.isEmpty {
+            throw ValidationError("--explain explains a rule. Leave the paths out.")
+        }
+    }
+
+    func run() throws {
+        let console = Console(.current)
+        if let explain {
+            try AuditText(console).explain(explain)
+            return
+        }
+        let status = try AuditPlan(self).run(console, format)
+        guard status == .success else { throw ExitCode(status.rawValue) }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AppAudit
+import PayloadRules
+
+/// What `rouse audit` needs: where to look, and for what.
+struct AuditPlan {
+    private let audit: Audit
+    private let isStrict: Bool
+
+    /// Reads what was typed.
+    init(_ command: AuditCommand) throws(CommandFailure) {
+        var sends: Set<ServerPush> = []
+        for name in Self.words(command.sends) { sends.insert(try Self.push(name)) }
+        var storefronts: Set<String> = []
+        for name in Self.words(command.storefront) { storefronts.insert(try Self.storefront(name)) }
+        audit = Audit(
+            paths: command.paths, sends: sends, storefronts: storefronts,
+            targets: Set(command.target), configurations: Set(command.configuration))
+        isStrict = command.strict
+    }
+
+    /// The words of an option that may be given several times, each with a list.
+    private static func words(_ values: [String]) -> [String] {
+        values.flatMap { $0.split(separator: ",").map(String.init) }
+    }
+
+    private static func push(_ name: String) throws(CommandFailure) -> ServerPush {
+        if let push = ServerPush(rawValue: name.lowercased()) { return push }
+        let known = ServerPush.allCases.map(\.rawValue)
+        let meant = Nearest.name(to: name, among: known)
+        throw CommandFailure(
+            .usage,
+            "--sends: `\(name)` is no kind of push. "
+                + (meant.map { "Was `\($0)` meant?" }
+                    ?? "Known are \(known.joined(separator: ", "))."))
+    }
+
+    private static func storefront(_ name: String) throws(CommandFailure) -> String {
+        let code = name.uppercased()
+        guard code.utf8.count == 3, code.allSatisfy({ $0.isASCII && $0.isLetter }) else {
+            throw CommandFailure(
+                .usage,
+                "--storefront: `\(name)` is no country code of three letters, such as CHN or USA.")
+        }
+        return code
+    }
+
+    /// Looks, and writes what was found. Returns how the command ends.
+    func run(_ console: Console, _ format: AuditCommand.Format) throws -> ExitStatus {
+        let report = try self.report()
+        switch format {
+        case .text: AuditText(console).tell(report)
+        case .json: try console.write(AuditDocument(report))
+        case .github: AuditAnnotations(report).tell(console)
+        case .sarif: try console.write(AuditSARIF(report), inSnakeCase: false)
+        case .gitlab: try console.write(AuditCodeQuality(report).issues)
+        }
+        // Beside what only programs read, people are told what could not be read.
+        if format == .sarif || format == .gitlab {
+            for problem in report.problems { console.remark(AuditText.line(problem)) }
+        }
+        guard report.problems.isEmpty else { return .data }
+        let isBad = report.count(.error) > 0 || (isStrict && report.count(.warning) > 0)
+        return isBad ? .no : .success
+    }
+
+    private func report() throws(CommandFailure) -> AuditReport {
+        do throws(AuditFailure) {
+            return try audit.report()
+        } catch {
+            switch error {
+            case .missing(let path):
+                throw CommandFailure(.noInput, "There is nothing at \(path). Check the path.")
+            case .nothingToAudit:
+                throw CommandFailure(
+                    .noInput,
+                    "The paths hold no Xcode project, Info.plist, entitlements or Swift source.")
+            case .unknownTarget(let name, let known):
+                throw Self.unknown("--target", "target", name, known)
+            case .unknownConfiguration(let name, let known):
+                throw Self.unknown("--configuration", "build configuration", name, known)
+            }
+        }
+    }
+
+    private static func unknown(
+        _ option: String, _ noun: String, _ name: String, _ known: [String]
+    ) -> CommandFailure {
+        guard !known.isEmpty else {
+            return CommandFailure(
+                .usage, "\(option): there is no Xcode project with a \(noun) at these paths.")
+        }
+        return CommandFailure(
+            .usage,
+            "\(option): no \(noun) is called `\(name)`. There are "
+                + known.map { "`\($0)`" }.joined(separator: ", ") + ".")
+    }
+}
+
+extension AppFinding {
+    /// The target and the configurations that show the finding, in parentheses with a space in
+    /// front; empty where there are none to tell.
+    func origin(in report: AuditReport) -> String {
+        guard let target else { return "" }
+        let shows = configurations.count < report.configurationCount ? configurations : []
+        return " (" + ([target] + shows).joined(separator: ", ") + ")"
+    }
+}

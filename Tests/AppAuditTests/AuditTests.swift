@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Whole audits of real files.
+@Suite("Audit")
+struct AuditTests {
+    private static let handler = """
+        import UIKit
+        class AppDelegate: NSObject, UIApplicationDelegate {
+            func application(_ application: UIApplication,
+                didReceiveRemoteNotification info: [AnyHashable: Any]
+            ) async -> UIBackgroundFetchResult { .newData }
+            func schedule() {
+                BGTaskScheduler.shared.register(forTaskWithIdentifier: Tasks.refresh, using: nil) {
+                    ($0 as? BGAppRefreshTask)?.setTaskCompleted(success: true)
+                }
+            }
+        }
+        """
+    private static let entitlements = XML.dictionary([
+        ("aps-environment", "<string>development</string>")
+    ])
+
+    /// A project on disk whose app is in order but for what the settings change.
+    private static func project(
+        app: String = SampleProject.generatedInfo, release: String = "", extension: String = "",
+        entitlements: String = entitlements
+    ) throws -> TestFolder {
+        let folder = try TestFolder()
+        try folder.write(
+            SampleProject.text(
+                app: app + " CODE_SIGN_ENTITLEMENTS = \"App/$(TARGET_NAME).entitlements\";",
+                release: release, extension: `extension`),
+            to: "App.xcodeproj/project.pbxproj")
+        try folder.write("BASE_ID = com.example\n", to: "App.xcconfig")
+        try folder.write(handler, to: "App/AppDelegate.swift")
+        try folder.write(
+            "enum Tasks { static let refresh = \"a.refresh\" }", to: "Shared/Tasks.swift")
+        try folder.write("class Never { let provider = CXProvider() }", to: "Unused.swift")
+        try folder.write("class Left: UNNotificationServiceExtension {}", to: "Service/Left.swift")
+        try folder.write("class Service: UNNotificationServiceExtension {}", to: "Service/S.swift")
+        try folder.write(entitlements, to: "App/App.entitlements")
+        return folder
+    }
+
+    private static func rules(_ report: AuditReport) -> [String] {
+        report.findings.map { $0.diagnostic.rule.rawValue }
+    }
+
+    @Test("a generated Info.plist: the identifier in code is not permitted")
+    func generated() throws {
+        let folder = try Self.project()
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(Self.rules(report) == ["CF020"])
+        let finding = try #require(report.findings.first)
+        #expect(finding.diagnostic.severity == .error)
+        #expect(finding.file == folder.path + "/App/AppDelegate.swift")
+        #expect(finding.diagnostic.line == 7)
+        #expect(finding.target == "App")
+        #expect(finding.configurations == ["Debug", "Release"])
+        #expect(report.problems == [])
+        #expect(report.configurationCount == 2)
+    }
+
+    @Test("a finding in one configuration says so")
+    func configurations() throws {
+        let folder = try Self.project(
+            release: "INFOPLIST_KEY_UIBackgroundModes = fetch;")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        let finding = try #require(report.findings.first { $0.diagnostic.rule == "CF001" })
+        #expect(finding.configurations == ["Release"])
+        #expect(finding.file.hasSuffix("project.pbxproj"))
+        #expect(finding.diagnostic.pointer.hasSuffix("INFOPLIST_KEY_UIBackgroundModes"))
+        let debug = try Audit(
+            paths: [folder.path], sends: [.background], configurations: ["Debug"]
+        ).report()
+        #expect(!Self.rules(debug).contains("CF001"))
+    }
+
+    @Test("an Info.plist of its own, with build settings put in, and an entitlement missing")
+    func ownInfo() throws {
+        let folder = try Self.project(
+            app: "INFOPLIST_FILE = App/Info.plist;", entitlements: XML.dictionary([]))
+        try folder.write(
+            XML.dictionary([
+                ("UIBackgroundModes", XML.array("remote-notifications", "fetch")),
+                (
+                    "BGTaskSchedulerPermittedIdentifiers",
+                    XML.array("$(PRODUCT_BUNDLE_IDENTIFIER).refresh", "a.Refresh")
+                ),
+            ]), to: "App/Info.plist")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(Self.rules(report).sorted() == ["CF001", "CF005", "CF020"])
+        let info = try #require(report.files.first { $0.kind == .infoPlist })
+        let mode = try #require(info.findings.first?.diagnostic)
+        #expect(mode.pointer == "/UIBackgroundModes/0" && mode.line == 5)
+        let task = try #require(report.findings.first { $0.diagnostic.rule == "CF020" })
+        #expect(task.diagnostic.message.contains("`a.Refresh`"))
+    }
+
+    @Test("an extension: its settings, its synchronised folder and the app's prefix")
+    func serviceExtension() throws {
+        let folder = try Self.project(
+            extension: "INFOPLIST_FILE = Service/Info.plist; "
+                + "PRODUCT_BUNDLE_IDENTIFIER = com.example.service;")
+        try folder.write(
+            XML.dictionary([
+                (
+                    "NSExtension",
+                    "<dict><key>NSExtensionPointIdentifier</key>"
+                        + "<string>com.apple.usernotifications.service</string></dict>"
+                )
+            ]), to: "Service/Info.plist")
+        let report = try Audit(paths: [folder.path], targets: ["App", "Service"]).report()
+        let found = report.findings.filter { $0.diagnostic.rule == "CF016" }
+        // The class is missing in one file, and the bundle id is wrong in two configurations.
+        #expect(found.count == 3)
+        #expect(found.allSatisfy { $0.target == "Service" })
+        #expect(found.contains { $0.diagnostic.message.contains("`com.example.app`") })
+    }
+
+    @Test("only the sources of the target count, and of the packages beside the project")
+    func sources() throws {
+        let folder = try Self.project(
+            app: "GENERATE_INFOPLIST_FILE = YES; INFOPLIST_KEY_UIBackgroundModes = voip;")
+        let before = try Audit(paths: [folder.path]).report()
+        #expect(Self.rules(before).contains("CF008"))
+        #expect(!before.files.contains { $0.path.hasSuffix("Unused.swift") })
+        try folder.write(
+            "r.desiredPushTypes = [.voIP]; let p = CXProvider()", to: "Kit/Sources/Kit/Calls.swift")
+        let after = try Audit(paths: [folder.path]).report()
+        #expect(!Self.rules(after).contains("CF008"))
+    }
+
+    @Test("a target or a configuration that is not there is refused with those that are")
+    func names() throws {
+        let folder = try Self.project()
+        #expect(throws: AuditFailure.unknownTarget("Ap", known: ["App", "Service"])) {
+            try Audit(paths: [folder.path], targets: ["Ap"]).report()
+        }
+        #expect(
+            throws: AuditFailure.unknownConfiguration("Beta", known: ["Debug", "Release"])
+        ) { try Audit(paths: [folder.path], configurations: ["Beta"]).report() }
+    }
+
+    @Test("files without a project belong together")
+    func loose() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            XML.dictionary([("UIBackgroundModes", XML.array("remote-notification", "fetch"))]),
+            to: "App/Info.plist")
+        try folder.write(XML.dictionary([]), to: "Config/App.entitlements")
+        try folder.write("let x = 1", to: "App/Sources/A.swift")
+        try folder.write(Self.handler, to: "AppTests/A.swift")
+        try folder.write(XML.dictionary([("CLIENT_ID", "<string>a</string>")]), to: "G-Info.plist")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(Self.rules(report).sorted() == ["CF002", "CF005", "CF019"])
+        #expect(report.findings.allSatisfy { $0.target == nil && $0.configurations == [] })
+    }
+
+    @Test("source text in other languages keeps back what was not seen")
+    func foreignLanguages() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            XML.dictionary([("UIBackgroundModes", XML.array("remote-notification"))]),
+            to: "Info.plist")
+        try folder.write("let x = 1", to: "A.swift")
+        try folder.write("int main() {}", to: "main.m")
+        #expect(try Audit(paths: [folder.path]).report().findings == [])
+    }
+
+    @Test("a built app: a binary Info.plist, and entitlements from the code signature")
+    func builtApp() throws {
+        let folder = try TestFolder()
+        let info = try PropertyListSerialization.data(
+            fromPropertyList: [
+                "CFBundleExecutable": "App", "CFBundlePackageType": "APPL",
+                "CFBundleSupportedPlatforms": ["iPhoneOS"], "UIBackgroundModes": ["fetch"],
+            ], format: .binary, options: 0)
+        try folder.write(Array(info), to: "Payload/App.app/Info.plist")
+        try folder.write(SignedProgram.bytes(Self.entitlements), to: "Payload/App.app/App")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(Self.rules(report).sorted() == ["CF001", "CF007"])
+        let debuggable = XML.dictionary([
+            ("aps-environment", "<string>development</string>"), ("get-task-allow", "<true/>"),
+        ])
+        try folder.write(SignedProgram.bytes(debuggable), to: "Payload/App.app/App")
+        let again = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(Self.rules(again) == ["CF001"])
+    }
+
+    @Test("what cannot be understood is a problem with its place, and the rest is looked at")
+    func problems() throws {
+        let folder = try TestFolder()
+        try folder.write("<plist><dict><key>a</key></dict></plist>", to: "Info.plist")
+        try folder.write(
+            XML.dictionary([("aps-environment", "<string>live</string>")]), to: "A.entitlements")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.problems.map(\.place.column) == [14])
+        #expect(Self.rules(report) == ["CF006"])
+    }
+
+    @Test("a project that is none, and one that names a missing file, are problems")
+    func brokenProjects() throws {
+        let folder = try TestFolder()
+        try folder.write("{ a = b; }", to: "A.xcodeproj/project.pbxproj")
+        #expect(try Audit(paths: [folder.path]).report().problems.count == 1)
+        let other = try Self.project(app: "INFOPLIST_FILE = Missing.plist;")
+        let report = try Audit(paths: [other.path], sends: [.background]).report()
+        #expect(report.problems.map(\.place.file) == [other.path + "/Missing.plist"])
+        #expect(Self.rules(report) == [])
+    }
+
+    @Test("nothing to audit, and nothing at a path, are failures")
+    func nothing() throws {
+        let folder = try TestFolder()
+        #expect(throws: AuditFailure.nothingToAudit) { try Audit(paths: [folder.path]).report() }
+        #expect(throws: AuditFailure.missing(path: "/nonexistent")) {
+            try Audit(paths: ["/nonexistent"]).report()
+        }
+    }
+
+    @Test("pipes, devices, circles of links and files that are too large are not read")
+    func oddFiles() throws {
+        let folder = try TestFolder()
+        try #require(mkfifo(folder.path + "/Info.plist", 0o600) == 0)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/circle", withDestinationPath: folder.path)
+        try folder.write("let provider = 1", to: "A.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.findings == [] && report.problems == [])
+        let named = try Audit(paths: [folder.path + "/Info.plist"]).report()
+        #expect(named.problems.map(\.message) == ["the file cannot be read"])
+        let big = try folder.write(
+            [UInt8](repeating: 0x20, count: AuditLimits.propertyListBytes + 1), to: "big.plist")
+        #expect(try Audit(paths: [big]).report().problems.count == 1)
+        let zero = Audit(paths: ["/dev/zero"], sends: [.background])
+        #expect(throws: AuditFailure.nothingToAudit) { try zero.report() }
+    }
+}
+
+/// A program as the linker and codesign leave it, as far as the audit looks.
+enum SignedProgram {
+    /// A Mach-O file for 64 bits whose code signature holds these entitlements.
+    static func bytes(_ entitlements: String) -> [UInt8] {
+        let content = Array(entitlements.utf8)
+        var bytes = little(0xfeed_facf, 0, 0, 0, 2, 24, 0, 0)
+        bytes += little(0x19, 8)
+        bytes += little(0x1d, 16, 56, UInt32(20 + 8 + content.count))
+        bytes += big(0xfade_0cc0, UInt32(20 + 8 + content.count), 1, 5, 20)
+        bytes += big(0xfade_7171, UInt32(8 + content.count))
+        return bytes + content
+    }
+
+    private static func little(_ words: UInt32...) -> [UInt8] {
+        words.flatMap { bytes($0.byteSwapped) }
+    }
+
+    private static func big(_ words: UInt32...) -> [UInt8] { words.flatMap(bytes) }
+
+    private static func bytes(_ word: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> $0) }
+    }
+}

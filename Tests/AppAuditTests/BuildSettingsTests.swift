@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+@Suite("Build settings")
+struct BuildSettingsTests {
+    private static func settings(_ layers: [String: String]...) -> BuildSettings {
+        BuildSettings(
+            layers: layers.map { layer in
+                layer.mapValues { AppProperty(.string($0), at: AppPlace(file: "p")) }
+            }, builtIn: ["TARGET_NAME": "My App", "PRODUCT_NAME": "My App"])
+    }
+
+    @Test(
+        "settings are put into each other",
+        arguments: [
+            ("$(A)", "a"), ("${A}", "a"), ("x$(A)y$(B)", "xayba"), ("$(TARGET_NAME)", "My App"),
+            ("$(TARGET_NAME:rfc1034identifier)", "My-App"), ("$(A:upper)", "A"),
+            ("$(TARGET_NAME:c99extidentifier:lower)", "my_app"), ("$(MISSING)", "$(MISSING)"),
+            ("$(MISSING:default=z)", "z"), ("$(N_$(A))", "nested"), ("$", "$"), ("$(", "$("),
+            ("$()", "$()"), ("a$b", "a$b"),
+        ])
+    func expansion(text: String, value: String) {
+        let settings = Self.settings(["A": "a", "B": "b$(A)", "N_a": "nested"])
+        #expect(settings.expanded(text) == value)
+    }
+
+    @Test("a higher layer goes over a lower one, and can inherit from it")
+    func layers() {
+        let settings = Self.settings(
+            ["A": "low", "B": "low", "C": "low"], ["A": "high", "B": "$(inherited) high"],
+            ["C": "$(C) higher"])
+        #expect(settings.text("A")?.value == "high")
+        #expect(settings.text("B")?.value == "low high")
+        #expect(settings.text("C")?.value == "low higher")
+        #expect(settings.text("D") == nil)
+        #expect(settings.list("B").map(\.value) == ["low", "high"])
+    }
+
+    @Test("a setting for devices stands in where there is none for all")
+    func conditions() {
+        let settings = Self.settings([
+            "E[sdk=iphonesimulator*]": "simulator", "E[sdk=iphoneos*]": "device", "F": "all",
+            "F[sdk=iphoneos*]": "device",
+        ])
+        #expect(settings.text("E")?.value == "device")
+        #expect(settings.text("F")?.value == "all")
+    }
+
+    @Test("settings that name each other in a circle, or grow without end, come to an end")
+    func circles() {
+        let circle = Self.settings(["A": "$(B)", "B": "$(A)x"])
+        #expect(circle.text("A") != nil)
+        var doubling: [String: String] = ["S0": "xxxxxxxxxxxxxxxx"]
+        for index in 1..<40 { doubling["S\(index)"] = "$(S\(index - 1))$(S\(index - 1))" }
+        let text = Self.settings(doubling).text("S39")?.value ?? ""
+        #expect(text.utf8.count <= 2 * AuditLimits.settingBytes)
+    }
+
+    @Test("files of settings include each other")
+    func files() throws {
+        let texts = [
+            "d/a.xcconfig": """
+            // A comment
+            #include "b.xcconfig"
+            #include? "missing.xcconfig"
+            NAME = value // comment
+            E[sdk=iphoneos*] = device;
+            """,
+            "d/b.xcconfig": "#include \"a.xcconfig\"\nNAME = other\nLOW = 1\r\n",
+        ]
+        let files = SettingsFiles { texts[$0].map { Array($0.utf8) } }
+        let settings = files.settings(in: "d/a.xcconfig")
+        #expect(settings["NAME"]?.string == "value")
+        #expect(settings["LOW"]?.string == "1")
+        #expect(settings["E[sdk=iphoneos*]"]?.string == "device")
+        #expect(settings["NAME"]?.place.line == 4)
+        #expect(settings.count == 3)
+    }
+
+    @Test(
+        "paths are joined and shortened",
+        arguments: [
+            ("a", "b", "a/b"), ("a/b", "../c", "a/c"), ("a", "/c", "/c"), ("", "c", "c"),
+            ("..", "../c", "../../c"), ("/", "../c", "/c"), (".", "./c//d", "c/d"),
+            ("a", "..", "."),
+        ])
+    func paths(folder: String, path: String, joined: String) {
+        #expect(Paths.join(folder, path) == joined)
+    }
+}

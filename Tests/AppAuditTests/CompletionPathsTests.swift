@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+@Suite("Completion paths")
+struct CompletionPathsTests {
+    /// The lines of the body, from 1, on which paths end that call no completion handler; 0 for
+    /// the function as a whole.
+    private static func gaps(_ body: String) -> [Int] {
+        let source =
+            "func application(_ a: A, didReceiveRemoteNotification u: U, "
+            + "fetchCompletionHandler done: @escaping (R) -> Void) {\n\(body)\n}"
+        let text = SourceText(Array(source.utf8), path: "a.swift")
+        return SourceReader.observations(in: text, SourceConstants())
+            .filter { $0.subject == .pathWithoutCompletion }.map { $0.place.line - 1 }
+    }
+
+    @Test(
+        "a path on which the handler is not called is found",
+        arguments: [
+            ("", [0]), ("sync()", [0]), ("if a { done(.newData) }", [0]),
+            ("guard let x else { return }\ndone(.newData)", [1]),
+            ("if a {\nreturn\n}\ndone(.newData)", [2]),
+            ("if a { done(.newData) } else if b { done(.noData) }", [0]),
+            ("switch a {\ncase .b: done(.newData)\ndefault: break\n}", [0]),
+            ("switch a {\ncase .b: return\ndefault: done(.noData)\n}", [2]),
+            ("do {\ntry f()\ndone(.newData)\n} catch {\nlog(error)\n}", [0]),
+            ("sync {\nif $0 { done(.newData) }\n}", [1]),
+            ("sync { r in\nguard r else { return }\ndone(.newData)\n}", [2]),
+            ("for x in y { done(.newData) }", [0]),
+            ("while a {\nreturn\n}\ndone(.noData)", [2]),
+        ])
+    func gap(body: String, lines: [Int]) { #expect(Self.gaps(body) == lines) }
+
+    @Test(
+        "a handler that is called, or handed on, on every path is let be",
+        arguments: [
+            "done(.newData)", "sync(completion: done)", "defer { done(.newData) }\nif a { return }",
+            "if a { done(.newData) } else { done(.noData) }", "return done(.noData)",
+            "if a {\ndone(.noData)\nreturn\n}\nsync { done(.newData) }",
+            "guard let x else {\ndone(.failed)\nreturn\n}\nTask {\nawait sync()\ndone(.newData)\n}",
+            "switch a {\ncase .b, .c:\ndone(.newData)\ncase let .d(x): sync(x, done)\n}",
+            "do { try f(); done(.newData) } catch { done(.failed) }",
+            "sync { r in\nswitch r {\ncase .success: done(.a)\ncase .failure: done(.b)\n}\n}",
+            "let x = list.map { return $0 }\ndone(.newData)",
+            "repeat { done(.newData) } while a", "fatalError()",
+            "func finish() { done(.newData) }\nsync(finish)",
+            "if a, let b = f(c) { done(.newData) } else { done(.noData) }",
+            "guard a else { return done(.noData) }\nsync { done(.newData) }",
+        ])
+    func whole(body: String) { #expect(Self.gaps(body) == []) }
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+@Suite("Source text")
+struct SourceReaderTests {
+    typealias Subject = SourceObservation.Subject
+
+    private static func observations(_ source: String) -> [SourceObservation] {
+        let text = SourceText(Array(source.utf8), path: "a.swift")
+        var constants = SourceConstants()
+        constants.add(text)
+        return SourceReader.observations(in: text, constants)
+    }
+
+    /// Inside of the function that the system calls when an app has launched.
+    private static func atLaunch(_ body: String) -> String {
+        """
+        class AppDelegate: NSObject, UIApplicationDelegate {
+          func application(_ app: UIApplication,
+            didFinishLaunchingWithOptions o: [UIApplication.LaunchOptionsKey: Any]?) -> Bool {
+            \(body)
+            return true
+          }
+        }
+        """
+    }
+
+    static func register(_ identifier: String) -> String {
+        "BGTaskScheduler.shared.register(forTaskWithIdentifier: \(identifier), using: nil) { _ in }"
+    }
+
+    private static let identifiersCases: [(String, String?)] = [
+        (register("\"a.b\""), "a.b"),
+        ("let id = \"a.b\"\n" + register("id"), "a.b"),
+        ("enum T { static let id = \"a.b\" }\n" + register("T.id"), "a.b"),
+        ("enum C { enum T { static let id: String = \"a.b\" } }\n" + register("C.T.id"), "a.b"),
+        ("enum T: String { case id = \"a.b\" }\n" + register("T.id.rawValue"), "a.b"),
+        ("class S { static let id = \"a.b\"; func f() { \(register("Self.id")) } }", "a.b"),
+        ("let id = \"a\"; struct B { let id = \"b\" }\n" + register("id"), nil),
+        (
+            "enum A { static let id = \"a\" }; enum B { static let id = \"b\" }\n"
+                + register("B.id"), "b"
+        ),
+        (register("prefix + \".b\""), nil), (register("\"\\(bundle).b\""), nil),
+        (register("makeID()"), nil), (register("unknown"), nil),
+    ]
+
+    @Test("identifiers of tasks are resolved", arguments: identifiersCases)
+    func identifiers(source: String, identifier: String?) {
+        let found = Self.observations(source).map(\.subject)
+        #expect(found.contains(.registeredTask(identifier, .unknown)), "\(found)")
+    }
+
+    @Test(
+        "comments, literals and other words are not code",
+        arguments: [
+            "// \(register("\"a\""))", "/* /* */ \(register("\"a\"")) */",
+            "let s = \"registerForRemoteNotifications()\"",
+            "let s = #\"registerForRemoteNotifications()\"#",
+            "let s = \"\"\"\nregisterForRemoteNotifications()\n\"\"\"",
+            "func registerForRemoteNotificationsLater() {}", "let r = #/CXProvider/#",
+        ])
+    func notCode(source: String) { #expect(Self.observations(source) == []) }
+
+    @Test("code inside of an interpolation is code")
+    func interpolation() {
+        let found = Self.observations(#"let s = "a \(f("b", CXProvider())) c" + "\(x)""#)
+        #expect(found.map(\.subject) == [.callInterface])
+    }
+
+    private static let occasionsCases: [(String, SourceObservation.Occasion)] = [
+        (
+            atLaunch("UIApplication.shared.registerForRemoteNotifications()"),
+            SourceObservation.Occasion.launch
+        ),
+        ("struct A: App { init() { a.registerForRemoteNotifications() } }", .launch),
+        (
+            "struct V: View { var body: some View { Text(\"\").onAppear { "
+                + "a.registerForRemoteNotifications() } } }", .view
+        ),
+        (
+            "struct V: View { var body: some View { Text(\"\").task(priority: .low) { "
+                + "a.registerForRemoteNotifications() } } }", .view
+        ),
+        (
+            "class C: UIViewController { override func viewDidLoad() { "
+                + "a.registerForRemoteNotifications() } }", .view
+        ),
+        (
+            "class D: NSObject, UIWindowSceneDelegate { func scene(_ s: UIScene, willConnectTo "
+                + "x: S, options: O) { a.registerForRemoteNotifications() } }", .scene
+        ),
+        (
+            "func f() { c.requestAuthorization(options: [.alert]) { granted, _ in if granted { "
+                + "DispatchQueue.main.async { a.registerForRemoteNotifications() } } } }",
+            .permission
+        ),
+        (
+            "func f() { c.requestAuthorization(options: o) { (ok, e) in guard ok else { return }\n"
+                + "a.registerForRemoteNotifications() } }", .permission
+        ),
+        (
+            "func f() async { let ok = try await c.requestAuthorization(options: o)\n"
+                + "if ok { a.registerForRemoteNotifications() } }", .permission
+        ),
+        (
+            "func f() { if s.authorizationStatus == .authorized { "
+                + "a.registerForRemoteNotifications() } }", .permission
+        ),
+        (
+            "func f() { c.requestAuthorization(options: o) { granted, _ in log(granted) }\n"
+                + "a.registerForRemoteNotifications() }", .unknown
+        ),
+        (
+            "func f() { c.requestAuthorization(options: o) { granted, _ in "
+                + "a.registerForRemoteNotifications() } }", .unknown
+        ),
+        (
+            "func f() { if !UIApplication.shared.isRegisteredForRemoteNotifications { "
+                + "a.registerForRemoteNotifications() } }", .flag
+        ),
+        ("func f() { a.registerForRemoteNotifications() }", .unknown),
+        ("a.registerForRemoteNotifications()", .unknown),
+    ]
+
+    @Test("when a registration runs", arguments: occasionsCases)
+    func occasions(source: String, occasion: SourceObservation.Occasion) {
+        let found = Self.observations(source).map(\.subject)
+        #expect(found.contains(.remoteNotificationRegistration(occasion)), "\(found)")
+    }
+
+    private static let handler =
+        "func application(_ a: UIApplication, "
+        + "didReceiveRemoteNotification u: [AnyHashable: Any]"
+
+    private static let handlersCases: [(String, Subject, Bool)] = [
+        (
+            handler + ") async -> UIBackgroundFetchResult { .noData }",
+            Subject.remoteNotificationHandler(inSceneDelegate: false), true
+        ),
+        (
+            handler + ", fetchCompletionHandler c: @escaping (R) -> Void) { c(.noData) }",
+            .remoteNotificationHandler(inSceneDelegate: false), true
+        ),
+        (
+            "class SceneDelegate { \(handler)) async -> R { .noData } }",
+            .remoteNotificationHandler(inSceneDelegate: true), true
+        ),
+        (handler + ") { }", .remoteNotificationHandler(inSceneDelegate: false), false),
+        (
+            "import AppKit\n" + handler + ") { }",
+            .remoteNotificationHandler(inSceneDelegate: false), true
+        ),
+        (
+            "func didReceiveRemoteNotification(_ u: [AnyHashable: Any]) async -> R { .noData }",
+            .remoteNotificationHandler(inSceneDelegate: false), true
+        ),
+    ]
+
+    @Test("handlers of pushes", arguments: handlersCases)
+    func handlers(source: String, subject: Subject, isSeen: Bool) {
+        #expect(Self.observations(source).map(\.subject).contains(subject) == isSeen)
+    }
+
+    private static func voip(_ body: String, _ more: String = "") -> String {
+        "class P: NSObject, PKPushRegistryDelegate { func pushRegistry(_ r: PKPushRegistry, "
+            + "didReceiveIncomingPushWith p: PKPushPayload, for t: PKPushType\(more), completion: "
+            + "@escaping () -> Void) {\n\(body)\n} }"
+    }
+
+    private static let voipHandlersCases: [(String, Subject, Bool)] = [
+        (
+            voip("provider.reportNewIncomingCall(with: id, update: u) { _ in completion() }"),
+            Subject.lateReport, false
+        ),
+        (
+            voip("let c = await fetch()\nprovider.reportNewIncomingCall(with: id, update: u)"),
+            .lateReport, true
+        ),
+        (
+            voip("try await provider.reportNewIncomingCall(with: id, update: u)"), .lateReport,
+            false
+        ),
+        (
+            voip("Task { try await provider.reportNewIncomingCall(with: id, update: u) }"),
+            .lateReport, true
+        ),
+        (
+            voip(
+                "session.dataTask(with: url) { _, _, _ in\n"
+                    + "provider.reportNewIncomingCall(with: id, update: u) {} }.resume()"),
+            .lateReport, true
+        ),
+        (voip("print(p.dictionaryPayload); completion()"), .voipHandlerWithoutReport, true),
+        (voip("calls.incoming(p); completion()"), .voipHandlerWithoutReport, false),
+        (voip("calls.incoming(p)"), .voipHandler(takesMetadata: false), true),
+        (
+            voip("calls.incoming(p)", ", metadata: PKVoIPPushMetadata"),
+            .voipHandler(takesMetadata: true), true
+        ),
+        ("r.desiredPushTypes = [.voIP]", .voipRegistration, true),
+        ("r.desiredPushTypes = [PKPushType.fileProvider]", .voipRegistration, false),
+    ]
+
+    @Test("handlers of VoIP pushes", arguments: voipHandlersCases)
+    func voipHandlers(source: String, subject: Subject, isSeen: Bool) {
+        #expect(Self.observations(source).map(\.subject).contains(subject) == isSeen)
+    }
+
+    private static func token(_ body: String) -> String {
+        "func application(_ a: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken "
+            + "deviceToken: Data) { \(body) }"
+    }
+
+    private static let deviceTokensCases: [(String, Subject, Bool)] = [
+        (token("let s = deviceToken.description"), Subject.describedDeviceToken, true),
+        (token("let s = \"\\(deviceToken)\""), .describedDeviceToken, true),
+        (token("let s = String(describing: deviceToken)"), .describedDeviceToken, true),
+        (
+            token("let s = deviceToken.map { String(format: \"%02x\", $0) }.joined()"),
+            .describedDeviceToken, false
+        ),
+        (
+            "func send(deviceToken: String) { let s = \"/3/device/\\(deviceToken)\" }",
+            .describedDeviceToken, false
+        ),
+        ("func f(c: C) { let s = credentials.token.description }", .describedDeviceToken, true),
+        (
+            token("UserDefaults.standard.set(deviceToken, forKey: \"t\")"), .storedDeviceToken,
+            true
+        ),
+        ("@AppStorage(\"pushToken\") var t: String?", .storedDeviceToken, true),
+        (
+            "UserDefaults.standard.set(accessToken, forKey: \"accessToken\")",
+            .storedDeviceToken,
+            false
+        ),
+        (token("guard deviceToken.count == 32 else { return }"), .fixedTokenLength, true),
+        (token("guard deviceToken.count > 0 else { return }"), .fixedTokenLength, false),
+        ("let tokenPattern = \"^[0-9a-f]{64}$\"", .fixedTokenLength, true),
+        ("let digestPattern = \"^[0-9a-f]{64}$\"", .fixedTokenLength, false),
+    ]
+
+    @Test("what becomes of device tokens", arguments: deviceTokensCases)
+    func deviceTokens(source: String, subject: Subject, isSeen: Bool) {
+        #expect(Self.observations(source).map(\.subject).contains(subject) == isSeen)
+    }
+
+    private static let wordsCases: [(String, Subject)] = [
+        ("manager.allowsBackgroundLocationUpdates = true", Subject.backgroundLocation),
+        ("scene.backgroundTask(.appRefresh(\"a\")) { }", .registeredTask("a", .launch)),
+        (
+            "let r = BGProcessingTaskRequest(identifier: \"p\")",
+            .requestedTask("p", .processing)
+        ),
+        ("let r = BGProcessingTaskRequest(identifier: \"p\")", .backgroundWork(.processing)),
+        ("let a = try Activity.request(attributes: x, pushType: .token)", .pushedLiveActivity),
+        ("for await t in Activity<A>.pushToStartTokenUpdates {}", .pushedLiveActivity),
+        ("struct H: WidgetPushHandler { }", .widgetPushHandler),
+        ("class S: UNNotificationServiceExtension { }", .serviceExtension),
+        (
+            "class S: UNNotificationServiceExtension { func f() { h(UNNotificationContent()) } }",
+            .hiddenNotification
+        ),
+        ("let c = try content.updating(from: intent)", .communicationStyle),
+        ("let a = AVAudioSession.sharedInstance()", .feature(.audio)),
+        ("if await Storefront.current?.countryCode == \"CHN\" { }", .regionSwitch),
+        (
+            "func application(_ a: A, performFetchWithCompletionHandler c: @escaping C) {}",
+            .legacyFetch
+        ),
+    ]
+
+    @Test("features and other words", arguments: wordsCases)
+    func words(source: String, subject: Subject) {
+        #expect(Self.observations(source).map(\.subject).contains(subject))
+    }
+
+    @Test("places are those of the words, and #if is noted")
+    func places() throws {
+        let found = Self.observations(
+            "\n/* é */ #if DEBUG\n  é(CXProvider())\n#endif\nCXProvider()")
+        #expect(found.map(\.place.line) == [3, 5])
+        #expect(found.map(\.place.column) == [5, 1])
+        #expect(found.map(\.isConditional) == [true, false])
+    }
+}

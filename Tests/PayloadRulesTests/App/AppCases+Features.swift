@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+private let oldHandler = SourceObservation.Subject.voipHandler(takesMetadata: false)
+private let newHandler = SourceObservation.Subject.voipHandler(takesMetadata: true)
+
+extension AppCase {
+    private static let talk = "com.apple.developer.push-to-talk"
+    private static let location = "com.apple.developer.location.push"
+    private static let filtering = "com.apple.developer.usernotifications.filtering"
+
+    static let voip: [AppCase] = [
+        source("CF008", "mode only", [], info: Plist.modes("voip"), .warning),
+        source("CF008", "registration only", [.voipRegistration], info: [:], .warning),
+        AppCase("CF008", "sent", .app([.voip], info: Plist.modes("fetch")), .error),
+        source("CF008", "both", [.voipRegistration], info: Plist.modes("voip"), nil),
+        source("CF008", "neither", [], nil),
+
+        source("CF009", "no CallKit", [.voipRegistration], .warning),
+        source(
+            "CF009", "idle handler",
+            [.voipRegistration, oldHandler, .voipHandlerWithoutReport, .callInterface], .warning),
+        source("CF009", "reported", [.voipRegistration, oldHandler, .callInterface], nil),
+
+        source("CF010", "late", [oldHandler, .lateReport, .callInterface], .warning),
+        source("CF010", "at once", [oldHandler, .callInterface], nil),
+
+        AppCase(
+            "CF011", "old handler", .app(seen: [oldHandler], deploymentTarget: "26.4"), .note),
+        AppCase(
+            "CF011", "both", .app(seen: [oldHandler, newHandler], deploymentTarget: "27.0"), nil),
+        AppCase("CF011", "older", .app(seen: [oldHandler], deploymentTarget: "26.3"), nil),
+
+        AppCase(
+            "CF014", "no switch", .app(seen: [.callInterface], storefronts: ["CHN"]), .warning),
+        AppCase(
+            "CF014", "a switch",
+            .app(seen: [.callInterface, .regionSwitch], storefronts: ["CHN"]), nil),
+        AppCase("CF014", "elsewhere", .app(seen: [.callInterface], storefronts: ["FRA"]), nil),
+
+        AppCase(
+            "CF015", "no entitlements",
+            .app(info: Plist.modes("push-to-talk"), entitlements: [:]), .error),
+        AppCase(
+            "CF015", "no push",
+            .app(info: Plist.modes("push-to-talk"), entitlements: [talk: .boolean(true)]), .error),
+        AppCase("CF015", "no mode", .app([.pushToTalk], info: [:]), .error),
+        AppCase(
+            "CF015", "whole",
+            .app(
+                info: Plist.modes("push-to-talk"),
+                entitlements: [talk: .boolean(true), "aps-environment": .string("development")]),
+            nil),
+    ]
+
+    static func service(
+        _ extensionMembers: [String: String], identifier: String = "com.example.app.service",
+        entitlements: [String: AppProperty.Value]? = nil, seen: [SourceObservation.Subject]? = nil
+    ) -> AppFacts {
+        .app(
+            info: [:],
+            extensions: [
+                .sample(
+                    "Service", identifier: identifier,
+                    info: ["NSExtension": .members(extensionMembers)], entitlements: entitlements,
+                    seen: seen)
+            ])
+    }
+
+    private static let servicePoint = "com.apple.usernotifications.service"
+    private static let goodService = [
+        "NSExtensionPointIdentifier": servicePoint, "NSExtensionPrincipalClass": "M.Service",
+    ]
+
+    static let extensions: [AppCase] = [
+        AppCase("CF016", "prefix", service(goodService, identifier: "com.example.service"), .error),
+        AppCase(
+            "CF016", "no class", service(["NSExtensionPointIdentifier": servicePoint]), .error),
+        AppCase(
+            "CF016", "misspelt point",
+            service(["NSExtensionPointIdentifier": "com.apple.usernotification.service"]), .error),
+        AppCase(
+            "CF016", "other point",
+            service(
+                ["NSExtensionPointIdentifier": "com.apple.widgetkit-extension"],
+                seen: [.serviceExtension]),
+            .warning),
+        AppCase("CF016", "good", service(goodService), nil),
+        AppCase(
+            "CF016", "a widget",
+            service(["NSExtensionPointIdentifier": "com.apple.widgetkit-extension"]), nil),
+
+        AppCase(
+            "CF017", "not entitled",
+            service(goodService, entitlements: [:], seen: [.hiddenNotification]), .warning),
+        AppCase(
+            "CF017", "entitled",
+            service(
+                goodService, entitlements: [filtering: .boolean(true)],
+                seen: [.hiddenNotification]),
+            nil),
+
+        AppCase("CF023", "sent", .app([.location], entitlements: [:]), .warning),
+        AppCase(
+            "CF023", "an extension",
+            .app(
+                entitlements: [:],
+                extensions: [
+                    .sample(
+                        "Location",
+                        info: [
+                            "NSExtension": .members([
+                                "NSExtensionPointIdentifier": "com.apple.location.push.service"
+                            ])
+                        ])
+                ]), .warning),
+        AppCase(
+            "CF023", "entitled", .app([.location], entitlements: [location: .boolean(true)]), nil),
+
+        AppCase("CF024", "sent", .app([.liveActivity], info: [:]), .warning),
+        AppCase(
+            "CF024", "false",
+            .app(info: ["NSSupportsLiveActivities": .boolean(false)], seen: [.pushedLiveActivity]),
+            .warning),
+        AppCase(
+            "CF024", "not frequent",
+            .app([.liveActivity], info: ["NSSupportsLiveActivities": .boolean(true)]), .note),
+        AppCase(
+            "CF024", "supported",
+            .app(
+                [.liveActivity],
+                info: [
+                    "NSSupportsLiveActivities": .string("YES"),
+                    "NSSupportsLiveActivitiesFrequentUpdates": .boolean(false),
+                ]), nil),
+
+        AppCase(
+            "CF025", "not entitled",
+            .app(
+                extensions: [.sample("Widget", entitlements: [:], seen: [.widgetPushHandler])]),
+            .warning),
+        AppCase(
+            "CF025", "entitled",
+            .app(
+                extensions: [
+                    .sample(
+                        "Widget", entitlements: ["aps-environment": .string("development")],
+                        seen: [.widgetPushHandler])
+                ]), nil),
+    ]
+
+    private static func permitting(_ identifier: String) -> [String: AppProperty.Value] {
+        ["BGTaskSchedulerPermittedIdentifiers": .list(identifier)]
+    }
+
+    static let scheduling: [AppCase] = [
+        source("CF019", "fetch", [], info: Plist.modes("fetch"), .warning),
+        source(
+            "CF019", "processing", [.backgroundWork(.appRefresh)], info: Plist.modes("processing"),
+            .warning),
+        source(
+            "CF019", "used", [.backgroundWork(.appRefresh), .backgroundWork(.processing)],
+            info: Plist.modes("fetch", "processing"), nil),
+        source("CF019", "older way", [.legacyFetch], info: Plist.modes("fetch"), nil),
+
+        source("CF020", "no list", [.registeredTask("a.sync", .launch)], .error),
+        source(
+            "CF020", "case", [.registeredTask("a.Sync", .launch)], info: permitting("a.sync"),
+            .error),
+        source(
+            "CF020", "requested", [.requestedTask("a.sync", .appRefresh)],
+            info: permitting("a.other"), .error),
+        source(
+            "CF020", "wildcard, refresh", [.requestedTask("a.sync", .appRefresh)],
+            info: permitting("a.*"), .error),
+        source(
+            "CF020", "wildcard, continued", [.requestedTask("a.sync", .continued)],
+            info: permitting("a.*"), nil),
+        source(
+            "CF020", "permitted", [.registeredTask("a.sync", .launch)], info: permitting("a.sync"),
+            nil),
+        source("CF020", "not resolved", [.registeredTask(nil, .launch)], nil),
+        source(
+            "CF020", "a setting", [.registeredTask("com.example.sync", .launch)],
+            info: permitting("$(PRODUCT_BUNDLE_IDENTIFIER).sync"), nil),
+
+        source(
+            "CF021", "twice", [.registeredTask("a", .launch), .registeredTask("a", .launch)],
+            .warning),
+        source("CF021", "late", [.registeredTask("a", .view)], .warning),
+        source(
+            "CF021", "two", [.registeredTask("a", .launch), .registeredTask("b", .launch)], nil),
+        AppCase(
+            "CF021", "in two branches of #if",
+            AppFacts(bundles: [
+                AppFacts.Bundle(
+                    sources: AppFacts.Sources(
+                        [0, 1].map {
+                            SourceObservation(
+                                .registeredTask("a", .launch), at: AppPlace(file: "a", offset: $0),
+                                isConditional: true)
+                        }))
+            ]), nil),
+    ]
+
+    static let modes: [AppCase] = [
+        source("CF022", "no mode", [.backgroundLocation], .warning),
+        source("CF022", "the mode", [.backgroundLocation], info: Plist.modes("location"), nil),
+
+        source("CF030", "no feature", [], info: Plist.modes("audio"), .note),
+        source("CF030", "no mode at all", [], info: Plist.modes("audoi"), .note),
+        source("CF030", "a feature", [.feature(.audio)], info: Plist.modes("audio"), nil),
+    ]
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+private let handler = SourceObservation.Subject.remoteNotificationHandler(inSceneDelegate: false)
+private let sceneHandler = SourceObservation.Subject.remoteNotificationHandler(
+    inSceneDelegate: true)
+
+extension AppCase {
+    static let waking: [AppCase] = [
+        AppCase("CF001", "no modes", .app([.background], info: [:]), .error),
+        AppCase(
+            "CF001", "another mode", .app([.background], info: Plist.modes("fetch")), .error),
+        AppCase(
+            "CF001", "misspelt", .app([.background], info: Plist.modes("remote-notifications")),
+            .error),
+        AppCase(
+            "CF001", "allowed", .app([.background], info: Plist.modes("remote-notification")), nil),
+        AppCase("CF001", "not sent", .app([.voip], info: [:]), nil),
+        AppCase("CF001", "no Info.plist", .app([.background]), nil),
+        AppCase("CF001", "macOS", .app([.background], info: [:], platform: .macOS), nil),
+
+        source("CF002", "no handler", [], info: Plist.modes("remote-notification"), .warning),
+        source("CF002", "handled", [handler], info: Plist.modes("remote-notification"), nil),
+        AppCase(
+            "CF002", "not all was read",
+            .app(info: Plist.modes("remote-notification"), seen: [], isComplete: false), nil),
+        AppCase(
+            "CF002", "no source text", .app(info: Plist.modes("remote-notification")), nil),
+
+        source("CF003", "a path", [handler, .pathWithoutCompletion], .warning),
+        source("CF003", "none", [handler], nil),
+
+        source("CF004", "scene delegate", [sceneHandler], .warning),
+        source("CF004", "both delegates", [sceneHandler, handler], nil),
+        source("CF004", "task in a view", [.registeredTask("a", .view)], .warning),
+        source("CF004", "task at launch", [.registeredTask("a", .launch)], nil),
+        source("CF004", "token in a view", [.remoteNotificationRegistration(.view)], .warning),
+        source(
+            "CF004", "token in a view too",
+            [.remoteNotificationRegistration(.view), .remoteNotificationRegistration(.launch)],
+            nil),
+    ]
+
+    static let registration: [AppCase] = [
+        source("CF026", "behind a flag", [.remoteNotificationRegistration(.flag)], .warning),
+        source("CF026", "in defaults", [.storedDeviceToken], .warning),
+        source("CF026", "at launch", [.remoteNotificationRegistration(.launch)], nil),
+
+        source("CF027", "described", [.describedDeviceToken], .warning),
+        source("CF027", "not described", [handler], nil),
+
+        source("CF028", "fixed", [.fixedTokenLength], .warning),
+        source("CF028", "not fixed", [handler], nil),
+
+        source(
+            "CF032", "sent", [.remoteNotificationRegistration(.permission)], sends: [.background],
+            .warning),
+        source(
+            "CF032", "allowed", [.remoteNotificationRegistration(.permission)],
+            info: Plist.modes("remote-notification"), .warning),
+        source(
+            "CF032", "only alerts", [.remoteNotificationRegistration(.permission)],
+            sends: [.alert], nil),
+        source(
+            "CF032", "elsewhere too",
+            [
+                .remoteNotificationRegistration(.permission),
+                .remoteNotificationRegistration(.launch),
+            ],
+            sends: [.background], nil),
+    ]
+
+    private static let critical = "com.apple.developer.usernotifications.critical-alerts"
+    private static let unrestricted = "com.apple.developer.pushkit.unrestricted-voip"
+    private static let communication = "com.apple.developer.usernotifications.communication"
+
+    static let entitlements: [AppCase] = [
+        AppCase("CF005", "sent", .app([.alert], entitlements: [:]), .error),
+        AppCase(
+            "CF005", "the mode",
+            .app(info: Plist.modes("remote-notification"), entitlements: [:]), .error),
+        AppCase(
+            "CF005", "source text", .app(entitlements: [:], seen: [.voipRegistration]), .warning),
+        AppCase(
+            "CF005", "macOS, iOS's name",
+            .app(
+                [.alert], entitlements: ["aps-environment": .string("production")], platform: .macOS
+            ),
+            .error),
+        AppCase(
+            "CF005", "platform not known",
+            .app(
+                [.alert],
+                entitlements: ["com.apple.developer.aps-environment": .string("production")],
+                platform: nil),
+            nil),
+        AppCase(
+            "CF005", "there",
+            .app([.alert], entitlements: ["aps-environment": .string("development")]), nil),
+        AppCase("CF005", "not known", .app([.alert]), nil),
+        AppCase("CF005", "no pushes", .app(info: [:], entitlements: [:], seen: []), nil),
+
+        AppCase(
+            "CF006", "sandbox", .app(entitlements: ["aps-environment": .string("sandbox")]),
+            .error),
+        AppCase("CF006", "true", .app(entitlements: ["aps-environment": .boolean(true)]), .error),
+        AppCase(
+            "CF006", "a setting",
+            .app(entitlements: ["aps-environment": .string("$(APS_ENVIRONMENT)")]), nil),
+        AppCase(
+            "CF006", "production", .app(entitlements: ["aps-environment": .string("production")]),
+            nil),
+
+        AppCase(
+            "CF007", "exported",
+            .app(entitlements: ["aps-environment": .string("development")], isExported: true),
+            .warning),
+        AppCase(
+            "CF007", "in the project",
+            .app(entitlements: ["aps-environment": .string("development")]), nil),
+        AppCase(
+            "CF007", "production",
+            .app(entitlements: ["aps-environment": .string("production")], isExported: true), nil),
+
+        AppCase("CF012", "asked", .app(entitlements: [unrestricted: .boolean(true)]), .error),
+        AppCase(
+            "CF012", "for talk", .app(entitlements: [unrestricted + ".ptt": .boolean(true)]), .error
+        ),
+        AppCase("CF012", "not asked", .app(entitlements: [:]), nil),
+
+        AppCase("CF013", "misplaced", .app(info: [unrestricted: .boolean(true)]), .warning),
+        AppCase("CF013", "not there", .app(info: [:]), nil),
+
+        AppCase("CF018", "missing", .app([.timeSensitive], entitlements: [:]), .error),
+        AppCase(
+            "CF018", "false", .app([.critical], entitlements: [critical: .boolean(false)]), .error),
+        AppCase(
+            "CF018", "granted", .app([.critical], entitlements: [critical: .boolean(true)]), nil),
+        AppCase("CF018", "not sent", .app([.alert], entitlements: [:]), nil),
+
+        AppCase("CF029", "sent", .app([.communication], entitlements: [:]), .note),
+        AppCase(
+            "CF029", "source text", .app(entitlements: [:], seen: [.communicationStyle]), .note),
+        AppCase(
+            "CF029", "granted",
+            .app([.communication], entitlements: [communication: .boolean(true)]), nil),
+
+        AppCase("CF031", "sent", .app([.broadcast], info: [:]), .note),
+        AppCase("CF031", "not sent", .app([.liveActivity], info: [:]), nil),
+    ]
+}

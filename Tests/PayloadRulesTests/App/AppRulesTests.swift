@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@Suite("App rules")
+struct AppRulesTests {
+    @Test("find what breaks a rule, and nothing in what keeps it", arguments: AppCase.all)
+    func appCase(_ example: AppCase) throws {
+        let found = AppRules.findings(in: example.facts)
+            .filter { $0.diagnostic.rule == example.rule }
+        guard let severity = example.severity else {
+            #expect(found.isEmpty)
+            return
+        }
+        let finding = try #require(found.first)
+        #expect(found.map(\.diagnostic.severity).max() == severity)
+        #expect(!finding.file.isEmpty)
+        #expect(!finding.diagnostic.message.isEmpty && finding.diagnostic.fix.hasSuffix("."))
+    }
+
+    @Test("every rule of the table has an app that breaks it and one that keeps it")
+    func everyRuleIsTested() {
+        let broken = Set(AppCase.all.filter { $0.severity != nil }.map(\.rule))
+        let kept = Set(AppCase.all.filter { $0.severity == nil }.map(\.rule))
+        let table = Set(AppRules.table.map(\.id))
+        #expect(broken == table)
+        #expect(kept == table)
+    }
+
+    @Test("the table is the one that the reference asks for")
+    func tableIsComplete() {
+        let expected = (1...32).map { RuleID(rawValue: $0 < 10 ? "CF00\($0)" : "CF0\($0)") }
+        #expect(AppRules.table.map(\.id) == expected)
+        #expect(AppRules.rule("CF020")?.severity == .error)
+        #expect(AppRules.rule("CF033") == nil)
+    }
+
+    @Test("every rule has a manual page", arguments: AppRules.table.map(\.id))
+    func textsAreWhole(id: RuleID) throws {
+        let rule = try #require(AppRules.rule(id))
+        #expect(!rule.title.isEmpty && !rule.title.hasSuffix("."))
+        #expect(rule.rationale.hasSuffix("."))
+        #expect(rule.fix.hasSuffix("."))
+        #expect(!rule.evidence.isEmpty)
+    }
+
+    @Test("what rests on source text is at most a warning, except for identifiers not permitted")
+    func sourceTextIsDoubted() {
+        for example in AppCase.all {
+            for finding in AppRules.findings(in: example.facts)
+            where finding.file.hasSuffix(".swift") && finding.diagnostic.severity == .error {
+                #expect(finding.diagnostic.rule == "CF020", "\(example)")
+            }
+        }
+    }
+
+    @Test("a misspelt mode is named at its place, with the right one")
+    func nearMisses() throws {
+        let facts = AppFacts.app([.background], info: Plist.modes("remote_notification"))
+        let finding = try #require(
+            AppRules.findings(in: facts).first { $0.diagnostic.rule == "CF001" })
+        #expect(finding.diagnostic.message.contains("`remote_notification`"))
+        #expect(finding.diagnostic.fix.contains("`remote-notification`"))
+    }
+
+    @Test("an identifier in another case is named with the permitted one")
+    func otherCase() throws {
+        let facts = AppFacts.app(
+            info: ["BGTaskSchedulerPermittedIdentifiers": .list("a.sync")],
+            seen: [.registeredTask("a.Sync", .launch)])
+        let finding = try #require(
+            AppRules.findings(in: facts).first { $0.diagnostic.rule == "CF020" })
+        #expect(finding.diagnostic.message.contains("`a.Sync`"))
+        #expect(finding.diagnostic.message.contains("`a.sync`"))
+    }
+
+    @Test("findings of several configurations become one that names them")
+    func merging() throws {
+        var facts = AppFacts.app([.background], info: [:])
+        var findings: [AppFinding] = []
+        for configuration in ["Debug", "Release"] {
+            facts.configuration = configuration
+            findings += AppRules.findings(in: facts)
+        }
+        facts.configuration = "Release"
+        facts.sends = [.background, .critical]
+        facts.bundles[0].entitlements = .known(
+            AppProperties([:], at: AppPlace(file: "App.entitlements")))
+        findings += AppRules.findings(in: facts)
+        let merged = AppFinding.merged(findings)
+        let mode = try #require(merged.first { $0.diagnostic.rule == "CF001" })
+        #expect(mode.configurations == ["Debug", "Release"])
+        #expect(merged.count { $0.diagnostic.rule == "CF001" } == 1)
+        let level = try #require(merged.first { $0.diagnostic.rule == "CF018" })
+        #expect(level.configurations == ["Release"])
+        #expect(merged.map(\.file) == merged.map(\.file).sorted())
+    }
+
+    @Test(
+        "versions are read and compared",
+        arguments: [
+            ("26.4", SystemVersion(26, 4)), ("26", SystemVersion(26)),
+            ("17.0.1", SystemVersion(17)),
+            ("", nil), ("26.x", nil), ("1.2.3.4", nil),
+        ])
+    func versions(text: String, version: SystemVersion?) {
+        #expect(SystemVersion(text) == version)
+        #expect(SystemVersion(26, 4) > SystemVersion(26, 3))
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("rouse audit")
+struct AuditTests {
+    private static let info = """
+        <plist version="1.0"><dict>
+        <key>UIBackgroundModes</key>
+        <array><string>remote-notifications</string></array>
+        </dict></plist>
+        """
+
+    private static func folder() throws -> TestFolder {
+        let folder = try TestFolder()
+        try folder.write(info, to: "Info.plist")
+        return folder
+    }
+
+    @Test("text names the place, the rule and the fix, and ends with 1")
+    func text() async throws {
+        let folder = try Self.folder()
+        let result = try await Rouse.run(["audit", "--sends", "background", folder.path])
+        #expect(result.status == 1)
+        #expect(result.error.isEmpty)
+        let place = folder.path + "/Info.plist:3:8: error CF001 /UIBackgroundModes/0: "
+        #expect(result.out.contains(place + "UIBackgroundModes has `remote-notifications`"))
+        #expect(result.out.contains("\n  = Write `remote-notification`.\n"))
+        #expect(result.out.hasSuffix("Looked at 1 file: 1 error, 0 warnings, 0 notes.\n"))
+        #expect(!result.out.contains("\u{1b}"))
+    }
+
+    @Test("JSON has the shape of validate's")
+    func json() async throws {
+        let folder = try Self.folder()
+        let result = try await Rouse.run(
+            ["audit", "--sends", "background", "--format", "json", folder.path])
+        #expect(result.status == 1)
+        let document = try result.json()
+        let files = try #require(document["files"] as? [[String: Any]])
+        #expect(files.count == 1)
+        #expect(files[0]["kind"] as? String == "info-plist")
+        let found = try #require((files[0]["diagnostics"] as? [[String: Any]])?.first)
+        #expect(found["rule"] as? String == "CF001")
+        #expect(found["severity"] as? String == "error")
+        #expect(found["line"] as? Int == 3 && found["column"] as? Int == 8)
+        #expect(found["pointer"] as? String == "/UIBackgroundModes/0")
+        #expect(found["message"] is String && found["fix"] is String)
+        let summary = try #require(document["summary"] as? [String: Int])
+        #expect(summary == ["files": 1, "errors": 1, "warnings": 0, "notes": 0])
+        #expect((document["problems"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test("annotations, SARIF and Code Quality hold the finding")
+    func formats() async throws {
+        let folder = try Self.folder()
+        let arguments = ["audit", "--sends", "background", folder.path, "--format"]
+        let github = try await Rouse.run(arguments + ["github"])
+        #expect(
+            github.out.hasPrefix(
+                "::error file=\(folder.path)/Info.plist,line=3,col=8,title=CF001::"))
+        let sarif = try await Rouse.run(arguments + ["sarif"]).json()
+        #expect(sarif["version"] as? String == "2.1.0")
+        let run = try #require((sarif["runs"] as? [[String: Any]])?.first)
+        let results = try #require(run["results"] as? [[String: Any]])
+        #expect(results.map { $0["ruleId"] as? String } == ["CF001"])
+        let gitlab = try await Rouse.run(arguments + ["gitlab"])
+        let issues = try #require(
+            try JSONSerialization.jsonObject(with: Data(gitlab.out.utf8)) as? [[String: Any]])
+        #expect(issues.map { $0["check_name"] as? String } == ["CF001"])
+        #expect((issues[0]["fingerprint"] as? String)?.count == 16)
+    }
+
+    @Test("warnings count with --strict only, and a clean app ends with 0")
+    func strict() async throws {
+        let folder = try Self.folder()
+        try folder.write("let provider = 1", to: "App.swift")
+        try folder.write(
+            Self.info.replacing("remote-notifications", with: "fetch"), to: "Info.plist")
+        let lenient = try await Rouse.run(["audit", folder.path])
+        #expect(lenient.status == 0 && lenient.out.contains("warning CF019"))
+        #expect(try await Rouse.run(["audit", "--strict", folder.path]).status == 1)
+        try folder.write("BGAppRefreshTaskRequest(identifier: id)", to: "App.swift")
+        let clean = try await Rouse.run(["audit", "--strict", folder.path])
+        #expect(clean.status == 0 && clean.out == "Looked at 2 files: nothing found.\n")
+    }
+
+    @Test("exit codes: 64 for wrong usage, 65 for what cannot be read, 66 for nothing")
+    func exitCodes() async throws {
+        let folder = try Self.folder()
+        let near = try await Rouse.run(["audit", "--sends", "backgroud", folder.path])
+        #expect(near.status == 64 && near.error.contains("Was `background` meant?"))
+        #expect(try await Rouse.run(["audit", "--target", "App", folder.path]).status == 64)
+        #expect(try await Rouse.run(["audit", "--storefront", "China", folder.path]).status == 64)
+        #expect(try await Rouse.run(["audit"]).status == 64)
+        #expect(try await Rouse.run(["audit", folder.path + "/missing"]).status == 66)
+        let empty = try TestFolder()
+        #expect(try await Rouse.run(["audit", empty.path]).status == 66)
+        try folder.write("<plist><dict><key>a</key></dict></plist>", to: "Info.plist")
+        let broken = try await Rouse.run(["audit", folder.path])
+        #expect(broken.status == 65)
+        #expect(broken.out.contains("Info.plist:1:14: the key `a` has no value"))
+    }
+
+    @Test("--explain prints a rule's manual page")
+    func explain() async throws {
+        let page = try await Rouse.run(["audit", "--explain", "cf020"])
+        #expect(page.status == 0)
+        #expect(page.out.contains("CF020, error") && page.out.contains("Source"))
+        let unknown = try await Rouse.run(["audit", "--explain", "BG004"])
+        #expect(unknown.status == 64 && unknown.error.contains("rouse validate --explain"))
+    }
+
+    @Test("names from files cannot steer a terminal or a runner")
+    func controlCharacters() async throws {
+        let folder = try Self.folder()
+        try folder.write(
+            Self.info.replacing(
+                "remote-notifications", with: "remote-notification&#10;::set-env&#27;[2J"),
+            to: "Info.plist")
+        let text = try await Rouse.run(["audit", folder.path])
+        #expect(!text.out.contains("\u{1b}"))
+        let github = try await Rouse.run(["audit", "--format", "github", folder.path])
+        #expect(github.out.split(separator: "\n").allSatisfy { $0.hasPrefix("::notice file=") })
+    }
+}
