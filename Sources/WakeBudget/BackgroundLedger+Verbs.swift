@@ -72,27 +72,29 @@ extension BackgroundLedger {
         day.add()
         if inFlight < .max { inFlight += 1 }
         if unconfirmed < .max { unconfirmed += 1 }
-        return .charged(Charge(second: clock, wake: wake))
+        return .charged(Charge(second: clock, corrections: corrections, wake: wake))
     }
 
     /// Books what became of a charged send; `returns` says that its wake is to be sent again.
     mutating func settle(_ charge: Charge, _ fate: SendFate, returns: Bool) -> SettledWake {
         if inFlight > 0 { inFlight -= 1 }
         let stamp = Stamp(second: charge.second)
-        if fate == .notSent, let index = sends.remove(stamp) {
+        if fate == .notSent, charge.corrections == corrections,
+            let index = sends.remove(stamp)
+        {
             day.remove(stamp)
             if index < unconfirmed { unconfirmed -= 1 }
         }
         guard returns else { return .ended }
-        guard var newer = pending else {
-            pending = charge.wake
-            return .pending
+        var wake = charge.wake
+        if charge.corrections != corrections {
+            // It is as old as it was when it was charged; the time since is lost.
+            wake.since = now &- (stamp &- wake.since)
         }
+        defer { pending = wake }
+        guard let newer = pending else { return .pending }
         // What waits by now is newer. It takes over the age and the urgency of the older.
-        var older = charge.wake
-        older.absorb(newer, .replace)
-        newer = older
-        pending = newer
+        wake.absorb(newer, .replace)
         return .coalesced
     }
 

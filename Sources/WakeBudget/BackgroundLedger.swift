@@ -45,6 +45,9 @@ struct BackgroundLedger: Hashable, Sendable {
     var pending: PendingWake?
     /// Charged sends that were not settled yet.
     var inFlight: UInt8 = 0
+    /// How often the clock was corrected, wrapping: a charge from before a correction names its
+    /// send by a time that means another now.
+    var corrections: UInt8 = 0
 
     /// The clock as a stamp.
     var now: Stamp { Stamp(second: clock) }
@@ -87,7 +90,7 @@ extension BackgroundLedger {
 
     private mutating func forget() {
         let waiting = pending
-        self = BackgroundLedger(clock: clock, inFlight: inFlight)
+        self = BackgroundLedger(clock: clock, inFlight: inFlight, corrections: corrections)
         guard var waiting else { return }
         // Whatever waited has waited longer than anything may.
         waiting.since = now &- UInt32(BudgetLimits.holdSeconds.upperBound)
@@ -97,6 +100,7 @@ extension BackgroundLedger {
     private mutating func moveBack(to second: Int64) {
         let seconds = UInt32(truncatingIfNeeded: clock - second)
         clock = second
+        corrections &+= 1
         day.moveBack(by: seconds)
         sends.moveBack(by: seconds)
         lowPowerModeAt &-= seconds
