@@ -104,23 +104,23 @@ extension BackgroundLedger {
     mutating func report(_ signal: DeviceSignal) -> PendingEnd? {
         switch signal {
         case .lowPowerMode(let isOn):
-            note(.lowPowerMode, isOn)
+            reports.set(.lowPowerMode, to: isOn)
             lowPowerModeAt = now
         case .battery(let percent, let isCharging):
-            note(.battery, true)
-            note(.isCharging, isCharging)
+            reports.set(.battery, to: true)
+            reports.set(.isCharging, to: isCharging)
             batteryPercent = UInt8(max(0, min(percent, 100)))
             batteryAt = now
         case .backgroundAppRefresh(let isOn):
-            note(.refreshOff, !isOn)
+            reports.set(.refreshOff, to: !isOn)
             refreshOffAt = now
             if !isOn { return end(.suppressed) }
         case .forceQuit:
-            note(.forceQuit, true)
+            reports.set(.forceQuit, to: true)
             forceQuitAt = now
         case .foreground:
-            note(.forceQuit, false)
-            note(.foreground, true)
+            reports.set(.forceQuit, to: false)
+            reports.set(.foreground, to: true)
             foregroundAt = now
             unconfirmed = 0
             return end(.superseded)
@@ -143,13 +143,9 @@ extension BackgroundLedger {
         }
         let later = (0..<Int(sends.count)).prefix { self.second(of: sends[$0]) > sent }
         unconfirmed = min(unconfirmed, UInt8(later.count))
-        note(.forceQuit, false)
-        note(.launch, true)
+        reports.set(.forceQuit, to: false)
+        reports.set(.launch, to: true)
         launchAt = now
-    }
-
-    private mutating func note(_ report: Reports, _ isSo: Bool) {
-        if isSo { reports.insert(report) } else { reports.remove(report) }
     }
 
     private mutating func end(_ end: PendingEnd) -> PendingEnd? {

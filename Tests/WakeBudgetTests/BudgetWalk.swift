@@ -134,12 +134,23 @@ struct BudgetWalk {
         case 97: cancel()
         default: foreground()
         }
+        checkEncoding()
         let broken = ledger.invariantsBroken()
         findings.expect(broken.isEmpty, "broken: \(broken)")
         findings.expect(
             Int(ledger.pending?.requests ?? 0) == waiting,
             "\(ledger.pending?.requests ?? 0) wakes wait, and should be \(waiting)")
         findings.expect(ledger.inFlight == flights.count, "\(ledger.inFlight) sends are in flight")
+    }
+
+    /// What is written and read is the same.
+    private func checkEncoding() {
+        do throws(LedgerDecodingError) {
+            let copy = try DeviceLedger(decoding: ledger.encoded())
+            findings.expect(copy == ledger, "written \(ledger), read \(copy)")
+        } catch {
+            findings.expect(false, "written \(ledger), refused: \(error)")
+        }
     }
 
     /// The due time is kept: not a second earlier, and not later.
@@ -331,7 +342,7 @@ extension BudgetWalk {
 
         sends.removeAll { lived - $0.lived >= 86_400 && $0.isConfirmed }
         var (inHour, inDay) = (1, 1)
-        for send in sends.reversed() {
+        for send in sends {
             let age = lived - send.lived
             if age < 3_600 { inHour += 1 }
             if age < 86_400 { inDay += 1 }
