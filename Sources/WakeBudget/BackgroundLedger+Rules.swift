@@ -70,9 +70,9 @@ extension BackgroundLedger {
         }
         if isConfirmed(settings) { return Int64(settings.confirmedSpacingSeconds) }
         guard isAwaitingReceipt(settings) else { return base }
-        // The device's own spacing, where it is known, with a quarter of it to spare.
+        // The device's own spacing, where it is known, with half of it to spare.
         let patience =
-            launchInterval == 0 ? 2 * base : max(base, Int64(launchInterval) * 5 / 4)
+            launchInterval == 0 ? 2 * base : max(base, Int64(launchInterval) * 3 / 2)
         // A day is under 2^17 seconds: more doublings than that change nothing.
         let doublings = min(Int64(unconfirmed) - 1, 17)
         return min(patience << doublings, Int64(settings.spacingMaximumSeconds))

@@ -280,7 +280,10 @@ struct BudgetWalk {
     }
 
     private mutating func confirm() {
-        ledger.confirmLaunch(at: instant)
+        let hasSynced = below(4) == 0
+        let end = ledger.confirmLaunch(launchedAt: instant, hasSynced: hasSynced, at: instant)
+        findings.expect(end == nil || hasSynced, "superseded without a sync")
+        if end != nil { endWaiting() }
         hasReceipt = true
         confirmSends()
     }
