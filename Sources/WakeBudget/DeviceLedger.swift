@@ -214,4 +214,10 @@ public struct AdmitVerdict: Hashable, Sendable {
     public let decision: Decision
     /// Whether the wake that waited until now was found to be over, and ended as expired.
     public let expiredPending: Bool
+
+    /// Spells out one answer.
+    public init(decision: Decision, expiredPending: Bool) {
+        self.decision = decision
+        self.expiredPending = expiredPending
+    }
 }
