@@ -7,7 +7,7 @@ import ArgumentParser
 struct RouseBenchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "RouseBenchmarks",
-        abstract: "Measures the push client, the stand-in for APNs, and the memory they take.",
+        abstract: "Measures the push client, the stand-in for APNs, and the wake budget.",
         discussion: """
             Everything runs on loopback: the server on the first processor, the client on the \
             second, each as a process of its own, so that the time and memory of one are not \
@@ -20,6 +20,7 @@ struct RouseBenchmarks: AsyncParsableCommand {
             """,
         subcommands: [
             AllBenchmarks.self, ClientBenchmark.self, StandInBenchmark.self, MemoryBenchmark.self,
+            BudgetBenchmark.self,
             RunLoad.self, RunMemory.self, ServeStandIn.self,
         ],
         defaultSubcommand: AllBenchmarks.self)
@@ -52,12 +53,16 @@ struct AllBenchmarks: AsyncParsableCommand {
         let client = try ClientBenchmark.plan(options).measure(on: bench)
         let standIn = try StandInBenchmark.measure(options, on: bench)
         let memory = try MemoryBenchmark.measure(options, on: bench)
+        bench.progress("budget")
+        let budget = BudgetBenchmark.measure(options)
         if options.json {
-            try JSONOutput.print(AllResults(client: client, standIn: standIn, memory: memory))
+            try JSONOutput.print(
+                AllResults(client: client, standIn: standIn, memory: memory, budget: budget))
         } else {
             print(ClientBenchmark.report(client))
             print(StandInBenchmark.report(standIn))
             print(MemoryBenchmark.report(memory))
+            print(BudgetBenchmark.report(budget))
         }
     }
 
@@ -65,5 +70,6 @@ struct AllBenchmarks: AsyncParsableCommand {
         let client: [ClientResult]
         let standIn: StandInResult
         let memory: MemoryResult
+        let budget: BudgetResult
     }
 }

@@ -2,7 +2,7 @@
 
 /// When the rules let a wake go.
 struct Release: Hashable, Sendable {
-    /// The second from which on the rules allow it that no report can lift.
+    /// The second from which on the rules allow it that neither a report nor a receipt can lift.
     var firm: Int64
     /// The second from which on all rules allow it.
     var until: Int64
@@ -28,6 +28,20 @@ struct Release: Hashable, Sendable {
 extension BackgroundLedger {
     /// When a wake of this urgency may go.
     func release(_ urgency: Urgency, _ settings: BudgetSettings) -> Release {
+        var release = releaseAsOfNow(urgency, settings)
+        guard settings.confirmsLaunches, !isConfirmed(settings), release.firm > clock else {
+            return release
+        }
+        // A receipt may come and lift much of it, so only what would still hold then is firm.
+        var confirmed = self
+        confirmed.unconfirmed = 0
+        confirmed.reports.set(.launch, to: true)
+        release.firm = confirmed.releaseAsOfNow(urgency, settings).firm
+        return release
+    }
+
+    /// When a wake of this urgency may go if no receipt comes.
+    private func releaseAsOfNow(_ urgency: Urgency, _ settings: BudgetSettings) -> Release {
         var release = Release(firm: clock, until: clock)
         let hold: Hold = isAwaitingReceipt(settings) ? .unconfirmed : .spacing
         release.wait(for: spacingEnd(urgency, settings), hold, clock: clock)

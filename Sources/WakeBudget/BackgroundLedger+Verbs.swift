@@ -29,8 +29,7 @@ extension BackgroundLedger {
     mutating func apply(_ decision: Decision, _ request: BackgroundRequest) {
         let wake = PendingWake(
             since: now, newest: now, expiry: Self.storedExpiry(request.expiration),
-            urgency: request.urgency,
-            requests: 1)
+            urgency: request.urgency, requests: 1)
         switch decision {
         case .send, .deferred: pending = wake
         case .coalesced(let coalescing, _, _): pending = pending?.absorbing(wake, coalescing)

@@ -150,7 +150,7 @@ struct LedgerReader {
     private mutating func uint16() -> UInt16 { UInt16(truncatingIfNeeded: lowBytes(2)) }
     private mutating func uint32() -> UInt32 { UInt32(truncatingIfNeeded: lowBytes(4)) }
     private mutating func uint64() -> UInt64 { lowBytes(8) }
-    private mutating func int64() -> Int64 { Int64(bitPattern: lowBytes(8)) }
+    mutating func int64() -> Int64 { Int64(bitPattern: lowBytes(8)) }
 
     mutating func background() throws(LedgerDecodingError) -> BackgroundLedger {
         var ledger = BackgroundLedger()
@@ -177,7 +177,7 @@ struct LedgerReader {
         return ledger
     }
 
-    private mutating func pending() throws(LedgerDecodingError) -> PendingWake? {
+    mutating func pending() throws(LedgerDecodingError) -> PendingWake? {
         let (since, expiry) = (uint32(), uint32())
         guard let urgency = Urgency(rawValue: uint8()) else {
             throw .inconsistent("the urgency of the pending wake is unknown")

@@ -46,7 +46,7 @@ struct RoomTests {
         "RouseBenchmarks": [
             "APNsClient", "APNsSimulator", "APNsWire", "ArgumentParser", "CBenchmarkProcess",
             "CCurlBaseline", "FoundationEssentials", "Glibc", "PushTransport", "Synchronization",
-            "WakeModel",
+            "WakeBudget", "WakeModel",
         ],
     ]
 

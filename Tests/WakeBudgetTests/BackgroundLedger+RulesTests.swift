@@ -333,6 +333,23 @@ struct ReceiptRuleTests {
         #expect(device.due(at: 80) == 80)
     }
 
+    @Test("a wake that a receipt could free before its expiry does not expire at once")
+    func expiryBeforeReceipt() {
+        let device = confirming
+        #expect(device.send(at: 0))
+        #expect(
+            device.ask(at: 1, expiresAt: 600)
+                == .deferred(until: Device.at(1_800), because: Holds(.unconfirmed)))
+        device.confirm(at: 30)
+        #expect(device.due(at: 30) == 60)
+        // Nothing frees it before the confirmed spacing is over.
+        let other = confirming
+        #expect(other.send(at: 0))
+        #expect(
+            other.ask(at: 1, expiresAt: 60)
+                == .expired(earliest: Device.at(1_800), because: Holds(.unconfirmed)))
+    }
+
     @Test("one push is parked with a device in Low Power Mode, and its receipt frees the next")
     func parking() {
         let device = confirming

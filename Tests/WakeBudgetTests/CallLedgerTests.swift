@@ -89,10 +89,10 @@ struct CallLedgerTests {
         #expect(ledger.pending == nil)
     }
 
-    @Test("fingerprints of a million call ids differ")
+    @Test("fingerprints of many call ids differ")
     func fingerprints() {
-        let fingerprints = Set((0..<1_000_000).map { CallFingerprint("call-\($0)") })
-        #expect(fingerprints.count == 1_000_000)
+        let fingerprints = Set((0..<100_000).map { CallFingerprint("call-\($0)") })
+        #expect(fingerprints.count == 100_000)
     }
 
     @Test("by a plain list of calls, the same is decided", arguments: 1...4)

@@ -80,6 +80,22 @@ struct EncodingTests {
         #expect(version.contains("version 9") && version.contains("up to 1"))
     }
 
+    @Test("a charge is kept with its lease, and settles as if it had never been stored")
+    func charges() throws {
+        let device = Device()
+        _ = device.ask(at: 0, .urgent, expiresAt: 5_000)
+        let charge = try device.charge(at: 0.5)
+        let bytes = charge.encoded()
+        #expect(Self.hex(bytes) == "FIXTURE-CHARGE")
+        let stored = try Charge(decoding: bytes)
+        #expect(stored == charge)
+        #expect(device.settle(stored, as: .notSent, returns: true, at: 2) == .pending)
+        #expect(device.due(at: 2) == 2)
+        for bad in [[], [1], [2] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9]] {
+            #expect(throws: LedgerDecodingError.self) { try Charge(decoding: bad) }
+        }
+    }
+
     @Test("whatever the bytes are, nothing that is read is broken", arguments: 1...8)
     func damage(seed: UInt64) {
         var generator = SplitMix64(seed: seed)

@@ -82,10 +82,10 @@ struct PayloadUnionTests {
     private static let keys = [
         ["\"a\"", "\"\\u0061\""], ["\"b\""], ["\"c\\n\"", "\"c\\u000a\""], ["\"aps\""],
     ]
-    private static let values = ["1", "{}", "[1,{\"a\":2}]", "\"\\\"}\"", " null "]
+    private static let values = ["1", "{}", "[1,{\"a\":2}]", "\"\\\"}\"", "null"]
 
     /// How many seeds are tried; with 4096 merges each, a million in CI.
-    static let seeds = ProcessInfo.processInfo.environment["CI"] == nil ? 1...25 : 1...245
+    static let seeds = ProcessInfo.processInfo.environment["CI"] == nil ? 1...24 : 1...245
 
     @Test(
         "random merges have each key once, the newest value, and at most 4096 bytes",
@@ -94,19 +94,15 @@ struct PayloadUnionTests {
         var generator = SplitMix64(seed: UInt64(seed))
         let keys = Self.keys.map { $0.map { Array($0.utf8) } }
         // Some seeds come near the limit.
-        let long = seed.isMultiple(of: 49) ? [String(repeating: "x", count: 1_350)] : []
+        let long = seed.isMultiple(of: 24) ? [String(repeating: "x", count: 1_350)] : []
         let values = (Self.values + long.map { "\"\($0)\"" }).map { Array($0.utf8) }
         let payloads = (0..<64).map { _ in RandomPayload(keys, values, &generator) }
         for new in payloads {
             for old in payloads {
-                var newest = [Int](repeating: -1, count: keys.count)
-                for member in old.members + new.members { newest[member.key] = member.value }
+                let union = RandomPayload.union(old, new)
                 switch PayloadUnion.merge(old: old.bytes, new: new.bytes) {
-                case .united(let union)
-                where union.count <= 4_096 && Self.members(of: union, keys, values) == newest:
-                    continue
-                case .replaced(.tooLong(let count)) where count > 4_096 && count < 8_192:
-                    continue
+                case .united(let merged) where merged == union && union.count <= 4_096: continue
+                case .replaced(.tooLong(union.count)) where union.count > 4_096: continue
                 case let outcome:
                     Issue.record("seed \(seed): \(old.text) and \(new.text) give \(outcome)")
                     return
@@ -118,7 +114,22 @@ struct PayloadUnionTests {
     /// A payload of up to three members, and what they are.
     private struct RandomPayload {
         private(set) var bytes = Array("{".utf8)
-        private(set) var members: [(key: Int, value: Int)] = []
+        /// The number of each key, and the member as it stands in a union.
+        private(set) var members: [(key: Int, bytes: [UInt8])] = []
+
+        /// The union by plain means: the last member of each key, those of the older payload
+        /// first.
+        static func union(_ old: RandomPayload, _ new: RandomPayload) -> [UInt8] {
+            let all = old.members + new.members
+            var union = Array("{".utf8)
+            for (index, member) in all.enumerated() {
+                let later = all[(index + 1)...]
+                if later.contains(where: { $0.key == member.key }) { continue }
+                if union.count > 1 { union.append(UInt8(ascii: ",")) }
+                union += member.bytes
+            }
+            return union + [UInt8(ascii: "}")]
+        }
 
         var text: String { String(decoding: bytes, as: UTF8.self) }
 
@@ -127,39 +138,12 @@ struct PayloadUnionTests {
                 let key = Int(generator.next() % UInt64(keys.count))
                 let value = Int(generator.next() % UInt64(values.count))
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                bytes += keys[key][Int(generator.next() % UInt64(keys[key].count))]
-                bytes.append(UInt8(ascii: ":"))
-                bytes += values[value]
-                members.append((key, value))
+                let spelling = keys[key][Int(generator.next() % UInt64(keys[key].count))]
+                bytes += spelling + Array(": ".utf8) + values[value] + Array(" ".utf8)
+                members.append((key, spelling + Array(": ".utf8) + values[value]))
             }
             bytes.append(UInt8(ascii: "}"))
         }
     }
 
-    /// The value of each key, found by trying all of them.
-    private static func members(
-        of union: [UInt8], _ keys: [[[UInt8]]], _ values: [[UInt8]]
-    ) -> [Int] {
-        var rest = union[...].dropFirst()
-        var found = [Int](repeating: -1, count: keys.count)
-        while rest.count > 1 {
-            let length = rest.count
-            if rest.first == UInt8(ascii: ",") { rest = rest.dropFirst() }
-            for (key, spellings) in keys.enumerated() {
-                guard let spelling = spellings.first(where: rest.starts(with:)) else { continue }
-                rest = rest.dropFirst(spelling.count + 1)
-                for (value, text) in values.enumerated() {
-                    let trimmed = text.filter { $0 != 0x20 }
-                    while rest.first == 0x20 { rest = rest.dropFirst() }
-                    guard rest.starts(with: trimmed), found[key] < 0 else { continue }
-                    rest = rest.dropFirst(trimmed.count)
-                    found[key] = value
-                }
-                break
-            }
-            // Nothing fits: the union is none that the keys and values make.
-            if rest.count == length { return [] }
-        }
-        return found
-    }
 }
