@@ -136,9 +136,10 @@ public struct DeviceLedger: Hashable, Sendable {
 
     /// Books what became of a charged send; `returns` says that its wake is to be sent again.
     ///
-    /// A refund takes back what was debited, the spacing included. It is given only while the send is among the last thirteen and the clock was not corrected since;
-    /// otherwise the send stays charged. A wake that returns while another waits is carried by that,
-    /// with the payload of the newer of the two.
+    /// A refund takes back what was debited, the spacing included. It is given only while the send
+    /// is among the last thirteen and the clock was not corrected since; otherwise the send stays
+    /// charged. A charge is settled once; a store's fencing sees to that. A wake that returns while
+    /// another waits is carried by that, with the payload of the newer of the two.
     public mutating func settle(
         _ charge: Charge, as fate: SendFate, returns: Bool = false, at now: WallInstant
     ) -> SettledWake {
