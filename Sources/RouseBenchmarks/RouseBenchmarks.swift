@@ -8,8 +8,8 @@ struct RouseBenchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "RouseBenchmarks",
         abstract: """
-            Measures the push client, the stand-in for APNs, the gateway, the payload checker, and \
-            memory.
+            Measures the push client, the stand-in for APNs, the gateway, the payload checker, the \
+            wake budget, and memory.
             """,
         discussion: """
             Everything runs on loopback: the server on the first processor, the client on the \
@@ -23,8 +23,8 @@ struct RouseBenchmarks: AsyncParsableCommand {
             """,
         subcommands: [
             AllBenchmarks.self, ClientBenchmark.self, StandInBenchmark.self, MemoryBenchmark.self,
-            GatewayBenchmark.self, PayloadBenchmark.self, LintBenchmark.self, RunLoad.self,
-            RunMemory.self, RunGateway.self, RunLint.self, ServeStandIn.self,
+            GatewayBenchmark.self, PayloadBenchmark.self, LintBenchmark.self, BudgetBenchmark.self,
+            RunLoad.self, RunMemory.self, RunGateway.self, RunLint.self, ServeStandIn.self,
         ],
         defaultSubcommand: AllBenchmarks.self)
 }
@@ -56,12 +56,16 @@ struct AllBenchmarks: AsyncParsableCommand {
         let client = try ClientBenchmark.plan(options).measure(on: bench)
         let standIn = try StandInBenchmark.measure(options, on: bench)
         let memory = try MemoryBenchmark.measure(options, on: bench)
+        bench.progress("budget")
+        let budget = BudgetBenchmark.measure(options)
         if options.json {
-            try JSONOutput.print(AllResults(client: client, standIn: standIn, memory: memory))
+            try JSONOutput.print(
+                AllResults(client: client, standIn: standIn, memory: memory, budget: budget))
         } else {
             print(ClientBenchmark.report(client))
             print(StandInBenchmark.report(standIn))
             print(MemoryBenchmark.report(memory))
+            print(BudgetBenchmark.report(budget))
         }
     }
 
@@ -69,5 +73,6 @@ struct AllBenchmarks: AsyncParsableCommand {
         let client: [ClientResult]
         let standIn: StandInResult
         let memory: [MemoryResult]
+        let budget: BudgetResult
     }
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DeviceLedger {
+    /// The version of the encoding that ``encoded()`` writes. Every earlier one is read as well.
+    public static let encodingVersion: UInt8 = 1
+
+    /// The ledger as bytes, for a store.
+    ///
+    /// Version 1: the version, the kind (0 background, 1 VoIP), then the fields in their order,
+    /// little-endian; zero bytes at the end are left out, so that an idle ledger is short.
+    public func encoded() -> [UInt8] {
+        var writer = LedgerWriter()
+        writer.put(Self.encodingVersion)
+        switch books {
+        case .background(let ledger):
+            writer.put(UInt8(0))
+            writer.put(ledger)
+        case .voip(let ledger):
+            writer.put(UInt8(1))
+            writer.put(ledger)
+        }
+        return writer.trimmed()
+    }
+
+    /// Reads what ``encoded()`` of this or an earlier version wrote.
+    ///
+    /// Throws ``LedgerDecodingError``; nothing that it accepts breaks an invariant.
+    public init(decoding bytes: [UInt8]) throws(LedgerDecodingError) {
+        guard bytes.count >= 2 else { throw .truncated }
+        guard bytes[0] == Self.encodingVersion else { throw .unknownVersion(bytes[0]) }
+        var reader = LedgerReader(bytes: bytes, offset: 2)
+        switch bytes[1] {
+        case 0: books = .background(try reader.background())
+        case 1: books = .voip(try reader.calls())
+        default: throw .unknownKind(bytes[1])
+        }
+        guard reader.isAtEnd else { throw .overlong }
+        if let broken = invariantsBroken().first { throw .inconsistent(broken) }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes fields one after the other.
+struct LedgerWriter {
+    private var bytes: [UInt8] = []
+
+    init() { bytes.reserveCapacity(128) }
+
+    mutating func put(_ number: UInt8) { bytes.append(number) }
+    mutating func put(_ number: UInt16) { putLowBytes(UInt64(number), count: 2) }
+    mutating func put(_ number: UInt32) { putLowBytes(UInt64(number), count: 4) }
+    mutating func put(_ number: UInt64) { putLowBytes(number, count: 8) }
+    mutating func put(_ number: Int64) { put(UInt64(bitPattern: number)) }
+
+    private mutating func putLowBytes(_ number: UInt64, count: Int) {
+        for index in 0..<count {
+            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index)))
+        }
+    }
+
+    /// The bytes without the zeros at their end, but never without version and kind.
+    func trimmed() -> [UInt8] {
+        var end = bytes.count
+        while end > 2 && bytes[end - 1] == 0 { end -= 1 }
+        return Array(bytes[..<end])
+    }
+
+    mutating func put(_ ledger: BackgroundLedger) {
+        put(ledger.clock)
+        put(ledger.sends.count)
+        put(ledger.sends.latest)
+        put(ledger.unconfirmed)
+        put(ledger.reports.rawValue)
+        put(ledger.foregroundAt)
+        put(ledger.launchAt)
+        put(ledger.launchInterval)
+        put(ledger.day.start)
+        for word in [ledger.day.word0, ledger.day.word1, ledger.day.word2, ledger.day.word3] {
+            put(word)
+        }
+        for word in [ledger.sends.gaps0, ledger.sends.gaps1, ledger.sends.gaps2] { put(word) }
+        put(ledger.inFlight)
+        put(ledger.corrections)
+        put(ledger.lowPowerModeAt)
+        put(ledger.batteryAt)
+        put(ledger.batteryPercent)
+        put(ledger.refreshOffAt)
+        put(ledger.forceQuitAt)
+        // A pending wake stands for at least one request, so none is all zeros.
+        put(ledger.pending?.since ?? 0)
+        put(ledger.pending?.expiry ?? 0)
+        put(ledger.pending?.urgency.rawValue ?? 0)
+        put(ledger.pending?.requests ?? 0)
+        put(ledger.pending?.newest ?? 0)
+    }
+
+    mutating func put(_ ledger: CallLedger) {
+        put(ledger.clock)
+        put(ledger.marks.count)
+        for index in 0..<Int(ledger.marks.count) { put(ledger.marks[index]) }
+    }
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import WakeBudget
+import WakeModel
+
+@Suite("Rules about what was sent")
+struct SendingRuleTests {
+    static let hour = 3_600.0
+    static let day = 86_400.0
+
+    @Test("a wake goes out at once where the budget has room")
+    func leadingEdge() {
+        let device = Device()
+        #expect(device.ask(at: 0) == .send)
+        #expect(device.due(at: 0) == 0)
+        #expect(device.send(at: 0.2))
+    }
+
+    @Test("sends are a quarter of an hour apart, to the millisecond")
+    func spacing() {
+        let device = Device()
+        #expect(device.send(at: 0))
+        #expect(
+            device.ask(at: 1)
+                == .deferred(until: Device.at(900), because: Holds(.spacing)))
+        #expect(
+            device.claim(at: 899.999)
+                == .notYet(until: Device.at(900), because: Holds(.spacing)))
+        guard case .charged = device.claim(at: 900) else {
+            Issue.record("not sent at its due time")
+            return
+        }
+    }
+
+    @Test("a send within a second counts from the next, so that no spacing is too short")
+    func rounding() {
+        let device = Device()
+        #expect(device.send(at: 0.001))
+        _ = device.ask(at: 1)
+        #expect(device.due(at: 1) == 901)
+    }
+
+    @Test("three go out in any hour, and the fourth when the first is an hour old")
+    func hourly() {
+        let device = Device()
+        let asked = (0..<14).map { Double($0) * 450 }
+        #expect(
+            device.sends(askedAt: asked, until: 3 * Self.hour)
+                == [0, 900, 1_800, 3_600, 4_500, 5_400, 7_200])
+    }
+
+    @Test("a deferrable wake leaves one send of the hour to others")
+    func deferrable() {
+        let device = Device()
+        #expect(device.send(at: 0, .deferrable))
+        #expect(device.send(at: 900, .deferrable))
+        #expect(
+            device.ask(at: 1_800, .deferrable)
+                == .deferred(until: Device.at(3_600), because: Holds(.hourly)))
+        #expect(device.send(at: 1_800, .normal))
+    }
+
+    @Test("where an hour has one send, a deferrable wake may have it")
+    func deferrableAlone() {
+        let device = Device(Device.policy { $0.hourlySends = 1 })
+        #expect(device.send(at: 0, .deferrable))
+    }
+
+    @Test("an urgent wake ignores the spacing, but counts in the hour")
+    func urgent() {
+        let device = Device()
+        for second in [0.0, 1, 2] { #expect(device.send(at: second, .urgent)) }
+        #expect(
+            device.ask(at: 3, .urgent)
+                == .deferred(until: Device.at(3_600), because: Holds(.hourly)))
+        #expect(device.holds(at: 3) == [.hourly])
+    }
+
+    @Test("48 go out in a day, each at once, and the next when there is room for it")
+    func daily() {
+        let device = Device()
+        for number in 0..<48 { #expect(device.send(at: Double(number) * 1_800), "\(number)") }
+        guard case .deferred(let until, let because) = device.ask(at: 47 * 1_800 + 1_000) else {
+            Issue.record("the 49th is not deferred")
+            return
+        }
+        #expect(because.all == [.daily])
+        #expect(until >= Device.at(Self.day) && until <= Device.at(Self.day + 1_440))
+    }
+
+    @Test("a month of requests every minute is sent evenly, and never runs dry for a day")
+    func month() {
+        let device = Device()
+        let asked = (0..<30 * 1_440).map { Double($0) * 60 }
+        let sent = device.sends(askedAt: asked, until: 30 * Self.day)
+        #expect(sent.count > 29 * 47 && sent.count <= 30 * 48)
+        let gaps = zip(sent.dropFirst(), sent).map { $0 - $1 }
+        #expect(gaps.allSatisfy { $0 <= Self.day })
+    }
+
+    @Test("an app that was not opened for 14 days gets one probe a day")
+    func unused() {
+        let device = Device()
+        _ = device.report(.foreground, at: 0)
+        let late = 14 * Self.day
+        #expect(device.send(at: late - Self.hour))
+        // Due by the spacing before the 14 days are over, and after it they do not hold it back.
+        _ = device.ask(at: late - 100)
+        #expect(device.due(at: late - 100) == late - 100)
+        #expect(device.send(at: late - 50))
+        _ = device.ask(at: late)
+        #expect(device.holds(at: late) == [.spacing, .unused])
+        #expect(device.due(at: late) == late - 50 + Self.day)
+        #expect(device.report(.foreground, at: late + 10) == .superseded)
+        _ = device.ask(at: late + 3_000)
+        #expect(device.due(at: late + 3_000) == late + 3_000)
+    }
+
+    @Test("a wake that falls due when the app counts as not used waits for the probe")
+    func unusedMeanwhile() {
+        let device = Device()
+        _ = device.report(.foreground, at: 0)
+        let late = 14 * Self.day
+        #expect(device.send(at: late - 60))
+        _ = device.ask(at: late - 30)
+        #expect(device.due(at: late - 30) == late - 60 + Self.day)
+    }
+
+    @Test("an app of whose use nothing is known is not held back for it")
+    func unknownUse() {
+        let device = Device()
+        #expect(device.send(at: 0))
+        #expect(device.send(at: 40 * Self.day))
+        #expect(device.send(at: 40 * Self.day + 900))
+    }
+}
+
+@Suite("Rules about what the device reported")
+struct ReportRuleTests {
+    @Test(
+        "a report holds wakes back until it decays, or until another ends it",
+        arguments: [
+            (
+                DeviceSignal.lowPowerMode(true), Hold.lowPowerMode, 21_600.0,
+                DeviceSignal.lowPowerMode(false)
+            ),
+            (
+                .battery(percent: 19, isCharging: false), .lowBattery, 14_400,
+                .battery(percent: 19, isCharging: true)
+            ),
+            (
+                .battery(percent: -5, isCharging: false), .lowBattery, 14_400,
+                .battery(percent: 20, isCharging: false)
+            ),
+            (.forceQuit, .forceQuit, 604_800, .foreground),
+        ])
+    func holds(signal: DeviceSignal, hold: Hold, life: Double, end: DeviceSignal) {
+        let device = Device()
+        #expect(device.report(signal, at: 0) == nil)
+        #expect(
+            device.ask(at: 10) == .deferred(until: Device.at(life), because: Holds(hold)))
+        #expect(hold.isSignalled)
+        let other = device.copy()
+        #expect(other.due(at: 20) == life)
+        _ = device.report(end, at: 100)
+        if end == .foreground {
+            // The foreground has its own spacing, and the app has synced.
+            #expect(device.ledger.pending == nil)
+            #expect(device.send(at: 1_000))
+        } else {
+            #expect(device.due(at: 100) == 100)
+        }
+    }
+
+    @Test(
+        "a good battery, or one that charges, holds nothing back",
+        arguments: [(20, false), (3, true), (300, false)])
+    func goodBattery(percent: Int, isCharging: Bool) {
+        let device = Device()
+        _ = device.report(.battery(percent: percent, isCharging: isCharging), at: 0)
+        #expect(device.ask(at: 1) == .send)
+    }
+
+    @Test("Background App Refresh off suppresses, also what waits, until it decays or is on again")
+    func refreshOff() {
+        let device = Device()
+        _ = device.ask(at: 0)
+        #expect(device.report(.backgroundAppRefresh(false), at: 1) == .suppressed)
+        let suppression = Suppression.backgroundAppRefreshOff(until: Device.at(604_801))
+        #expect(device.ask(at: 2) == .suppressed(suppression))
+        #expect(suppression.sentence.contains("alert push"))
+        let decayed = device.copy()
+        #expect(decayed.ask(at: 604_800.999) == .suppressed(suppression))
+        #expect(decayed.ask(at: 604_801) == .send)
+        #expect(device.report(.backgroundAppRefresh(true), at: 3) == nil)
+        #expect(device.ask(at: 4) == .send)
+    }
+
+    @Test("a foreground supersedes what waits, and the spacing starts afresh")
+    func foreground() {
+        let device = Device()
+        #expect(device.send(at: 0))
+        _ = device.ask(at: 1)
+        #expect(device.report(.foreground, at: 500) == .superseded)
+        #expect(device.report(.foreground, at: 501) == nil)
+        #expect(
+            device.ask(at: 600)
+                == .deferred(
+                    until: Device.at(1_401), because: [Holds(.spacing), Holds(.foreground)]))
+        #expect(device.send(at: 601, .urgent))
+    }
+
+    @Test("calls are not held back by any report")
+    func calls() {
+        var ledger = DeviceLedger(kind: .voip)
+        #expect(ledger.report(.forceQuit, at: Device.start) == nil)
+        #expect(ledger.report(.backgroundAppRefresh(false), at: Device.start) == nil)
+        let call = BudgetRequest.voip(CallFingerprint("a"))
+        #expect(ledger.decide(on: call, policy: .standard, at: Device.start) == .send)
+    }
+}
+
+@Suite("Receipts")
+struct ReceiptRuleTests {
+    private var confirming: Device { Device(BudgetPolicy.standard.with(confirmsLaunches: true)) }
+
+    @Test("a device that never confirms is backed off: the spacing doubles up to four hours")
+    func backOff() {
+        let device = confirming
+        var now = 0.0
+        for minutes in [30.0, 60, 120, 240, 240, 240] {
+            #expect(device.send(at: now))
+            _ = device.ask(at: now + 1)
+            #expect(device.due(at: now + 1) == now + minutes * 60)
+            #expect(device.holds(at: now + 1) == [.unconfirmed])
+            now += minutes * 60
+        }
+    }
+
+    @Test("an app that sends no receipts at all is not punished")
+    func silentApp() {
+        let device = Device()
+        for number in 0..<40 { #expect(device.send(at: Double(number) * 1_800)) }
+    }
+
+    @Test("one receipt, or a foreground, ends the backing off")
+    func restored() {
+        let device = confirming
+        for second in [0.0, 1_800, 5_400] { #expect(device.send(at: second)) }
+        _ = device.ask(at: 5_401)
+        #expect(device.due(at: 5_401) == 12_600)
+        let opened = device.copy()
+        #expect(opened.report(.foreground, at: 5_402) == .superseded)
+        _ = opened.ask(at: 5_403)
+        #expect(opened.due(at: 5_403) == 6_302)
+        device.confirm(at: 5_402)
+        // The app confirmed the last send, so the next follows soon.
+        #expect(device.due(at: 5_402) == 5_460)
+    }
+
+    @Test("a receipt for an earlier send leaves the later ones unconfirmed")
+    func earlierReceipt() {
+        let device = confirming
+        for second in [0.0, 1_800, 5_400] { #expect(device.send(at: second)) }
+        _ = device.ask(at: 5_401)
+        _ = device.confirm(at: 5_402, sentAt: 1_800)
+        #expect(device.holds(at: 5_402) == [.unconfirmed])
+        #expect(
+            device.ledger.explain(policy: device.policy, at: Device.at(5_402))
+                .unconfirmedSends == 1)
+    }
+
+    @Test("a device that confirms each launch may have twelve in an hour, a minute apart")
+    func confirmed() {
+        let device = confirming
+        var now = 0.0
+        for _ in 0..<12 {
+            #expect(device.send(at: now))
+            device.confirm(at: now + 2)
+            now += 60
+        }
+        _ = device.ask(at: now)
+        #expect(device.holds(at: now) == [.hourly])
+        #expect(device.due(at: now) == 3_600)
+    }
+
+    @Test("a few silent sends leave it the wider windows; more do not")
+    func trust() {
+        let device = Device(
+            Device.policy {
+                $0.confirmsLaunches = true
+                $0.spacingMaximumSeconds = 900
+            })
+        for number in 0..<3 {
+            #expect(device.send(at: Double(number) * 60))
+            device.confirm(at: Double(number) * 60 + 2)
+        }
+        for number in 1...5 { #expect(device.send(at: 120 + Double(number) * 900)) }
+        // Five unconfirmed are one too many: three an hour from now on.
+        _ = device.ask(at: 4_700)
+        #expect(device.holds(at: 4_700) == [.unconfirmed, .hourly])
+    }
+
+    @Test("a receipt that comes late teaches the device's own spacing")
+    func launchInterval() {
+        let device = confirming
+        #expect(device.send(at: 0))
+        device.confirm(at: 1)
+        #expect(device.send(at: 60))
+        // Held by the device until 40 minutes after the launch before.
+        device.confirm(at: 2_401)
+        #expect(device.send(at: 2_402))
+        _ = device.ask(at: 2_403)
+        #expect(device.due(at: 2_403) == 2_402 + 2_400 * 1.5)
+        // A shorter one is believed slowly: an eighth less each time.
+        device.confirm(at: 3_001)
+        #expect(device.due(at: 3_001) == 3_001)
+        #expect(device.send(at: 3_001))
+        _ = device.ask(at: 3_002)
+        #expect(device.due(at: 3_002) == 3_001 + 2_100 * 1.5)
+    }
+
+    @Test("an urgent wake waits only for the plain spacing while the device holds the last push")
+    func urgent() {
+        let device = confirming
+        #expect(device.send(at: 0))
+        device.confirm(at: 1)
+        #expect(device.send(at: 60))
+        _ = device.ask(at: 70, .urgent)
+        #expect(device.due(at: 70) == 960)
+        device.confirm(at: 80)
+        #expect(device.due(at: 80) == 80)
+    }
+
+    @Test("a wake that a receipt could free before its expiry does not expire at once")
+    func expiryBeforeReceipt() {
+        let device = confirming
+        #expect(device.send(at: 0))
+        #expect(
+            device.ask(at: 1, expiresAt: 600)
+                == .deferred(until: Device.at(1_800), because: Holds(.unconfirmed)))
+        device.confirm(at: 30)
+        #expect(device.due(at: 30) == 60)
+        // Nothing frees it before the confirmed spacing is over.
+        let other = confirming
+        #expect(other.send(at: 0))
+        #expect(
+            other.ask(at: 1, expiresAt: 60)
+                == .expired(earliest: Device.at(1_800), because: Holds(.unconfirmed)))
+    }
+
+    @Test("one push is parked with a device in Low Power Mode, and its receipt frees the next")
+    func parking() {
+        let device = confirming
+        #expect(device.send(at: 0))
+        device.confirm(at: 1)
+        _ = device.report(.lowPowerMode(true), at: 10)
+        #expect(device.send(at: 100))
+        _ = device.ask(at: 101)
+        #expect(device.holds(at: 101) == [.unconfirmed, .lowPowerMode])
+        device.confirm(at: 9_000)
+        #expect(device.due(at: 9_000) == 9_000)
+    }
+
+    @Test("a launch that synced supersedes what was asked for before it, and nothing else")
+    func synced() {
+        let device = confirming
+        #expect(device.send(at: 0))
+        _ = device.ask(at: 10)
+        _ = device.ask(at: 20.5)
+        for (launched, ends) in [(15.0, false), (20.9, false), (21, true)] {
+            let copy = device.copy()
+            let end = copy.confirm(
+                at: 30, sentAt: 0, launchedAt: launched, hasSynced: true)
+            #expect((end == .superseded) == ends, "launched at \(launched)")
+            #expect((copy.ledger.pending == nil) == ends)
+        }
+        let copy = device.copy()
+        #expect(copy.confirm(at: 30, launchedAt: 25) == nil)
+        #expect(copy.confirm(at: 30, hasSynced: true) == nil)
+    }
+}

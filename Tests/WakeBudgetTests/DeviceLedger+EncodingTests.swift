@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import WakeBudget
+import WakeModel
+
+@Suite("Ledgers as bytes")
+struct EncodingTests {
+    /// Version 1 of three ledgers, as written when it was introduced. They never change: a store
+    /// may hold them.
+    static let fixtures: [(name: String, hex: String)] = [
+        ("fresh", "0100000000000000f0"),
+        ("busy", "FIXTURE-BUSY"),
+        ("calls", "FIXTURE-CALLS"),
+    ]
+
+    static func ledger(_ name: String) -> DeviceLedger {
+        switch name {
+        case "fresh": return DeviceLedger(kind: .background)
+        case "busy":
+            let device = Device(BudgetPolicy.standard.with(confirmsLaunches: true))
+            for second in [0.0, 2_000, 90_000] { _ = device.send(at: second) }
+            device.confirm(at: 90_002)
+            _ = device.report(.foreground, at: 90_100)
+            _ = device.report(.lowPowerMode(true), at: 90_200)
+            _ = device.report(.battery(percent: 17, isCharging: true), at: 90_300)
+            _ = device.report(.forceQuit, at: 90_400)
+            _ = device.report(.backgroundAppRefresh(true), at: 90_500)
+            _ = device.ask(at: 90_600, .deferrable, expiresAt: 99_000)
+            _ = device.ask(at: 90_601, .urgent, coalescing: .union, expiresAt: 98_000)
+            return device.ledger
+        default:
+            var ledger = DeviceLedger(kind: .voip)
+            for (number, second) in [0.0, 5, 12.345].enumerated() {
+                let call = BudgetRequest.voip(CallFingerprint("call \(number)"))
+                _ = ledger.admit(call, policy: .standard, at: Device.at(second))
+            }
+            return ledger
+        }
+    }
+
+    static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xf, radix: 16) }.joined()
+    }
+
+    static func bytes(_ hex: String) -> [UInt8] {
+        let digits = Array(hex.utf8)
+        return stride(from: 0, to: digits.count, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
+        }
+    }
+
+    @Test("version 1 is read and written as ever", arguments: fixtures)
+    func version1(name: String, hex: String) throws {
+        let ledger = Self.ledger(name)
+        #expect(Self.hex(ledger.encoded()) == hex)
+        #expect(try DeviceLedger(decoding: Self.bytes(hex)) == ledger)
+    }
+
+    @Test("bytes that are no ledger are refused, with the reason")
+    func refusals() {
+        let busy = Self.ledger("busy").encoded()
+        func error(_ bytes: [UInt8]) -> LedgerDecodingError? {
+            do throws(LedgerDecodingError) {
+                _ = try DeviceLedger(decoding: bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(error([]) == .truncated)
+        #expect(error([1]) == .truncated)
+        #expect(error([2] + busy.dropFirst()) == .unknownVersion(2))
+        #expect(error([1, 2] + busy.dropFirst(2)) == .unknownKind(2))
+        #expect(error(busy + [UInt8](repeating: 1, count: 60)) == .overlong)
+        var damaged = busy
+        damaged[10] = 200
+        #expect(error(damaged) == .inconsistent("the times of sends hold what is none"))
+        let version = LedgerDecodingError.unknownVersion(9).description
+        #expect(version.contains("version 9") && version.contains("up to 1"))
+    }
+
+    @Test("a charge is kept with its lease, and settles as if it had never been stored")
+    func charges() throws {
+        let device = Device()
+        _ = device.ask(at: 0, .urgent, expiresAt: 5_000)
+        let charge = try device.charge(at: 0.5)
+        let bytes = charge.encoded()
+        #expect(Self.hex(bytes) == "FIXTURE-CHARGE")
+        let stored = try Charge(decoding: bytes)
+        #expect(stored == charge)
+        #expect(device.settle(stored, as: .notSent, returns: true, at: 2) == .pending)
+        #expect(device.due(at: 2) == 2)
+        for bad in [[], [1], [2] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9]] {
+            #expect(throws: LedgerDecodingError.self) { try Charge(decoding: bad) }
+        }
+    }
+
+    @Test("whatever the bytes are, nothing that is read is broken", arguments: 1...8)
+    func damage(seed: UInt64) {
+        var generator = SplitMix64(seed: seed)
+        var readable = 0
+        let originals = ["busy", "calls"].map { Self.ledger($0).encoded() }
+        for _ in 0..<10_000 {
+            var bytes = originals[Int(generator.next() % 2)]
+            for _ in 0..<(1 + generator.next() % 4) {
+                bytes[Int(generator.next() % UInt64(bytes.count))] = UInt8(generator.next() & 0xff)
+            }
+            if generator.next() % 4 == 0 { bytes.removeLast(Int(generator.next() % 32)) }
+            guard let ledger = try? DeviceLedger(decoding: bytes) else { continue }
+            readable += 1
+            let now = WallInstant(millisecondsSinceEpoch: Int64(bitPattern: generator.next()))
+            var copy = ledger
+            _ = copy.report(.foreground, at: now)
+            _ = copy.explain(policy: .standard, at: Device.start).sentences
+            guard ledger.invariantsBroken().isEmpty, copy.invariantsBroken().isEmpty else {
+                Issue.record("seed \(seed): \(Self.hex(bytes)) was read")
+                return
+            }
+        }
+        #expect(readable > 0)
+    }
+}
