@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+extension BackgroundLedger {
+    // MARK: Deciding
+
+    /// Decides on a request, with what waits already.
+    func decide(on request: BackgroundRequest, _ settings: BudgetSettings) -> Decision {
+        let refreshOffEnd = refreshOffEnd(settings)
+        guard refreshOffEnd <= clock else {
+            return .suppressed(.backgroundAppRefreshOff(until: Self.instant(refreshOffEnd)))
+        }
+        let carrier = isPendingOver(settings) ? nil : pending
+        let release = release(
+            max(request.urgency, carrier?.urgency ?? request.urgency), settings)
+        let due = Self.instant(release.until)
+        let expiry = Self.expirySecond(request.expiration)
+        if expiry <= clock || !isInTime(min(expiry, clock + Int64(settings.holdSeconds)), release) {
+            return .expired(earliest: due, because: release.holds)
+        }
+        if carrier != nil {
+            return .coalesced(request.coalescing, until: due, because: release.holds)
+        }
+        return release.until <= clock ? .send : .deferred(until: due, because: release.holds)
+    }
+
+    /// Applies a decision that was just made on the request.
+    mutating func apply(_ decision: Decision, _ request: BackgroundRequest) {
+        let wake = PendingWake(
+            since: now, expiry: Self.storedExpiry(request.expiration), urgency: request.urgency,
+            requests: 1)
+        switch decision {
+        case .send, .deferred: pending = wake
+        case .coalesced(let coalescing, _, _): pending?.absorb(wake, coalescing)
+        case .sameCall, .expired, .suppressed: break
+        }
+    }
+
+    // MARK: The pending wake
+
+    /// When the pending wake may go.
+    func outlook(_ settings: BudgetSettings) -> Outlook? {
+        guard let pending else { return nil }
+        let release = release(pending.urgency, settings)
+        return Outlook(
+            due: Self.instant(release.until),
+            deadline: Self.instant(deadline(of: pending, settings)), holds: release.holds)
+    }
+
+    /// Whether the pending wake's time is over, or will certainly be before it may go.
+    func isPendingOver(_ settings: BudgetSettings) -> Bool {
+        guard let pending else { return false }
+        let deadline = deadline(of: pending, settings)
+        return deadline <= clock || !isInTime(deadline, release(pending.urgency, settings))
+    }
+
+    /// Debits the pending wake and takes it out, if it may go.
+    mutating func claim(at instant: WallInstant, _ settings: BudgetSettings) -> ClaimVerdict {
+        guard let wake = pending else { return .nothingPending }
+        guard !isPendingOver(settings) else {
+            pending = nil
+            return .expired
+        }
+        let release = release(wake.urgency, settings)
+        guard release.until <= clock else {
+            return .notYet(until: Self.instant(release.until), because: release.holds)
+        }
+        pending = nil
+        observeSend(instant)
+        sends.insert(now)
+        day.add()
+        if inFlight < .max { inFlight += 1 }
+        if unconfirmed < .max { unconfirmed += 1 }
+        return .charged(Charge(stamp: now, wake: wake))
+    }
+
+    /// Books what became of a charged send; `returns` says that its wake is to be sent again.
+    mutating func settle(_ charge: Charge, _ fate: SendFate, returns: Bool) -> SettledWake {
+        if inFlight > 0 { inFlight -= 1 }
+        if fate == .notSent, sends.remove(charge.stamp) {
+            day.remove(charge.stamp)
+            if unconfirmed > 0 { unconfirmed -= 1 }
+        }
+        guard returns else { return .ended }
+        guard var newer = pending else {
+            pending = charge.wake
+            return .pending
+        }
+        // What waits by now is newer. It takes over the age and the urgency of the older.
+        var older = charge.wake
+        older.absorb(newer, .replace)
+        newer = older
+        pending = newer
+        return .coalesced
+    }
+
+    // MARK: Reports
+
+    /// Books a report of the app; what it did to the pending wake.
+    mutating func report(_ signal: DeviceSignal) -> PendingEnd? {
+        switch signal {
+        case .lowPowerMode(let isOn):
+            note(.lowPowerMode, isOn)
+            lowPowerModeAt = now
+        case .battery(let percent, let isCharging):
+            note(.battery, true)
+            note(.isCharging, isCharging)
+            batteryPercent = UInt8(max(0, min(percent, 100)))
+            batteryAt = now
+        case .backgroundAppRefresh(let isOn):
+            note(.refreshOff, !isOn)
+            refreshOffAt = now
+            if !isOn { return end(.suppressed) }
+        case .forceQuit:
+            note(.forceQuit, true)
+            forceQuitAt = now
+        case .foreground:
+            note(.forceQuit, false)
+            note(.foreground, true)
+            foregroundAt = now
+            unconfirmed = 0
+            return end(.superseded)
+        }
+        return nil
+    }
+
+    /// Books that the app confirmed a launch.
+    mutating func confirmLaunch() {
+        note(.forceQuit, false)
+        note(.launch, true)
+        launchAt = now
+        unconfirmed = 0
+    }
+
+    private mutating func note(_ report: Reports, _ isSo: Bool) {
+        if isSo { reports.insert(report) } else { reports.remove(report) }
+    }
+
+    private mutating func end(_ end: PendingEnd) -> PendingEnd? {
+        guard pending != nil else { return nil }
+        pending = nil
+        return end
+    }
+
+    // MARK: Times
+
+    private func deadline(of wake: PendingWake, _ settings: BudgetSettings) -> Int64 {
+        let held = second(of: wake.since) + Int64(settings.holdSeconds)
+        return wake.expiry == PendingWake.noExpiry ? held : min(held, Int64(wake.expiry))
+    }
+
+    /// Whether the rules that no report can lift let a wake go before its deadline.
+    private func isInTime(_ deadline: Int64, _ release: Release) -> Bool {
+        release.firm <= clock || release.firm < deadline
+    }
+
+    private static func expirySecond(_ expiration: Expiration) -> Int64 {
+        switch expiration {
+        case .immediately: .max
+        case .at(let instant): instant.secondsSinceEpoch
+        }
+    }
+
+    private static func storedExpiry(_ expiration: Expiration) -> UInt32 {
+        UInt32(clamping: expirySecond(expiration))
+    }
+
+    static func instant(_ second: Int64) -> WallInstant { WallInstant(secondsSinceEpoch: second) }
+}
