@@ -30,9 +30,8 @@ extension BackgroundLedger {
     func release(_ urgency: Urgency, _ settings: BudgetSettings) -> Release {
         var release = Release(firm: clock, until: clock)
         if urgency != .urgent {
-            release.wait(
-                for: spacingEnd(settings), isBackedOff(settings) ? .backOff : .spacing,
-                clock: clock)
+            let hold: Hold = isAwaitingReceipt(settings) ? .unconfirmed : .spacing
+            release.wait(for: spacingEnd(settings), hold, clock: clock)
             release.wait(for: foregroundSpacingEnd(settings), .foreground, clock: clock)
         }
         release.wait(for: hourlyEnd(urgency, settings), .hourly, clock: clock)
@@ -58,43 +57,67 @@ extension BackgroundLedger {
         sends.count == 0 ? .min : second(of: sends[0]) + spacing(settings)
     }
 
-    /// The spacing, in seconds: doubled for each send in a row that was not confirmed, beyond those
-    /// that may be.
+    /// The spacing in force, in seconds.
     func spacing(_ settings: BudgetSettings) -> Int64 {
+        if isConfirmed(settings) { return Int64(settings.confirmedSpacingSeconds) }
         let base = Int64(settings.spacingSeconds)
-        guard settings.confirmsLaunches, unconfirmed > settings.unconfirmedSends else {
-            return base
-        }
+        guard isAwaitingReceipt(settings) else { return base }
+        // The device's own spacing, where it is known, with a quarter of it to spare.
+        let patience =
+            launchInterval == 0 ? 2 * base : max(base, Int64(launchInterval) * 5 / 4)
         // A day is under 2^17 seconds: more doublings than that change nothing.
-        let doublings = min(Int64(unconfirmed) - Int64(settings.unconfirmedSends), 17)
-        return min(base << doublings, Int64(settings.spacingMaximumSeconds))
+        let doublings = min(Int64(unconfirmed) - 1, 17)
+        return min(patience << doublings, Int64(settings.spacingMaximumSeconds))
     }
 
-    /// Whether the spacing is longer than set.
-    func isBackedOff(_ settings: BudgetSettings) -> Bool {
-        settings.confirmsLaunches && unconfirmed > settings.unconfirmedSends
+    /// Whether nothing that was sent to this device still waits there, as far as its receipts tell.
+    func isConfirmed(_ settings: BudgetSettings) -> Bool {
+        settings.confirmsLaunches && reports.contains(.launch) && unconfirmed == 0
+    }
+
+    /// Whether a receipt is missing that may be expected.
+    func isAwaitingReceipt(_ settings: BudgetSettings) -> Bool {
+        settings.confirmsLaunches && unconfirmed > 0
     }
 
     /// When the last 60 minutes have room for a send of this urgency.
     func hourlyEnd(_ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
-        let limit =
-            urgency == .deferrable ? max(1, settings.hourlySends - 1) : settings.hourlySends
+        let all = hourlyLimit(settings)
+        let limit = urgency == .deferrable ? max(1, all - 1) : all
         guard sends.count >= limit else { return .min }
         return second(of: sends[limit - 1]) + BudgetLimits.hourSeconds
     }
 
+    /// The hourly limit in force.
+    func hourlyLimit(_ settings: BudgetSettings) -> Int {
+        isConfirmed(settings)
+            ? max(settings.hourlySends, settings.confirmedHourlySends) : settings.hourlySends
+    }
+
     /// When the last 24 hours have room for a send.
     func dailyEnd(_ settings: BudgetSettings) -> Int64 {
-        guard day.total >= settings.dailySends else { return .min }
-        return second(of: day.start) + day.secondsUntilUnder(settings.dailySends)
+        let limit = dailyLimit(settings)
+        guard day.total >= limit else { return .min }
+        return second(of: day.start) + day.secondsUntilUnder(limit)
+    }
+
+    /// The daily limit in force.
+    func dailyLimit(_ settings: BudgetSettings) -> Int {
+        isConfirmed(settings)
+            ? max(settings.dailySends, settings.confirmedDailySends) : settings.dailySends
     }
 
     // MARK: What the app reported
 
-    /// The end of the spacing after the latest foreground.
+    /// The end of the spacing after the latest foreground. A device whose last send is confirmed
+    /// needs no more than its spacing.
     func foregroundSpacingEnd(_ settings: BudgetSettings) -> Int64 {
         guard reports.contains(.foreground) else { return .min }
-        return second(of: foregroundAt) + Int64(settings.foregroundSpacingSeconds)
+        let seconds =
+            isConfirmed(settings)
+            ? min(settings.foregroundSpacingSeconds, settings.confirmedSpacingSeconds)
+            : settings.foregroundSpacingSeconds
+        return second(of: foregroundAt) + Int64(seconds)
     }
 
     /// Whether the app counts as not used at a second to come. Where no foreground was ever

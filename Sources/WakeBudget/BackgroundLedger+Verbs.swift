@@ -72,15 +72,16 @@ extension BackgroundLedger {
         day.add()
         if inFlight < .max { inFlight += 1 }
         if unconfirmed < .max { unconfirmed += 1 }
-        return .charged(Charge(stamp: now, wake: wake))
+        return .charged(Charge(second: clock, wake: wake))
     }
 
     /// Books what became of a charged send; `returns` says that its wake is to be sent again.
     mutating func settle(_ charge: Charge, _ fate: SendFate, returns: Bool) -> SettledWake {
         if inFlight > 0 { inFlight -= 1 }
-        if fate == .notSent, sends.remove(charge.stamp) {
-            day.remove(charge.stamp)
-            if unconfirmed > 0 { unconfirmed -= 1 }
+        let stamp = Stamp(second: charge.second)
+        if fate == .notSent, let index = sends.remove(stamp) {
+            day.remove(stamp)
+            if index < unconfirmed { unconfirmed -= 1 }
         }
         guard returns else { return .ended }
         guard var newer = pending else {
@@ -125,12 +126,24 @@ extension BackgroundLedger {
         return nil
     }
 
-    /// Books that the app confirmed a launch.
-    mutating func confirmLaunch() {
+    /// Books that the app confirmed a launch by the send of this second (`nil`: by the latest).
+    ///
+    /// A receipt that comes late shows that the device held the push, and then the time since the
+    /// launch before is its own spacing. The estimate follows longer ones at once and shorter ones
+    /// slowly, for a push that goes out too early is the dearer mistake.
+    mutating func confirmLaunch(sentAt second: Int64?) {
+        let sent = second ?? (sends.count > 0 ? self.second(of: sends.latest) : clock)
+        let interval = clock - self.second(of: launchAt)
+        if reports.contains(.launch), clock - sent >= BudgetLimits.heldReceiptSeconds,
+            interval <= BudgetLimits.launchIntervalSeconds
+        {
+            launchInterval = max(UInt16(interval), launchInterval - launchInterval / 8)
+        }
+        let later = (0..<Int(sends.count)).prefix { self.second(of: sends[$0]) > sent }
+        unconfirmed = min(unconfirmed, UInt8(later.count))
         note(.forceQuit, false)
         note(.launch, true)
         launchAt = now
-        unconfirmed = 0
     }
 
     private mutating func note(_ report: Reports, _ isSo: Bool) {

@@ -40,6 +40,8 @@ struct BackgroundLedger: Hashable, Sendable {
     var forceQuitAt: Stamp = 0
     var foregroundAt: Stamp = 0
     var launchAt: Stamp = 0
+    /// The device's own spacing as its receipts show it, in seconds; 0 when they did not yet.
+    var launchInterval: UInt16 = 0
     var pending: PendingWake?
     /// Charged sends that were not settled yet.
     var inFlight: UInt8 = 0

@@ -76,8 +76,14 @@ public struct BudgetPolicy: Hashable, Sendable {
         Number(name: "dailySends", path: \.dailySends, range: BudgetLimits.dailySends),
         Number(name: "holdSeconds", path: \.holdSeconds, range: BudgetLimits.holdSeconds),
         Number(
-            name: "unconfirmedSends", path: \.unconfirmedSends,
-            range: BudgetLimits.unconfirmedSends),
+            name: "confirmedSpacingSeconds", path: \.confirmedSpacingSeconds,
+            range: BudgetLimits.spacingSeconds),
+        Number(
+            name: "confirmedHourlySends", path: \.confirmedHourlySends,
+            range: BudgetLimits.hourlySends),
+        Number(
+            name: "confirmedDailySends", path: \.confirmedDailySends,
+            range: BudgetLimits.dailySends),
         Number(
             name: "lowPowerModeLifeSeconds", path: \.lowPowerModeLifeSeconds,
             range: BudgetLimits.signalLifeSeconds),

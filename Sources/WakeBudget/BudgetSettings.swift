@@ -31,12 +31,19 @@ public struct BudgetSettings: Hashable, Sendable {
     /// Whether this topic's app was ever heard to confirm a launch with a receipt. Where it was
     /// not, silence means nothing, and no device is backed off (A).
     public var confirmsLaunches = false
-    /// How many sends in a row may be unconfirmed before each further one doubles the spacing.
-    /// Default: 0, so that a send that was not confirmed yet keeps the next one back for twice the
-    /// spacing: iOS holds one push per app and drops the older ("Pushing background updates to
-    /// your App", D), so a second one sent meanwhile is wasted.
-    /// Range: ``BudgetLimits/unconfirmedSends``.
-    public var unconfirmedSends = 0
+    /// Seconds between two sends to a device that has confirmed the last one. iOS holds one push
+    /// per app, the newest, and launches it when its own spacing lets it ("Pushing background
+    /// updates to your App", D), so a device with no push left to launch can be given the next:
+    /// the device does the waiting, and nothing is overwritten. Default: 60 s (A).
+    /// Range: ``BudgetLimits/spacingSeconds``.
+    public var confirmedSpacingSeconds = 60
+    /// The most sends in any 60 minutes to a device that has confirmed the last one. Default: 12
+    /// (A; such a device launches each of them, however many that are).
+    /// Range: ``BudgetLimits/hourlySends``.
+    public var confirmedHourlySends = 12
+    /// The most sends in any 24 hours to a device that has confirmed the last one. Default: 144
+    /// (A). Range: ``BudgetLimits/dailySends``.
+    public var confirmedDailySends = 144
 
     /// How long a report of Low Power Mode holds wakes back, in seconds. While it is on, the app
     /// is not launched and cannot report its end (A-BRS, D), so the report decays. Default: 6 h
@@ -80,14 +87,12 @@ public struct BudgetSettings: Hashable, Sendable {
 public enum BudgetLimits {
     /// Spacings, in seconds: up to a day.
     public static let spacingSeconds = 0...86_400
-    /// Sends an hour: a ledger keeps the exact times of its last 8.
-    public static let hourlySends = 1...8
-    /// Sends a day: 24 hours at the greatest hourly rate.
+    /// Sends an hour: a ledger keeps the exact times of its last 13.
+    public static let hourlySends = 1...12
+    /// Sends a day: eight an hour.
     public static let dailySends = 1...192
     /// How long a wake may wait, in seconds: up to 30 days, as long as APNs stores a push (A-SEND).
     public static let holdSeconds = 60...2_592_000
-    /// Sends that may be unconfirmed without consequence.
-    public static let unconfirmedSends = 0...100
     /// The life of a signal, in seconds: up to 90 days.
     public static let signalLifeSeconds = 60...7_776_000
     /// Seconds between two probes: from an hour to a week.
@@ -106,6 +111,10 @@ public enum BudgetLimits {
     public static let hourSeconds: Int64 = 3_600
     /// The daily window, in seconds.
     public static let daySeconds: Int64 = 86_400
+    /// How long after its send a receipt shows that the device had held the push, in seconds.
+    public static let heldReceiptSeconds: Int64 = 30
+    /// The longest distance of two launches that is taken for the device's own spacing, in seconds.
+    public static let launchIntervalSeconds: Int64 = 14_400
     /// The largest payload of a background push, in bytes (rule G003).
     public static let backgroundPayloadBytes = 4_096
 }

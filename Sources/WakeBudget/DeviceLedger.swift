@@ -124,7 +124,7 @@ public struct DeviceLedger: Hashable, Sendable {
     /// Books what became of a charged send; `returns` says that its wake is to be sent again.
     ///
     /// A refund takes back what was debited, the spacing included. It is given once for a charge,
-    /// and only while the send is among the last eight and the clock was not corrected since;
+    /// and only while the send is among the last thirteen and the clock was not corrected since;
     /// otherwise the send stays charged. A wake that returns while a newer one waits is carried by
     /// that.
     public mutating func settle(
@@ -167,9 +167,11 @@ public struct DeviceLedger: Hashable, Sendable {
         withBackground(at: now, otherwise: nil) { $0.report(signal) }
     }
 
-    /// Books that the app confirmed that a wake launched it, with which backing off ends.
-    public mutating func confirmLaunch(at now: WallInstant) {
-        withBackground(at: now, otherwise: ()) { $0.confirmLaunch() }
+    /// Books a receipt: the app says that a wake launched it. It confirms the send of that time
+    /// and all before it, with which backing off ends; without a time it confirms all.
+    public mutating func confirmLaunch(ofSendAt sentAt: WallInstant? = nil, at now: WallInstant) {
+        let second = sentAt.map { $0.advanced(byMilliseconds: 999).secondsSinceEpoch }
+        withBackground(at: now, otherwise: ()) { $0.confirmLaunch(sentAt: second) }
     }
 
     private mutating func withBackground<Answer>(

@@ -4,8 +4,9 @@
 public enum Hold: UInt8, Hashable, Sendable, CaseIterable {
     /// Another send was too short a time ago.
     case spacing = 0
-    /// The spacing, lengthened because the device does not confirm its launches.
-    case backOff = 1
+    /// The last send was not confirmed yet, so the device may still hold it; the more of them, the
+    /// longer.
+    case unconfirmed = 1
     /// The app was in the foreground too short a time ago.
     case foreground = 2
     /// The last 60 minutes had as many sends as they may have.

@@ -44,8 +44,11 @@ public struct Outlook: Hashable, Sendable {
 
 /// A send that was debited: what is needed to refund it, and to take its wake back.
 public struct Charge: Hashable, Sendable {
-    /// The second at which it was debited, wrapping.
-    let stamp: Stamp
+    /// The second since 1970 at which it was debited.
+    let second: Int64
     /// The wake.
     public let wake: PendingWake
+
+    /// When it was debited: the next full second.
+    public var at: WallInstant { WallInstant(secondsSinceEpoch: second) }
 }
