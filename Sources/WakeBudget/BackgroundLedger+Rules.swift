@@ -7,12 +7,12 @@ struct Release: Hashable, Sendable {
     /// The second from which on all rules allow it.
     var until: Int64
     /// The rules that do not allow it now.
-    var holds: Holds = []
+    var holds = Holds(rawValue: 0)
 
     /// Takes account of a rule that no report can lift.
     mutating func wait(for second: Int64, _ hold: Hold, clock: Int64) {
         guard second > clock else { return }
-        holds.insert(Holds(hold))
+        holds.add(hold)
         firm = max(firm, second)
         until = max(until, second)
     }
@@ -20,7 +20,7 @@ struct Release: Hashable, Sendable {
     /// Takes account of a rule that holds until another report comes, or until it decays.
     mutating func wait(forSignal second: Int64, _ hold: Hold, clock: Int64) {
         guard second > clock else { return }
-        holds.insert(Holds(hold))
+        holds.add(hold)
         until = max(until, second)
     }
 }
@@ -36,7 +36,7 @@ extension BackgroundLedger {
         }
         release.wait(for: hourlyEnd(urgency, settings), .hourly, clock: clock)
         release.wait(for: dailyEnd(settings), .daily, clock: clock)
-        if !reports.isDisjoint(with: [.lowPowerMode, .battery, .forceQuit]) {
+        if reports.containsAny(of: .holding) {
             release.wait(forSignal: lowPowerModeEnd(settings), .lowPowerMode, clock: clock)
             release.wait(forSignal: lowBatteryEnd(settings), .lowBattery, clock: clock)
             release.wait(forSignal: forceQuitEnd(settings), .forceQuit, clock: clock)

@@ -72,27 +72,29 @@ extension BackgroundLedger {
         day.add()
         if inFlight < .max { inFlight += 1 }
         if unconfirmed < .max { unconfirmed += 1 }
-        return .charged(Charge(second: clock, wake: wake))
+        return .charged(Charge(second: clock, corrections: corrections, wake: wake))
     }
 
     /// Books what became of a charged send; `returns` says that its wake is to be sent again.
     mutating func settle(_ charge: Charge, _ fate: SendFate, returns: Bool) -> SettledWake {
         if inFlight > 0 { inFlight -= 1 }
         let stamp = Stamp(second: charge.second)
-        if fate == .notSent, let index = sends.remove(stamp) {
+        if fate == .notSent, charge.corrections == corrections,
+            let index = sends.remove(stamp)
+        {
             day.remove(stamp)
             if index < unconfirmed { unconfirmed -= 1 }
         }
         guard returns else { return .ended }
-        guard var newer = pending else {
-            pending = charge.wake
-            return .pending
+        var wake = charge.wake
+        if charge.corrections != corrections {
+            // It is as old as it was when it was charged; the time since is lost.
+            wake.since = now &- (stamp &- wake.since)
         }
+        defer { pending = wake }
+        guard let newer = pending else { return .pending }
         // What waits by now is newer. It takes over the age and the urgency of the older.
-        var older = charge.wake
-        older.absorb(newer, .replace)
-        newer = older
-        pending = newer
+        wake.absorb(newer, .replace)
         return .coalesced
     }
 
@@ -102,23 +104,23 @@ extension BackgroundLedger {
     mutating func report(_ signal: DeviceSignal) -> PendingEnd? {
         switch signal {
         case .lowPowerMode(let isOn):
-            note(.lowPowerMode, isOn)
+            reports.set(.lowPowerMode, to: isOn)
             lowPowerModeAt = now
         case .battery(let percent, let isCharging):
-            note(.battery, true)
-            note(.isCharging, isCharging)
+            reports.set(.battery, to: true)
+            reports.set(.isCharging, to: isCharging)
             batteryPercent = UInt8(max(0, min(percent, 100)))
             batteryAt = now
         case .backgroundAppRefresh(let isOn):
-            note(.refreshOff, !isOn)
+            reports.set(.refreshOff, to: !isOn)
             refreshOffAt = now
             if !isOn { return end(.suppressed) }
         case .forceQuit:
-            note(.forceQuit, true)
+            reports.set(.forceQuit, to: true)
             forceQuitAt = now
         case .foreground:
-            note(.forceQuit, false)
-            note(.foreground, true)
+            reports.set(.forceQuit, to: false)
+            reports.set(.foreground, to: true)
             foregroundAt = now
             unconfirmed = 0
             return end(.superseded)
@@ -141,13 +143,9 @@ extension BackgroundLedger {
         }
         let later = (0..<Int(sends.count)).prefix { self.second(of: sends[$0]) > sent }
         unconfirmed = min(unconfirmed, UInt8(later.count))
-        note(.forceQuit, false)
-        note(.launch, true)
+        reports.set(.forceQuit, to: false)
+        reports.set(.launch, to: true)
         launchAt = now
-    }
-
-    private mutating func note(_ report: Reports, _ isSo: Bool) {
-        if isSo { reports.insert(report) } else { reports.remove(report) }
     }
 
     private mutating func end(_ end: PendingEnd) -> PendingEnd? {

@@ -72,11 +72,13 @@ struct DayRing: Hashable, Sendable {
     /// asks only when `limit` or more do.
     func secondsUntilUnder(_ limit: Int) -> Int64 {
         var counted = total
-        for slot in (0..<Self.slotCount).reversed() {
+        var slot = Self.slotCount
+        // From the oldest slot on; below any limit at the latest when none is left.
+        while counted >= limit && slot > 0 {
+            slot -= 1
             counted -= Int(self[slot])
-            if counted < limit { return Int64(Self.slotCount - slot) * Self.slotSeconds }
         }
-        return Int64(Self.slotCount) * Self.slotSeconds
+        return Int64(Self.slotCount - slot) * Self.slotSeconds
     }
 
     /// The number of sends in a slot.
@@ -110,7 +112,7 @@ struct DayRing: Hashable, Sendable {
     /// The sum of a word's sixteen groups of four bits.
     private static func sum(_ word: UInt64) -> Int {
         let bytes = (word & 0x0f0f_0f0f_0f0f_0f0f) + (word >> 4 & 0x0f0f_0f0f_0f0f_0f0f)
-        return Int(truncatingIfNeeded: bytes &* 0x0101_0101_0101_0101 >> 56)
+        return Int(truncatingIfNeeded: (bytes &* 0x0101_0101_0101_0101) >> 56)
     }
 }
 

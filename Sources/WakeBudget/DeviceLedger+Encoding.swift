@@ -108,6 +108,7 @@ struct LedgerWriter {
         }
         for word in [ledger.sends.gaps0, ledger.sends.gaps1, ledger.sends.gaps2] { put(word) }
         put(ledger.inFlight)
+        put(ledger.corrections)
         put(ledger.lowPowerModeAt)
         put(ledger.batteryAt)
         put(ledger.batteryPercent)
@@ -165,6 +166,7 @@ struct LedgerReader {
         ledger.sends = SendTimes(
             gaps: (uint64(), uint64(), uint64()), latest: latest, count: count)
         ledger.inFlight = uint8()
+        ledger.corrections = uint8()
         ledger.lowPowerModeAt = uint32()
         ledger.batteryAt = uint32()
         ledger.batteryPercent = uint8()

@@ -28,12 +28,15 @@ extension BackgroundLedger {
         expect(
             day.isEmpty || Int64(now &- day.start) < DayRing.slotSeconds,
             "the day's present slot is over")
-        let recent = (0..<Int(min(sends.count, UInt8(SendTimes.capacity)))).filter {
-            Int64(now &- sends[$0]) < BudgetLimits.hourSeconds
-        }.count
+        var recent = 0
+        while recent < min(Int(sends.count), SendTimes.capacity),
+            Int64(now &- sends[recent]) < BudgetLimits.hourSeconds
+        {
+            recent += 1
+        }
         expect(day.total >= recent, "the hour has more sends than the day")
         expect(unconfirmed == 0 || sends.count > 0, "an unconfirmed send was never sent")
-        expect(Reports.known.isSuperset(of: reports), "a report is unknown")
+        expect(Reports.known.contains(reports), "a report is unknown")
         expect(batteryPercent <= 100, "the battery is over 100 %")
         expect(
             Int64(launchInterval) <= BudgetLimits.launchIntervalSeconds,

@@ -57,6 +57,19 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
+    /// Tells the time and nothing else. Every verb does so itself; this is for a caller who learns
+    /// that the clock was set, so that what is asked next need not find it out by itself.
+    public mutating func observe(_ now: WallInstant) {
+        switch books {
+        case .background(var ledger):
+            ledger.observe(now)
+            books = .background(ledger)
+        case .voip(var ledger):
+            ledger.observe(now)
+            books = .voip(ledger)
+        }
+    }
+
     // MARK: Deciding
 
     /// What would become of a request. Changes nothing, and says the same each time it is asked.

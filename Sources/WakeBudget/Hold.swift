@@ -37,6 +37,11 @@ public struct Holds: OptionSet, Hashable, Sendable {
     /// The set of one rule.
     public init(_ hold: Hold) { rawValue = 1 << UInt16(hold.rawValue) }
 
+    /// Adds a rule, by its bit: the generic verb is slow in an unoptimized build.
+    mutating func add(_ hold: Hold) {
+        self = Holds(rawValue: rawValue | 1 << UInt16(hold.rawValue))
+    }
+
     /// The rules, in the order of their declaration.
     public var all: [Hold] { Hold.allCases.filter { contains(Holds($0)) } }
 }

@@ -46,6 +46,8 @@ public struct Outlook: Hashable, Sendable {
 public struct Charge: Hashable, Sendable {
     /// The second since 1970 at which it was debited.
     let second: Int64
+    /// How often the clock had been corrected then, wrapping.
+    let corrections: UInt8
     /// The wake.
     public let wake: PendingWake
 

@@ -46,9 +46,15 @@ struct SendTimes: Hashable, Sendable {
 
     /// Takes out one send of this time; which it was, `nil` when there was none.
     mutating func remove(_ stamp: Stamp) -> Int? {
-        guard let found = (0..<Int(count)).first(where: { self[$0] == stamp }) else { return nil }
+        var found = 0
+        while found < Int(count) && self[found] != stamp { found += 1 }
+        guard found < Int(count) else { return nil }
         var rest = SendTimes()
-        for index in (0..<Int(count)).reversed() where index != found { rest.insert(self[index]) }
+        var index = Int(count)
+        while index > 0 {
+            index -= 1
+            if index != found { rest.insert(self[index]) }
+        }
         self = rest
         return found
     }
@@ -76,8 +82,9 @@ extension SendTimes {
     /// Whether nothing is kept beyond ``count``.
     var isCanonical: Bool {
         guard count <= UInt8(Self.capacity) else { return false }
-        var rest = SendTimes()
-        for index in (0..<Int(count)).reversed() { rest.insert(self[index]) }
-        return rest == self || count == 0 && gaps0 | gaps1 | gaps2 == 0
+        let gaps = max(Int(count), 1) - 1
+        return Self.sum(gaps0, 4) == Self.sum(gaps0, gaps)
+            && Self.sum(gaps1, 4) == Self.sum(gaps1, gaps - 4)
+            && Self.sum(gaps2, 4) == Self.sum(gaps2, gaps - 8)
     }
 }
