@@ -29,16 +29,19 @@ extension BackgroundLedger {
     /// When a wake of this urgency may go.
     func release(_ urgency: Urgency, _ settings: BudgetSettings) -> Release {
         var release = Release(firm: clock, until: clock)
+        let hold: Hold = isAwaitingReceipt(settings) ? .unconfirmed : .spacing
+        release.wait(for: spacingEnd(urgency, settings), hold, clock: clock)
         if urgency != .urgent {
-            let hold: Hold = isAwaitingReceipt(settings) ? .unconfirmed : .spacing
-            release.wait(for: spacingEnd(settings), hold, clock: clock)
             release.wait(for: foregroundSpacingEnd(settings), .foreground, clock: clock)
         }
         release.wait(for: hourlyEnd(urgency, settings), .hourly, clock: clock)
         release.wait(for: dailyEnd(settings), .daily, clock: clock)
         if reports.containsAny(of: .holding) {
-            release.wait(forSignal: lowPowerModeEnd(settings), .lowPowerMode, clock: clock)
-            release.wait(forSignal: lowBatteryEnd(settings), .lowBattery, clock: clock)
+            // What iOS or APNs keeps for a sleeping device goes out the moment it may.
+            if !isConfirmed(settings) {
+                release.wait(forSignal: lowPowerModeEnd(settings), .lowPowerMode, clock: clock)
+                release.wait(forSignal: lowBatteryEnd(settings), .lowBattery, clock: clock)
+            }
             release.wait(forSignal: forceQuitEnd(settings), .forceQuit, clock: clock)
         }
         // Last, for whether an app counts as used is judged at the time at which it would be woken.
@@ -53,18 +56,23 @@ extension BackgroundLedger {
     // MARK: What was sent
 
     /// The end of the spacing after the latest send; in the past when there was none.
-    func spacingEnd(_ settings: BudgetSettings) -> Int64 {
-        sends.count == 0 ? .min : second(of: sends[0]) + spacing(settings)
+    func spacingEnd(_ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
+        sends.count == 0 ? .min : second(of: sends.latest) + spacing(urgency, settings)
     }
 
-    /// The spacing in force, in seconds.
-    func spacing(_ settings: BudgetSettings) -> Int64 {
-        if isConfirmed(settings) { return Int64(settings.confirmedSpacingSeconds) }
+    /// The spacing in force for wakes of this urgency, in seconds.
+    func spacing(_ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
         let base = Int64(settings.spacingSeconds)
+        if urgency == .urgent {
+            // A device that confirms its launches still holds the last push: another would only
+            // take its place.
+            return isAwaitingReceipt(settings) && reports.contains(.launch) ? base : 0
+        }
+        if isConfirmed(settings) { return Int64(settings.confirmedSpacingSeconds) }
         guard isAwaitingReceipt(settings) else { return base }
-        // The device's own spacing, where it is known, with a quarter of it to spare.
+        // The device's own spacing, where it is known, with half of it to spare.
         let patience =
-            launchInterval == 0 ? 2 * base : max(base, Int64(launchInterval) * 5 / 4)
+            launchInterval == 0 ? 2 * base : max(base, Int64(launchInterval) * 3 / 2)
         // A day is under 2^17 seconds: more doublings than that change nothing.
         let doublings = min(Int64(unconfirmed) - 1, 17)
         return min(patience << doublings, Int64(settings.spacingMaximumSeconds))
@@ -73,6 +81,13 @@ extension BackgroundLedger {
     /// Whether nothing that was sent to this device still waits there, as far as its receipts tell.
     func isConfirmed(_ settings: BudgetSettings) -> Bool {
         settings.confirmsLaunches && reports.contains(.launch) && unconfirmed == 0
+    }
+
+    /// Whether the windows of a confirmed device apply: as long as not too many sends in a row were
+    /// not confirmed.
+    func isTrusted(_ settings: BudgetSettings) -> Bool {
+        settings.confirmsLaunches && reports.contains(.launch)
+            && unconfirmed <= settings.trustedUnconfirmedSends
     }
 
     /// Whether a receipt is missing that may be expected.
@@ -90,7 +105,7 @@ extension BackgroundLedger {
 
     /// The hourly limit in force.
     func hourlyLimit(_ settings: BudgetSettings) -> Int {
-        isConfirmed(settings)
+        isTrusted(settings)
             ? max(settings.hourlySends, settings.confirmedHourlySends) : settings.hourlySends
     }
 
@@ -103,7 +118,7 @@ extension BackgroundLedger {
 
     /// The daily limit in force.
     func dailyLimit(_ settings: BudgetSettings) -> Int {
-        isConfirmed(settings)
+        isTrusted(settings)
             ? max(settings.dailySends, settings.confirmedDailySends) : settings.dailySends
     }
 
@@ -129,7 +144,7 @@ extension BackgroundLedger {
 
     /// When the next probe of an app that is not used may go.
     func probeEnd(_ settings: BudgetSettings) -> Int64 {
-        sends.count == 0 ? .min : second(of: sends[0]) + Int64(settings.probeSeconds)
+        sends.count == 0 ? .min : second(of: sends.latest) + Int64(settings.probeSeconds)
     }
 
     func lowPowerModeEnd(_ settings: BudgetSettings) -> Int64 {

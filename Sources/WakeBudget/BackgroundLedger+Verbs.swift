@@ -28,11 +28,12 @@ extension BackgroundLedger {
     /// Applies a decision that was just made on the request.
     mutating func apply(_ decision: Decision, _ request: BackgroundRequest) {
         let wake = PendingWake(
-            since: now, expiry: Self.storedExpiry(request.expiration), urgency: request.urgency,
+            since: now, newest: now, expiry: Self.storedExpiry(request.expiration),
+            urgency: request.urgency,
             requests: 1)
         switch decision {
         case .send, .deferred: pending = wake
-        case .coalesced(let coalescing, _, _): pending?.absorb(wake, coalescing)
+        case .coalesced(let coalescing, _, _): pending = pending?.absorbing(wake, coalescing)
         case .sameCall, .expired, .suppressed: break
         }
     }
@@ -90,11 +91,13 @@ extension BackgroundLedger {
         if charge.corrections != corrections {
             // It is as old as it was when it was charged; the time since is lost.
             wake.since = now &- (stamp &- wake.since)
+            wake.newest = now &- (stamp &- wake.newest)
         }
-        defer { pending = wake }
-        guard let newer = pending else { return .pending }
-        // What waits by now is newer. It takes over the age and the urgency of the older.
-        wake.absorb(newer, .replace)
+        guard let other = pending else {
+            pending = wake
+            return .pending
+        }
+        pending = wake.isNewer(than: other) ? other.absorbing(wake) : wake.absorbing(other)
         return .coalesced
     }
 
@@ -133,19 +136,29 @@ extension BackgroundLedger {
     /// A receipt that comes late shows that the device held the push, and then the time since the
     /// launch before is its own spacing. The estimate follows longer ones at once and shorter ones
     /// slowly, for a push that goes out too early is the dearer mistake.
-    mutating func confirmLaunch(sentAt second: Int64?) {
-        let sent = second ?? (sends.count > 0 ? self.second(of: sends.latest) : clock)
-        let interval = clock - self.second(of: launchAt)
+    ///
+    /// Where the app says that it synced, the pending wake has nothing to add if all its requests
+    /// came before that launch.
+    mutating func confirmLaunch(
+        sentAt: Int64?, launchedAt: Int64?, hasSynced: Bool
+    ) -> PendingEnd? {
+        let sent = sentAt ?? (sends.count > 0 ? second(of: sends.latest) : clock)
+        let interval = clock - second(of: launchAt)
         if reports.contains(.launch), clock - sent >= BudgetLimits.heldReceiptSeconds,
             interval <= BudgetLimits.launchIntervalSeconds
         {
             launchInterval = max(UInt16(interval), launchInterval - launchInterval / 8)
         }
-        let later = (0..<Int(sends.count)).prefix { self.second(of: sends[$0]) > sent }
+        let later = (0..<Int(sends.count)).prefix { second(of: sends[$0]) > sent }
         unconfirmed = min(unconfirmed, UInt8(later.count))
         reports.set(.forceQuit, to: false)
         reports.set(.launch, to: true)
         launchAt = now
+        // Seconds are rounded down: what came in the second of the launch may have come after it.
+        guard hasSynced, let pending, let launched = launchedAt ?? sentAt,
+            second(of: pending.newest) < launched
+        else { return nil }
+        return end(.superseded)
     }
 
     private mutating func end(_ end: PendingEnd) -> PendingEnd? {

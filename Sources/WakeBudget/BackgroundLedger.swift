@@ -106,6 +106,7 @@ extension BackgroundLedger {
         guard var waiting else { return }
         // Whatever waited has waited longer than anything may.
         waiting.since = now &- UInt32(BudgetLimits.holdSeconds.upperBound)
+        waiting.newest = waiting.since
         pending = waiting
     }
 
@@ -122,5 +123,6 @@ extension BackgroundLedger {
         foregroundAt &-= seconds
         launchAt &-= seconds
         pending?.since &-= seconds
+        pending?.newest &-= seconds
     }
 }

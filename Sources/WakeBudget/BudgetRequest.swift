@@ -8,7 +8,8 @@ public enum Urgency: UInt8, Hashable, Sendable, CaseIterable, Comparable {
     case deferrable = 0
     /// The default.
     case normal = 1
-    /// Ignores every spacing, but counts like the others.
+    /// Ignores the spacing, but counts like the others. Only a device that confirms its launches and
+    /// still holds the last push has it wait for the plain spacing: it would merely replace that.
     case urgent = 2
 
     /// Orders by how much a wake matters.

@@ -44,6 +44,11 @@ public struct BudgetSettings: Hashable, Sendable {
     /// The most sends in any 24 hours to a device that has confirmed the last one. Default: 144
     /// (A). Range: ``BudgetLimits/dailySends``.
     public var confirmedDailySends = 144
+    /// How many sends in a row may be unconfirmed while those two windows still apply to a device
+    /// that has ever confirmed one. Default: 4 (A): the growing spacing limits such a device more
+    /// than the plain windows would, which the sends before may have filled for hours.
+    /// Range: ``BudgetLimits/unconfirmedSends``.
+    public var trustedUnconfirmedSends = 4
 
     /// How long a report of Low Power Mode holds wakes back, in seconds. While it is on, the app
     /// is not launched and cannot report its end (A-BRS, D), so the report decays. Default: 6 h
@@ -53,6 +58,7 @@ public struct BudgetSettings: Hashable, Sendable {
     /// charging. Default: 20 (WWDC20 session 10063, E). Range: 0 to 100.
     public var lowBatteryPercent = 20
     /// How long a report of a low battery holds wakes back, in seconds. Default: 4 h (A).
+    /// It does not hold the one push that a device with confirmed launches is given to keep.
     /// Range: ``BudgetLimits/signalLifeSeconds``.
     public var lowBatteryLifeSeconds = 14_400
     /// How long a report that Background App Refresh is off suppresses wakes, in seconds. Default:
@@ -91,6 +97,8 @@ public enum BudgetLimits {
     public static let hourlySends = 1...12
     /// Sends a day: eight an hour.
     public static let dailySends = 1...192
+    /// Sends in a row that were not confirmed: a ledger counts up to 255.
+    public static let unconfirmedSends = 0...255
     /// How long a wake may wait, in seconds: up to 30 days, as long as APNs stores a push (A-SEND).
     public static let holdSeconds = 60...2_592_000
     /// The life of a signal, in seconds: up to 90 days.

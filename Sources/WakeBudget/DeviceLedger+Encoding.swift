@@ -119,6 +119,7 @@ struct LedgerWriter {
         put(ledger.pending?.expiry ?? 0)
         put(ledger.pending?.urgency.rawValue ?? 0)
         put(ledger.pending?.requests ?? 0)
+        put(ledger.pending?.newest ?? 0)
     }
 
     mutating func put(_ ledger: CallLedger) {
@@ -182,13 +183,15 @@ struct LedgerReader {
             throw .inconsistent("the urgency of the pending wake is unknown")
         }
         let requests = uint16()
+        let newest = uint32()
         guard requests > 0 else {
-            guard since == 0, expiry == 0, urgency == .deferrable else {
+            guard since == 0, newest == 0, expiry == 0, urgency == .deferrable else {
                 throw .inconsistent("a pending wake stands for no request")
             }
             return nil
         }
-        return PendingWake(since: since, expiry: expiry, urgency: urgency, requests: requests)
+        return PendingWake(
+            since: since, newest: newest, expiry: expiry, urgency: urgency, requests: requests)
     }
 
     mutating func calls() throws(LedgerDecodingError) -> CallLedger {

@@ -28,7 +28,7 @@ extension BackgroundLedger {
                 opens: later(hourlyEnd(.normal, settings))),
             daily: Explanation.Window(
                 used: day.total, limit: dailyLimit(settings), opens: later(dailyEnd(settings))),
-            spacingSeconds: Int(spacing(settings)), unconfirmedSends: Int(unconfirmed),
+            spacingSeconds: Int(spacing(urgency, settings)), unconfirmedSends: Int(unconfirmed),
             inFlight: Int(inFlight), nextSend: Self.instant(max(release.until, refreshOffEnd)),
             rules: release.holds.all.map { rule($0, urgency, settings) },
             waiting: waiting(settings),
@@ -63,7 +63,7 @@ extension BackgroundLedger {
 
     private func end(of hold: Hold, _ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
         switch hold {
-        case .spacing, .unconfirmed: spacingEnd(settings)
+        case .spacing, .unconfirmed: spacingEnd(urgency, settings)
         case .foreground: foregroundSpacingEnd(settings)
         case .hourly: hourlyEnd(urgency, settings)
         case .daily: dailyEnd(settings)
@@ -80,11 +80,11 @@ extension BackgroundLedger {
     ) -> String {
         switch hold {
         case .spacing:
-            "Sends are at least \(Self.span(spacing(settings))) apart"
+            "Sends are at least \(Self.span(spacing(urgency, settings))) apart"
         case .unconfirmed:
             "\(unconfirmed == 1 ? "The last send was" : "The last \(unconfirmed) sends were") not "
                 + "confirmed by the app, and the device holds one push at most, so the next "
-                + "waits \(Self.span(spacing(settings))) unless a receipt comes"
+                + "waits \(Self.span(spacing(urgency, settings))) unless a receipt comes"
         case .foreground:
             "The app was in the foreground and synced by itself"
         case .hourly:

@@ -44,6 +44,10 @@ extension BackgroundLedger {
         if let pending {
             expect(pending.requests > 0, "the pending wake stands for no request")
             expect(isPast(pending.since), "the pending wake waits since the future")
+            expect(isPast(pending.newest), "the pending wake's newest request is in the future")
+            expect(
+                Int32(bitPattern: pending.newest &- pending.since) >= 0,
+                "the pending wake's newest request is older than the wake")
         }
         return broken
     }

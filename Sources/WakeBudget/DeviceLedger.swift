@@ -138,8 +138,8 @@ public struct DeviceLedger: Hashable, Sendable {
     ///
     /// A refund takes back what was debited, the spacing included. It is given once for a charge,
     /// and only while the send is among the last thirteen and the clock was not corrected since;
-    /// otherwise the send stays charged. A wake that returns while a newer one waits is carried by
-    /// that.
+    /// otherwise the send stays charged. A wake that returns while another waits is carried by that,
+    /// with the payload of the newer of the two.
     public mutating func settle(
         _ charge: Charge, as fate: SendFate, returns: Bool = false, at now: WallInstant
     ) -> SettledWake {
@@ -180,11 +180,22 @@ public struct DeviceLedger: Hashable, Sendable {
         withBackground(at: now, otherwise: nil) { $0.report(signal) }
     }
 
-    /// Books a receipt: the app says that a wake launched it. It confirms the send of that time
-    /// and all before it, with which backing off ends; without a time it confirms all.
-    public mutating func confirmLaunch(ofSendAt sentAt: WallInstant? = nil, at now: WallInstant) {
-        let second = sentAt.map { $0.advanced(byMilliseconds: 999).secondsSinceEpoch }
-        withBackground(at: now, otherwise: ()) { $0.confirmLaunch(sentAt: second) }
+    /// Books a receipt: the app says that a wake launched it.
+    ///
+    /// It confirms the send of the time `sentAt` and all before it, with which backing off ends;
+    /// without a time it confirms all. With `hasSynced` the app says that it fetched all there is
+    /// when it was launched: then the pending wake ends as superseded if all that it stands for was
+    /// asked for before `launchedAt`, or, where that is not known, before `sentAt`.
+    public mutating func confirmLaunch(
+        ofSendAt sentAt: WallInstant? = nil, launchedAt: WallInstant? = nil,
+        hasSynced: Bool = false, at now: WallInstant
+    ) -> PendingEnd? {
+        // A send is booked at the next full second.
+        let sent = sentAt.map { $0.advanced(byMilliseconds: 999).secondsSinceEpoch }
+        return withBackground(at: now, otherwise: nil) {
+            $0.confirmLaunch(
+                sentAt: sent, launchedAt: launchedAt?.secondsSinceEpoch, hasSynced: hasSynced)
+        }
     }
 
     private mutating func withBackground<Answer>(

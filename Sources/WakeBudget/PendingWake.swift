@@ -6,6 +6,8 @@ public import WakeModel
 public struct PendingWake: Hashable, Sendable {
     /// Since when it waits, in wrapping seconds.
     var since: Stamp
+    /// When the newest of its requests came, in wrapping seconds.
+    var newest: Stamp
     /// Until when its payload is worth anything, in seconds since 1970; ``noExpiry`` for ever.
     var expiry: UInt32
     /// How much it matters: as much as the most urgent wake in it.
@@ -22,13 +24,21 @@ public struct PendingWake: Hashable, Sendable {
         expiry == Self.noExpiry ? nil : WallInstant(secondsSinceEpoch: Int64(expiry))
     }
 
-    /// Takes in a newer wake: it matters as much as the more urgent of the two. Replaced, it is
-    /// worth something as long as the newer payload is; united, as long as either.
-    mutating func absorb(_ newer: PendingWake, _ coalescing: Coalescing) {
-        urgency = max(urgency, newer.urgency)
-        expiry = coalescing == .replace ? newer.expiry : max(expiry, newer.expiry)
+    /// Whether its newest request came after that of another wake.
+    func isNewer(than other: PendingWake) -> Bool {
+        Int32(bitPattern: newest &- other.newest) > 0
+    }
+
+    /// The wake that this one and a newer one make together. It waits since the older of them and
+    /// matters as much as the more urgent. Replaced, it is worth something as long as the newer
+    /// payload is; united, as long as either.
+    func absorbing(_ newer: PendingWake, _ coalescing: Coalescing = .replace) -> PendingWake {
+        let waitsLonger = Int32(bitPattern: newer.since &- since) >= 0
         let (sum, overflow) = requests.addingReportingOverflow(newer.requests)
-        requests = overflow ? .max : sum
+        return PendingWake(
+            since: waitsLonger ? since : newer.since, newest: newer.newest,
+            expiry: coalescing == .replace ? newer.expiry : max(expiry, newer.expiry),
+            urgency: max(urgency, newer.urgency), requests: overflow ? .max : sum)
     }
 }
 

@@ -30,7 +30,7 @@ public enum SettledWake: Hashable, Sendable {
     case ended
     /// It waits again.
     case pending
-    /// A newer wake waits by now; it carries this one.
+    /// Another wake waits by now; it carries this one.
     case coalesced
 }
 

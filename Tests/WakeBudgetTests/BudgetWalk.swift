@@ -16,7 +16,6 @@ struct BudgetWalk {
         let lived: Int64
         /// The reading of the clock, in milliseconds.
         let reading: Int64
-        var isConfirmed = false
     }
 
     /// A charge that was not settled.
@@ -52,6 +51,8 @@ struct BudgetWalk {
     var lived: Int64 = 0
     var corrections = 0
     var sends: [Send] = []
+    /// Sends with a lower number are confirmed.
+    var confirmedBelow = 0
     /// The numbers of those sends that the ledger can still refund.
     var refundable: [Int] = []
     var sendCount = 0
@@ -105,6 +106,8 @@ struct BudgetWalk {
             default: break
             }
         }
+        // The model hears of every reading, so the ledger must when one may be a correction.
+        if hasClockTrouble { ledger.observe(instant) }
         tell(now >= 0 ? now / 1000 : (now - 999) / 1000)
     }
 
@@ -134,7 +137,7 @@ struct BudgetWalk {
         case 97: cancel()
         default: foreground()
         }
-        checkEncoding()
+        if hasClockTrouble { checkEncoding() }
         let broken = ledger.invariantsBroken()
         findings.expect(broken.isEmpty, "broken: \(broken)")
         findings.expect(
@@ -166,6 +169,11 @@ struct BudgetWalk {
         case .nothingPending: return "a wake is due that does not wait"
         }
         guard !outlook.holds.isEmpty else { return nil }
+        if let pending = ledger.pending,
+            let hold = needlessHold(outlook.holds, pending.urgency)
+        {
+            return "\(hold) holds although it is met"
+        }
         copy = ledger
         let before = max(instant, outlook.due.advanced(byMilliseconds: -1))
         if before < outlook.due, case .charged = copy.claim(policy: policy, at: before) {
@@ -226,8 +234,8 @@ struct BudgetWalk {
         switch ledger.claim(policy: policy, at: instant) {
         case .charged(let charge):
             findings.expect(waiting > 0, "nothing waited, but it was charged")
-            tell((now + (now >= 0 ? 999 : 0)) / 1000)
             checkLimits(charge.wake.urgency)
+            tell((now + (now >= 0 ? 999 : 0)) / 1000)
             sends.append(Send(number: sendCount, lived: lived, reading: now))
             refundable.append(sendCount)
             if refundable.count > 13 { refundable.removeFirst() }
@@ -272,13 +280,16 @@ struct BudgetWalk {
     }
 
     private mutating func confirm() {
-        ledger.confirmLaunch(at: instant)
+        let hasSynced = below(4) == 0
+        let end = ledger.confirmLaunch(launchedAt: instant, hasSynced: hasSynced, at: instant)
+        findings.expect(end == nil || hasSynced, "superseded without a sync")
+        if end != nil { endWaiting() }
         hasReceipt = true
         confirmSends()
     }
 
     private mutating func confirmSends() {
-        for index in sends.indices { sends[index].isConfirmed = true }
+        confirmedBelow = sendCount
     }
 
     private mutating func report() {
@@ -331,34 +342,87 @@ struct BudgetWalk {
 // MARK: Limits
 
 extension BudgetWalk {
-    /// Whether one more send keeps to the limits.
+    /// How many sends in a row were not confirmed.
+    private var unconfirmed: Int {
+        var count = 0
+        while count < sends.count, sends[sends.count - 1 - count].number >= confirmedBelow {
+            count += 1
+        }
+        return count
+    }
+
+    /// The sends that an hour and a day may have now.
+    private var windows: (hourly: Int, daily: Int) {
+        let settings = policy.settings
+        let isTrusted =
+            settings.confirmsLaunches && hasReceipt
+            && unconfirmed <= settings.trustedUnconfirmedSends
+        return isTrusted
+            ? (settings.confirmedHourlySends, settings.confirmedDailySends)
+            : (settings.hourlySends, settings.dailySends)
+    }
+
+    /// How many sends of the model are younger than so many seconds.
+    private func sends(youngerThan seconds: Int64) -> Int {
+        var count = 0
+        while count < sends.count, lived - sends[sends.count - 1 - count].lived < seconds {
+            count += 1
+        }
+        return count
+    }
+
+    /// Whether one more send keeps to the limits: in the time that the ledger has lived through,
+    /// and by an orderly clock to the millisecond.
     private mutating func checkLimits(_ urgency: Urgency) {
         let settings = policy.settings
-        let isConfirmed =
-            settings.confirmsLaunches && hasReceipt && sends.allSatisfy(\.isConfirmed)
-        let hourly = isConfirmed ? settings.confirmedHourlySends : settings.hourlySends
-        let daily = isConfirmed ? settings.confirmedDailySends : settings.dailySends
+        let (hourly, daily) = windows
+        let isConfirmed = settings.confirmsLaunches && hasReceipt && unconfirmed == 0
         let spacing = isConfirmed ? settings.confirmedSpacingSeconds : settings.spacingSeconds
 
-        sends.removeAll { lived - $0.lived >= 86_400 && $0.isConfirmed }
-        var (inHour, inDay) = (1, 1)
-        for send in sends {
-            let age = lived - send.lived
-            if age < 3_600 { inHour += 1 }
-            if age < 86_400 { inDay += 1 }
-            if !hasClockTrouble {
-                findings.expect(
-                    (now - send.reading < 3_600_000) == (age < 3_600)
-                        || now - send.reading >= 3_600_000,
-                    "a send is in the hour by the clock and not in the books")
-            }
+        if let oldest = sends.first, lived - oldest.lived >= 90_000 {
+            sends.removeAll { lived - $0.lived >= 90_000 && $0.number < confirmedBelow }
         }
+        let (inHour, inDay) = (sends(youngerThan: 3_600) + 1, sends(youngerThan: 86_400) + 1)
         findings.expect(inHour <= hourly, "\(inHour) sends in an hour, \(hourly) allowed")
         findings.expect(inDay <= daily, "\(inDay) sends in a day, \(daily) allowed")
-        if let last = sends.last, urgency != .urgent {
+        let last = sends.last
+        if let last, urgency != .urgent {
             findings.expect(
-                lived - last.lived >= Int64(spacing),
+                lived - last.lived >= spacing,
                 "\(lived - last.lived) s after the last send, \(spacing) required")
         }
+        guard !hasClockTrouble else { return }
+        if sends.count >= hourly {
+            let first = sends[sends.count - hourly]
+            findings.expect(
+                now - first.reading >= 3_600_000, "\(hourly + 1) sends in an hour by the clock")
+        }
+        if sends.count >= daily {
+            let first = sends[sends.count - daily]
+            findings.expect(
+                now - first.reading >= 86_400_000, "\(daily + 1) sends in a day by the clock")
+        }
+        if let last, urgency != .urgent {
+            findings.expect(
+                now - last.reading >= 1000 * Int64(spacing), "too near by the clock")
+        }
+    }
+
+    /// A rule about sends that is said to hold, although it is met; a day may last a slot longer.
+    func needlessHold(_ holds: Holds, _ urgency: Urgency) -> Hold? {
+        let settings = policy.settings
+        let (hourly, daily) = windows
+        let room = urgency == .deferrable ? max(1, hourly - 1) : hourly
+        let age = sends.last.map { lived - $0.lived } ?? .max
+        let isMet: (Hold) -> Bool = { hold in
+            switch hold {
+            case .hourly: sends(youngerThan: 3_600) < room
+            case .daily: sends(youngerThan: 86_400 + 1_440) < daily
+            case .spacing: age >= settings.spacingSeconds
+            case .unconfirmed: unconfirmed == 0 || age >= settings.spacingMaximumSeconds
+            case .foreground, .unused, .lowPowerMode, .lowBattery, .forceQuit: false
+            }
+        }
+        return holds.all.first(where: isMet)
     }
 }
