@@ -61,7 +61,7 @@ struct RootCommand: AsyncParsableCommand {
         version: RouseVersion.current,
         subcommands: [
             ServeCommand.self, PushCommand.self, ProbeCommand.self, TokenCommand.self,
-            SimulatorCommand.self, DoctorCommand.self,
+            SimulateCommand.self, SimulatorCommand.self, DoctorCommand.self,
         ])
 }
 

@@ -45,11 +45,11 @@ struct BudgetedSending: SendingRule {
         }
     }
 
-    mutating func confirm(sentAt: Int64, launchedAt: Int64, at now: Int64) -> Bool {
+    mutating func confirm(_ receipt: ReceivedReceipt, at now: Int64) -> Bool {
         ledger.confirmLaunch(
-            ofSendAt: WallInstant(millisecondsSinceEpoch: sentAt),
-            at: WallInstant(millisecondsSinceEpoch: now))
-        return false
+            ofSendAt: WallInstant(millisecondsSinceEpoch: receipt.sentAt),
+            launchedAt: WallInstant(millisecondsSinceEpoch: receipt.launchedAt),
+            hasSynced: receipt.hasSynced, at: WallInstant(millisecondsSinceEpoch: now)) != nil
     }
 
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool {

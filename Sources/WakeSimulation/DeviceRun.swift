@@ -130,9 +130,10 @@ struct DeviceRun<Rule: SendingRule> {
     }
 
     private mutating func confirm(_ receipt: Receipt, at now: Int64) {
-        let hasEnded = rule.confirm(
-            sentAt: pushes[receipt.push].sentAt, launchedAt: receipt.launchedAt, at: now)
-        if hasEnded { endCarried(.superseded) }
+        let received = ReceivedReceipt(
+            sentAt: pushes[receipt.push].sentAt, launchedAt: receipt.launchedAt,
+            hasSynced: scenario.feedback.receiptsSaySynced)
+        if rule.confirm(received, at: now) { endCarried(.superseded) }
     }
 
     private mutating func ask(_ number: Int, at now: Int64) {

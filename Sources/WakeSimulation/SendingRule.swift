@@ -11,15 +11,25 @@ protocol SendingRule {
     mutating func due(at now: Int64) -> Int64?
     /// Takes out what waits, if it may go or is over.
     mutating func release(at now: Int64) -> ReleaseAnswer
-    /// The app confirmed a launch, in which it synced; whether that ended what waits.
-    mutating func confirm(sentAt: Int64, launchedAt: Int64, at now: Int64) -> Bool
+    /// The app confirmed a launch; whether that ended what waits.
+    mutating func confirm(_ receipt: ReceivedReceipt, at now: Int64) -> Bool
     /// The app reported something of its device; whether that ended what waits.
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool
 }
 
 extension SendingRule {
-    mutating func confirm(sentAt: Int64, launchedAt: Int64, at now: Int64) -> Bool { false }
+    mutating func confirm(_ receipt: ReceivedReceipt, at now: Int64) -> Bool { false }
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool { false }
+}
+
+/// What the app told of a launch.
+struct ReceivedReceipt {
+    /// When the push was sent.
+    var sentAt: Int64
+    /// When it launched the app.
+    var launchedAt: Int64
+    /// Whether the app says that it has synced everything.
+    var hasSynced: Bool
 }
 
 /// What is done with an event.

@@ -10,7 +10,9 @@ struct HelpTests {
 
     @Test(
         "is what the golden files say (ROUSE_REGENERATE_GOLDEN=1 writes them anew)",
-        arguments: ["root", "serve", "push", "probe", "token", "apns-simulator", "doctor"])
+        arguments: [
+            "root", "serve", "push", "probe", "token", "simulate", "apns-simulator", "doctor",
+        ])
     func help(command: String) async throws {
         let result = try await Rouse.run((command == "root" ? [] : [command]) + ["--help"])
         #expect(result.status == 0)

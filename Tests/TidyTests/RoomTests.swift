@@ -12,6 +12,8 @@ struct RoomTests {
         "PayloadRules": ["WakeModel"],
         "WakeBudget": ["WakeModel"],
         "APNsWire": ["PushTransport", "WakeModel"],
+        "DeviceModel": ["WakeModel"],
+        "WakeSimulation": ["DeviceModel", "WakeBudget", "WakeModel"],
         "Gateway": [
             "Darwin", "Glibc", "Logging", "Musl", "PayloadRules", "ServiceLifecycle",
             "Synchronization", "WakeModel",
@@ -38,9 +40,9 @@ struct RoomTests {
         ],
         "RouseCommand": [
             "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "ArgumentParser",
-            "CurlTransport", "Foundation", "Gateway", "Glibc", "Logging", "PayloadRules",
-            "PushTransport", "ServiceLifecycle", "StoreSQLite", "Synchronization", "UnixSignals",
-            "WakeModel", "Yams",
+            "CurlTransport", "DeviceModel", "Foundation", "Gateway", "Glibc", "Logging",
+            "PayloadRules", "PushTransport", "ServiceLifecycle", "StoreSQLite", "Synchronization",
+            "UnixSignals", "WakeBudget", "WakeModel", "WakeSimulation", "Yams",
         ],
         "rouse": ["Glibc", "RouseCommand"],
         "RouseBenchmarks": [
