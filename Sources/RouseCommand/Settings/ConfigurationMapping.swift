@@ -39,6 +39,34 @@ struct ConfigurationMapping {
         }
     }
 
+    /// Reads YAML text that was in `file`; `hint` says what an empty file lacks.
+    static func parse(
+        _ yaml: String, file: String, hint: String
+    ) throws(CommandFailure) -> Node {
+        do {
+            guard let node = try Yams.compose(yaml: yaml) else {
+                throw CommandFailure(.configuration, "\(file) is empty. \(hint)")
+            }
+            return node
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch YamlError.scanner(_, let problem, let mark, _),
+            YamlError.parser(_, let problem, let mark, _),
+            YamlError.composer(_, let problem, let mark, _)
+        {
+            // Without the line itself: it may hold what is secret.
+            throw CommandFailure(
+                .configuration, "\(file):\(mark.line):\(mark.column): not YAML: \(problem).")
+        } catch YamlError.duplicatedKeysInMapping(let names, let context) {
+            throw CommandFailure(
+                .configuration,
+                "\(file):\(context.mark.line): \(names.joined(separator: ", ")) stands there "
+                    + "twice. Remove one.")
+        } catch {
+            throw CommandFailure(.configuration, "\(file) is not YAML in UTF-8.")
+        }
+    }
+
     /// What is wrong with the value of `key`.
     func failure(_ key: String, _ problem: String, _ remedy: String) -> CommandFailure {
         let mark = mapping[key]?.mark ?? mapping.mark
@@ -86,6 +114,33 @@ struct ConfigurationMapping {
                 "Write such a number, without a unit.")
         }
         return number
+    }
+
+    /// A number within a range, with or without a decimal point; `nil` when the key is absent.
+    func number(_ key: String, in range: ClosedRange<Double>) throws(CommandFailure) -> Double? {
+        guard let node = value(key) else { return nil }
+        guard let number = node.float, range.contains(number) else {
+            throw failure(
+                key, "is not a number from \(range.lowerBound) to \(range.upperBound)",
+                "Write such a number, without a unit.")
+        }
+        return number
+    }
+
+    /// A list of texts; `nil` when the key is absent.
+    func strings(_ key: String) throws(CommandFailure) -> [String]? {
+        guard let node = value(key) else { return nil }
+        guard let sequence = node.sequence else {
+            throw failure(key, "is not a list", "Begin each entry with a hyphen.")
+        }
+        var strings: [String] = []
+        for node in sequence {
+            guard let text = node.scalar?.string, !text.isEmpty else {
+                throw failure(key, "holds something else than a text", "Put each in quotes.")
+            }
+            strings.append(text)
+        }
+        return strings
     }
 
     /// `true` or `false`; `nil` when the key is absent.

@@ -4,7 +4,6 @@ import Foundation
 import Logging
 import PushTransport
 import WakeModel
-import Yams
 
 extension ServeConfiguration {
     /// The largest configuration file that is read, in bytes.
@@ -60,7 +59,8 @@ extension ServeConfiguration {
         yaml: String, file: String, folder: URL, variables: Variables
     ) throws(CommandFailure) {
         let root = try ConfigurationMapping(
-            Self.parse(yaml, file: file), file: file,
+            ConfigurationMapping.parse(
+                yaml, file: file, hint: "It needs apps and api-keys."), file: file,
             known: [
                 "listen", "insecure", "store", "log-level", "api-keys", "apps", "transport",
             ])
@@ -107,32 +107,6 @@ extension ServeConfiguration {
             throw CommandFailure(.configuration, "\(field) is no log level. Use one of \(words).")
         }
         return level
-    }
-
-    private static func parse(_ yaml: String, file: String) throws(CommandFailure) -> Node {
-        do {
-            guard let node = try Yams.compose(yaml: yaml) else {
-                throw CommandFailure(
-                    .configuration, "\(file) is empty. It needs apps and api-keys.")
-            }
-            return node
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch YamlError.scanner(_, let problem, let mark, _),
-            YamlError.parser(_, let problem, let mark, _),
-            YamlError.composer(_, let problem, let mark, _)
-        {
-            // Without the line itself: it may hold what is secret.
-            throw CommandFailure(
-                .configuration, "\(file):\(mark.line):\(mark.column): not YAML: \(problem).")
-        } catch YamlError.duplicatedKeysInMapping(let names, let context) {
-            throw CommandFailure(
-                .configuration,
-                "\(file):\(context.mark.line): \(names.joined(separator: ", ")) stands there "
-                    + "twice. Remove one.")
-        } catch {
-            throw CommandFailure(.configuration, "\(file) is not YAML in UTF-8.")
-        }
     }
 
     private func checkAppsDiffer(_ root: ConfigurationMapping) throws(CommandFailure) {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A log of real send times, as JSON lines.
+///
+/// | Key | Value |
+/// |---|---|
+/// | `at` | RFC 3339 text, or seconds since the epoch |
+/// | `device` | any text that tells devices apart; without it all lines are one device's |
+///
+/// Other keys are disregarded, so that a log of the gateway can be taken as it is. The midnight in
+/// UTC before the first line becomes the scenario's start.
+struct RecordedLog {
+    /// The largest log that is read, in bytes.
+    static let maximumByteCount = 256 * 1_048_576
+
+    /// For each device of the log, in the order of their first lines: milliseconds after the start,
+    /// in order.
+    let times: [[Int64]]
+
+    /// Reads a log.
+    init(path: String) throws(CommandFailure) {
+        let bytes = try InputFile.read(path, "the log", limit: Self.maximumByteCount)
+        guard bytes.count <= Self.maximumByteCount else {
+            throw CommandFailure(.data, "\(path) has more than 256 MiB. Split it.")
+        }
+        var places: [String: Int] = [:]
+        var times: [[Int64]] = []
+        let decoder = JSONDecoder()
+        for (index, line) in bytes.split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
+        ).enumerated() where !line.allSatisfy({ $0 == 0x20 || $0 == 0x0d }) {
+            guard let entry = try? decoder.decode(Entry.self, from: Data(line)),
+                let at = entry.at.milliseconds
+            else {
+                throw CommandFailure(
+                    .data,
+                    "\(path):\(index + 1): no line of a log. Each line is an object with at (RFC "
+                        + "3339, or seconds since the epoch) and, if you like, device.")
+            }
+            let device = entry.device ?? ""
+            if places[device] == nil {
+                places[device] = times.count
+                times.append([])
+            }
+            times[places[device, default: 0]].append(at)
+        }
+        guard let first = times.lazy.compactMap({ $0.min() }).min() else {
+            throw CommandFailure(.data, "\(path) is empty. It needs a line for each event.")
+        }
+        let day: Int64 = 86_400_000
+        let midnight = first - (first % day + day) % day
+        self.times = times.map { $0.map { $0 - midnight }.sorted() }
+    }
+
+    private struct Entry: Decodable {
+        let at: Time
+        let device: String?
+    }
+
+    /// A time, as text or as a number.
+    private enum Time: Decodable {
+        case text(String)
+        case seconds(Double)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let seconds = try? container.decode(Double.self) {
+                self = .seconds(seconds)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+
+        /// Since the epoch; `nil` for what is no time.
+        var milliseconds: Int64? {
+            switch self {
+            case .seconds(let seconds): Int64(exactly: (seconds * 1000).rounded())
+            case .text(let text):
+                Self.date(text).map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
+            }
+        }
+
+        private static func date(_ text: String) -> Date? {
+            let style = Date.ISO8601FormatStyle()
+            return (try? Date(text, strategy: style))
+                ?? (try? Date(
+                    text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+        }
+    }
+}

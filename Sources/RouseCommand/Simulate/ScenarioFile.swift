@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DeviceModel
+import Foundation
+import WakeBudget
+import WakeSimulation
+
+extension Scenario {
+    /// The largest scenario file that is read, in bytes.
+    static let maximumByteCount = 1_048_576
+    /// How many devices a scenario may have.
+    static let deviceCounts = 1...10_000_000
+    /// How many days it may last.
+    static let dayCounts = 1...366
+    /// How many minutes it may last.
+    static let minuteCounts = 1...527_040
+
+    /// Reads a scenario from a YAML file.
+    ///
+    /// | Key | Value | Default |
+    /// |---|---|---|
+    /// | `name` | in reports | the file's name |
+    /// | `about` | what it shows | none |
+    /// | `seed` | where chance comes from | 1 |
+    /// | `days`, or `minutes` | how long it lasts, from a local midnight on | 1 day |
+    /// | `devices` | list: `profile`, `count`, `model` | – |
+    /// | `app` | what the app is like, see below | well-behaved |
+    /// | `feedback` | what the app tells the sender, see below | all of it |
+    /// | `streams` | list, see below | – |
+    /// | `policy` | settings of Rouse's budget, see ``BudgetKeys`` | the defaults |
+    /// | `baselines` | list of what it is compared with, see below | all three |
+    ///
+    /// A profile is one of ``DeviceModel/DayProfile/known`` or `still`, on which nothing happens; a
+    /// model is `standard`, `exact` or `drawn`. A baseline has `kind` (`everything`, `spacing` or
+    /// `window`), `minutes` and, for windows, `sends`.
+    ///
+    /// | Key | Value | Default |
+    /// |---|---|---|
+    /// | `app.runtime-seconds` | how long a launch runs on average | 6 |
+    /// | `app.bytes-per-launch` | what it loads | 40000 |
+    /// | `app.completes` | whether its handler calls the completion handler | `true` |
+    /// | `app.background-mode` | whether it has the remote-notification mode | `true` |
+    /// | `feedback.receipts-percent` | how many launches it confirms | 98 |
+    /// | `feedback.receipt-delay-seconds` | how long a receipt takes | 2 |
+    /// | `feedback.synced` | whether receipts say that it has synced | `true` |
+    /// | `feedback.foreground` | whether it reports its foreground | `true` |
+    /// | `feedback.power` | and then Low Power Mode and the battery | `true` |
+    ///
+    /// | Key of a stream | Value | Default |
+    /// |---|---|---|
+    /// | `name` | in traces | – |
+    /// | `pattern` | `fixed`, `poisson`, `bursts` or `recorded` | – |
+    /// | `every-seconds`, `after-seconds`, `count` | of `fixed` | –, 0, no limit |
+    /// | `per-hour` | of `poisson` | – |
+    /// | `per-day`, `size`, `within-minutes` | of `bursts` | –, –, 10 |
+    /// | `log` | of `recorded`: a JSON-lines file, see ``RecordedLog`` | – |
+    /// | `hours` | list of `"07:00-23:00"` | all day |
+    /// | `shared` | `true` when all devices get the same events | `false` |
+    /// | `spread-seconds` | over what time the devices are asked for | 0 |
+    /// | `urgency` | `deferrable`, `normal`, `urgent` | `normal` |
+    /// | `life-hours` | how long an event is worth anything | 24 |
+    ///
+    /// A key that is not listed is an error, as is one that its pattern does not use.
+    init(path: String) throws(CommandFailure) {
+        let bytes = try InputFile.read(path, "the scenario", limit: Self.maximumByteCount)
+        guard bytes.count <= Self.maximumByteCount else {
+            throw CommandFailure(.data, "\(path) has more than 1 MiB.")
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        do throws(CommandFailure) {
+            try self.init(yaml: text, file: path)
+        } catch {
+            // A scenario is input and not Rouse's configuration.
+            throw error.status == .configuration
+                ? CommandFailure(.data, error.message) : error
+        }
+    }
+
+    private init(yaml: String, file: String) throws(CommandFailure) {
+        let url = URL(filePath: file)
+        let root = try ConfigurationMapping(
+            ConfigurationMapping.parse(yaml, file: file, hint: "It needs devices and streams."),
+            file: file,
+            known: [
+                "name", "about", "seed", "days", "minutes", "devices", "app", "feedback",
+                "streams", "policy", "baselines",
+            ])
+        self.init(
+            name: try root.string("name") ?? url.deletingPathExtension().lastPathComponent)
+        summary = Self.paragraph(try root.string("about") ?? "")
+        seed = UInt64(try root.integer("seed", in: 0...Int.max) ?? 1)
+        seconds = try Self.seconds(root)
+        groups = try root.list("devices", known: ["profile", "count", "model"]).map {
+            (mapping) throws(CommandFailure) in try DeviceGroup(mapping)
+        }
+        guard !groups.isEmpty else {
+            throw root.failure("devices", "is missing", "Give profile and count of some devices.")
+        }
+        guard Self.deviceCounts.contains(deviceCount) else {
+            throw root.failure(
+                "devices", "are more than \(Self.deviceCounts.upperBound)", "Take fewer.")
+        }
+        if let mapping = try root.mapping("app", known: AppBehaviour.keys) {
+            app = try AppBehaviour(mapping)
+        }
+        if let mapping = try root.mapping("feedback", known: Feedback.keys) {
+            feedback = try Feedback(mapping)
+        }
+        let folder = url.deletingLastPathComponent()
+        streams = try root.list("streams", known: EventStream.keys).map {
+            (mapping) throws(CommandFailure) in
+            try EventStream(mapping, folder: folder)
+        }
+        guard !streams.isEmpty else {
+            throw root.failure("streams", "is missing", "Say what asks for wakes.")
+        }
+        contenders = [
+            Contender(name: "rouse", method: .budget(try BudgetKeys.policy(root)))
+        ]
+        contenders += try Self.baselines(root)
+    }
+
+    /// One line of what YAML may have broken.
+    private static func paragraph(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    private static func seconds(_ root: ConfigurationMapping) throws(CommandFailure) -> Int64 {
+        if root.has("days"), root.has("minutes") {
+            throw root.failure("minutes", "stands there beside days", "Keep one of the two.")
+        }
+        if let minutes = try root.integer("minutes", in: minuteCounts) {
+            return Int64(minutes) * 60
+        }
+        return Int64(try root.integer("days", in: dayCounts) ?? 1) * 86_400
+    }
+
+    private static func baselines(
+        _ root: ConfigurationMapping
+    ) throws(CommandFailure) -> [Contender] {
+        guard root.has("baselines") else { return Contender.baselines }
+        return try root.list("baselines", known: ["kind", "minutes", "sends"]).map {
+            (mapping) throws(CommandFailure) in try Contender(mapping)
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("rouse simulate")
+struct SimulateTests {
+    private static let scenarios = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Deploy/scenarios")
+
+    private static let small = """
+        name: small
+        seed: 5
+        days: 2
+        devices:
+          - { profile: commuter, count: 20, model: drawn }
+          - { profile: night-owl, count: 20, model: drawn }
+        streams:
+          - { name: talk, pattern: bursts, per-day: 20, size: 4 }
+        """
+
+    private func policies(_ result: Rouse.Finished) throws -> [String: [String: Any]] {
+        let scenarios = try #require(try result.json()["scenarios"] as? [[String: Any]])
+        let policies = try #require(scenarios.first?["policies"] as? [[String: Any]])
+        var totals: [String: [String: Any]] = [:]
+        for policy in policies {
+            totals[try #require(policy["name"] as? String)] = policy["total"] as? [String: Any]
+        }
+        return totals
+    }
+
+    @Test("the scenario of WWDC makes 7 launches, of 14 pushes and of half as many")
+    func wwdc() async throws {
+        let path = Self.scenarios.appending(path: "wwdc-14-pushes.yaml").path
+        let result = try await Rouse.run(["simulate", path, "--json"])
+        #expect(result.status == 0, "\(result.error)")
+        let totals = try policies(result)
+        #expect(totals["everything"]?["sent"] as? Int == 14)
+        #expect(totals["everything"]?["launched"] as? Int == 7)
+        #expect(totals["rouse"]?["launched"] as? Int == 7)
+        #expect(totals["rouse"]?["sent"] as? Int == 7)
+        #expect(totals["rouse"]?["wasted"] as? Int == 0)
+    }
+
+    @Test(
+        "each scenario that comes with Rouse runs, says what it shows, and shows it",
+        arguments: [
+            "wwdc-14-pushes", "chat-app", "news-morning-burst", "weather-hourly", "iot-alarm",
+        ])
+    func shipped(name: String) async throws {
+        let path = Self.scenarios.appending(path: "\(name).yaml").path
+        let devices = name == "wwdc-14-pushes" ? [] : ["--devices", "60"]
+        let result = try await Rouse.run(["simulate", path] + devices)
+        #expect(result.status == 0, "\(result.error)")
+        #expect(result.out.hasPrefix(name))
+        #expect(result.out.contains("Verdict"))
+        #expect(result.out.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    }
+
+    @Test("the same scenario gives the same bytes, on one thread and on many")
+    func deterministic() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Self.small, to: "small.yaml")
+        let one = try await Rouse.run(
+            ["simulate", path, "--json", "--threads", "1", "--trace", folder.path + "/one"])
+        let many = try await Rouse.run(
+            ["simulate", path, "--json", "--threads", "7", "--trace", folder.path + "/many"])
+        #expect(one.status == 0, "\(one.error)")
+        #expect(one.out == many.out)
+        let left = try Data(contentsOf: URL(filePath: folder.path + "/one"))
+        #expect(left == (try Data(contentsOf: URL(filePath: folder.path + "/many"))))
+        let other = try await Rouse.run(["simulate", path, "--json", "--seed", "6"])
+        #expect(other.out != one.out)
+    }
+
+    @Test("a trace is JSON lines that add up to the result")
+    func trace() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Self.small, to: "small.yaml")
+        let trace = folder.path + "/trace.jsonl"
+        let result = try await Rouse.run(["simulate", path, "--json", "--trace", trace])
+        let totals = try policies(result)
+        var asked: [String: Int] = [:]
+        var pushes: [String: Set<String>] = [:]
+        for line in try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n") {
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let policy = try #require(object["policy"] as? String)
+            asked[policy, default: 0] += 1
+            if let push = object["push"] as? Int, let device = object["device"] as? Int {
+                pushes[policy, default: []].insert("\(device)/\(push)")
+                #expect(object["sent"] is String)
+            } else {
+                #expect(object["discarded"] is String || object["sent"] is NSNull)
+            }
+        }
+        for (name, total) in totals {
+            #expect(asked[name] == total["asked"] as? Int, "\(name)")
+            #expect(pushes[name]?.count == total["sent"] as? Int, "\(name)")
+        }
+    }
+
+    @Test("without a device model nothing is said of launches")
+    func withoutModel() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Self.small, to: "small.yaml")
+        let result = try await Rouse.run(["simulate", path, "--json", "--no-device-model"])
+        let rouse = try #require(try policies(result)["rouse"])
+        #expect(rouse["launched"] == nil)
+        #expect(rouse["sent"] is Int)
+        let text = try await Rouse.run(["simulate", path, "--no-device-model"])
+        #expect(text.status == 0)
+        #expect(!text.out.contains("launch "))
+    }
+
+    @Test("a recorded log is replayed, its devices in turn")
+    func recorded() async throws {
+        let folder = try TestFolder()
+        try folder.write(
+            """
+            {"at": "2026-11-20T08:00:00Z", "device": "a"}
+            {"at": "2026-11-20T08:00:01.5Z", "device": "a", "more": 1}
+            {"at": 1795075200, "device": "b"}
+
+            """, to: "log.jsonl")
+        let path = try folder.write(
+            """
+            devices: [{ profile: still, count: 3, model: exact }]
+            streams: [{ name: log, pattern: recorded, log: log.jsonl }]
+            """, to: "s.yaml")
+        let result = try await Rouse.run(["simulate", path, "--json"])
+        #expect(result.status == 0, "\(result.error)")
+        #expect(try policies(result)["everything"]?["asked"] as? Int == 5)
+    }
+
+    @Test("pictures are well-formed XML, the page holds one for each scenario")
+    func pictures() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Self.small, to: "small.yaml")
+        let svg = folder.path + "/a.svg"
+        let html = folder.path + "/a.html"
+        let one = try await Rouse.run(["simulate", path, "--svg", svg])
+        #expect(one.status == 0, "\(one.error)")
+        let two = try await Rouse.run(["simulate", path, path, "--html", html])
+        #expect(two.status == 0, "\(two.error)")
+        let picture = try String(contentsOfFile: svg, encoding: .utf8)
+        #expect(Self.isBalanced(picture))
+        for words in ["rouse", "everything", "local time", "launched", "pushes", "10 min"] {
+            #expect(picture.contains(words), "\(words)")
+        }
+        let page = try String(contentsOfFile: html, encoding: .utf8)
+        #expect(page.components(separatedBy: "<svg").count == 3)
+    }
+
+    /// Whether every element is closed, in the order in which they were opened.
+    private static func isBalanced(_ xml: String) -> Bool {
+        var open: [Substring] = []
+        for tag in xml.matches(of: #/<(/?)([a-z]+)[^<>]*?(/?)>/#) {
+            if tag.1 == "/" {
+                guard open.popLast() == tag.2 else { return false }
+            } else if tag.3 != "/" {
+                open.append(tag.2)
+            }
+        }
+        return open.isEmpty
+    }
+
+    @Test(
+        "a scenario that cannot be read ends with 65 and names line, key, problem and fix",
+        arguments: [
+            ("devicez: []", "s.yaml:1: devicez is no key that Rouse knows. Did you mean devices?"),
+            ("devices: [{ profile: comuter }]", "Did you mean commuter?"),
+            ("devices: [{ profile: still }]", "streams is missing"),
+            (
+                "devices: [{ profile: still }]\nstreams: [{ name: a, pattern: poisson }]",
+                "s.yaml:2: streams[0].per-hour is missing"
+            ),
+            (
+                "devices: [{ profile: still }]\n"
+                    + "streams: [{ name: a, pattern: fixed, every-seconds: 5, size: 2 }]",
+                "streams[0].size belongs to the pattern bursts"
+            ),
+            (
+                "devices: [{ profile: still }]\npolicy: { hourly-sends: 99 }\n"
+                    + "streams: [{ name: a, pattern: poisson, per-hour: 1 }]",
+                "s.yaml:2: policy.hourly-sends is 99"
+            ),
+            (
+                "devices: [{ profile: still }]\n"
+                    + "streams: [{ name: a, pattern: poisson, per-hour: 1, hours: [\"7-9\"] }]",
+                "Write spans as"
+            ),
+            ("days: 1\nminutes: 5", "Keep one of the two."),
+            ("a: [", "not YAML"),
+        ])
+    func faults(yaml: String, words: String) async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(yaml, to: "s.yaml")
+        let result = try await Rouse.run(["simulate", path])
+        #expect(result.status == 65, "\(result.all)")
+        #expect(result.error.contains(words), "\(result.error)")
+        #expect(result.out.isEmpty)
+    }
+
+    @Test("a file that is not there ends with 66, a device that is not there with 64")
+    func missing() async throws {
+        #expect(try await Rouse.run(["simulate", "/nonexistent/s.yaml"]).status == 66)
+        let folder = try TestFolder()
+        let path = try folder.write(Self.small, to: "small.yaml")
+        #expect(try await Rouse.run(["simulate", path, "--device", "40"]).status == 64)
+        #expect(try await Rouse.run(["simulate", path, path, "--svg", "x"]).status == 64)
+    }
+}
