@@ -10,6 +10,7 @@ struct RoomTests {
         "WakeModel": [],
         "PushTransport": ["WakeModel"],
         "PayloadRules": ["WakeModel"],
+        "WakeBudget": ["WakeModel"],
         "APNsWire": ["PushTransport", "WakeModel"],
         "Gateway": [
             "Darwin", "Glibc", "Logging", "Musl", "PayloadRules", "ServiceLifecycle",
@@ -50,7 +51,9 @@ struct RoomTests {
     ]
 
     /// The rooms without I/O, clock and chance.
-    static let pureRooms: Set = ["WakeModel", "PushTransport", "PayloadRules", "APNsWire"]
+    static let pureRooms: Set = [
+        "WakeModel", "PushTransport", "PayloadRules", "WakeBudget", "APNsWire",
+    ]
 
     /// What a pure room never says, as words of code.
     static let bannedInPureRooms = [

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// What happens to one device over some days: a profile with its chances drawn.
+public struct DayPlan: Hashable, Sendable {
+    /// What happens, in the order of time. What comes before the first day prepares the device for
+    /// it: whether it is night, on the charger, and so on.
+    public private(set) var events: [Moment] = []
+
+    /// One thing that happens.
+    public struct Moment: Hashable, Sendable {
+        /// When.
+        public var at: WallInstant
+        /// What.
+        public var event: DeviceEvent
+    }
+
+    /// Minutes of a day.
+    private static let minutesPerDay: Int64 = 1440
+    private static let millisecondsPerMinute: Int64 = 60_000
+
+    private let profile: DayProfile
+    private let midnight: WallInstant
+    private let days: Int64
+    /// When it is on the charger, in minutes after the first midnight, in the order of time.
+    private var charges: [Range<Int64>] = []
+
+    /// Draws `days` days from a local midnight on.
+    ///
+    /// Takes time and memory in proportion to what happens: some 300 events a day.
+    public init(
+        _ profile: DayProfile, midnight: WallInstant, days: Int,
+        using generator: inout SeededGenerator
+    ) {
+        self.profile = profile
+        self.midnight = midnight
+        self.days = Int64(days)
+        setSwitches()
+        for day in -1..<self.days { draw(day, &generator) }
+        drawBattery(&generator)
+        sort()
+    }
+
+    private mutating func setSwitches() {
+        add(-Self.minutesPerDay, .backgroundRefresh(profile.allowsBackgroundRefresh))
+        add(-Self.minutesPerDay, .notifications(profile.allowsNotifications))
+    }
+
+    /// One day, by minutes after the first midnight.
+    private mutating func draw(_ day: Int64, _ generator: inout SeededGenerator) {
+        spans(profile.offline, day, &generator) { .online(!$0) }
+        spans(profile.awayFromWiFi, day, &generator) { .wifi(!$0) }
+        spans(profile.lowPowerMode, day, &generator) { .lowPowerMode($0) }
+        for span in profile.charging {
+            if let range = drawn(span, day, &generator) { charges.append(range) }
+        }
+        let begin = day * Self.minutesPerDay + profile.night.to
+        let length =
+            Self.minutesPerDay
+            - (profile.night.to - profile.night.from + Self.minutesPerDay) % Self.minutesPerDay
+        let jitter = profile.night.jitter
+        let waking =
+            begin + generator.integer(in: -jitter...jitter)..<begin + length
+            + generator.integer(in: -jitter...jitter)
+        drawPickups(waking, &generator)
+        drawOthers(waking, until: begin + Self.minutesPerDay, &generator)
+    }
+
+    private mutating func spans(
+        _ spans: [DayProfile.Span], _ day: Int64, _ generator: inout SeededGenerator,
+        event: (Bool) -> DeviceEvent
+    ) {
+        for span in spans {
+            guard let range = drawn(span, day, &generator) else { continue }
+            add(range.lowerBound, event(true))
+            add(range.upperBound, event(false))
+        }
+    }
+
+    private func drawn(
+        _ span: DayProfile.Span, _ day: Int64, _ generator: inout SeededGenerator
+    ) -> Range<Int64>? {
+        guard generator.chance(span.probability) else { return nil }
+        let jitter = -span.jitter...span.jitter
+        let begin = day * Self.minutesPerDay + span.from + generator.integer(in: jitter)
+        let isOverMidnight = span.to <= span.from
+        let end =
+            (isOverMidnight ? day + 1 : day) * Self.minutesPerDay + span.to
+            + generator.integer(in: jitter)
+        return begin < end ? begin..<end : nil
+    }
+
+    /// The user takes the device up, and sometimes opens the app.
+    private mutating func drawPickups(
+        _ waking: Range<Int64>, _ generator: inout SeededGenerator
+    ) {
+        add(waking.lowerBound, .locked(false))
+        add(waking.lowerBound + 1, .locked(true))
+        guard profile.pickupsPerHour > 0 else { return }
+        let pickupsPerWeek =
+            profile.pickupsPerHour * Int64(waking.count) * 7 / 60
+        let opens = Double(profile.appOpensPerWeek) / Double(max(1, pickupsPerWeek))
+        let gap = 3_600_000 / profile.pickupsPerHour
+        let end = milliseconds(waking.upperBound)
+        var time = milliseconds(waking.lowerBound + 1) + generator.exponential(mean: gap)
+        while time < end {
+            add(milliseconds: time, .locked(false))
+            let length = 5_000 + generator.exponential(mean: profile.pickupSeconds * 1000)
+            if generator.chance(opens) {
+                add(milliseconds: time + 2_000, .appOpened)
+                let isForceQuit = generator.chance(profile.forceQuitProbability)
+                add(milliseconds: time + length, isForceQuit ? .appForceQuit : .appLeft)
+            }
+            add(milliseconds: time + length, .locked(true))
+            time += length + generator.exponential(mean: gap)
+        }
+    }
+
+    /// What other apps get.
+    private mutating func drawOthers(
+        _ waking: Range<Int64>, until nextDay: Int64, _ generator: inout SeededGenerator
+    ) {
+        let night = waking.upperBound..<max(waking.upperBound, nextDay)
+        poisson(profile.otherPushesPerHour, waking, .otherAppNotified, &generator)
+        poisson(profile.otherPushesPerNightHour, night, .otherAppNotified, &generator)
+        poisson(profile.otherLaunchesPerHour, waking, .otherAppLaunched, &generator)
+    }
+
+    private mutating func poisson(
+        _ perHour: Int64, _ range: Range<Int64>, _ event: DeviceEvent,
+        _ generator: inout SeededGenerator
+    ) {
+        guard perHour > 0 else { return }
+        let gap = 3_600_000 / perHour
+        var time = milliseconds(range.lowerBound) + generator.exponential(mean: gap)
+        while time < milliseconds(range.upperBound) {
+            add(milliseconds: time, event)
+            time += generator.exponential(mean: gap)
+        }
+    }
+
+    /// The battery by the hour, and what the device does about it.
+    private mutating func drawBattery(_ generator: inout SeededGenerator) {
+        for charge in charges {
+            add(charge.lowerBound, .charging(true))
+            add(charge.upperBound, .charging(false))
+        }
+        // A charge takes two hours and a half: 400 thousandths an hour.
+        var level = generator.integer(in: 500...1000)
+        var isSaving = false
+        for hour in -24..<days * 24 {
+            let minute = hour * 60
+            let isCharged = charges.contains { $0.contains(minute) }
+            let isNight = (minute + Self.minutesPerDay) % Self.minutesPerDay < profile.night.to
+            let drain = isNight ? profile.drainPermillePerHour / 8 : profile.drainPermillePerHour
+            level = isCharged ? min(1000, level + 400) : max(20, level - drain)
+            add(minute, .battery(permille: Int(level)))
+            guard profile.savesPowerWhenLow else { continue }
+            if level < 200, !isCharged, !isSaving {
+                isSaving = true
+                add(minute, .lowPowerMode(true))
+            } else if level >= 800, isSaving {
+                isSaving = false
+                add(minute, .lowPowerMode(false))
+            }
+        }
+    }
+
+    private func milliseconds(_ minute: Int64) -> Int64 {
+        midnight.millisecondsSinceEpoch + minute * Self.millisecondsPerMinute
+    }
+
+    private mutating func add(_ minute: Int64, _ event: DeviceEvent) {
+        add(milliseconds: milliseconds(minute), event)
+    }
+
+    private mutating func add(milliseconds: Int64, _ event: DeviceEvent) {
+        events.append(
+            Moment(at: WallInstant(millisecondsSinceEpoch: milliseconds), event: event))
+    }
+
+    /// In the order of time; what happens at one instant stays in the order in which it was drawn.
+    private mutating func sort() {
+        // The standard library's sort is stable today and promises nothing, so the place decides.
+        let order = events.indices.sorted { left, right in
+            let leftAt = events[left].at
+            let rightAt = events[right].at
+            return leftAt == rightAt ? left < right : leftAt < rightAt
+        }
+        events = order.map { events[$0] }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The token bucket of `rate.bucket_capacity` and `rate.bucket_refill_s`, in whole milliseconds:
+/// what is saved is time, and a launch costs one refill time.
+struct LaunchBucket: Hashable, Sendable {
+    private let refill: Int64
+    private let capacity: Int64
+    private var saved: Int64
+    private var countedAt: Int64
+
+    /// A full bucket.
+    init(_ rate: ModelParameters.Rate, at now: Int64) {
+        refill = max(1, rate.bucketRefillSeconds * 1000)
+        capacity = refill * max(1, rate.bucketCapacity)
+        saved = capacity
+        countedAt = now
+    }
+
+    /// Counts what was saved until now, while one millisecond was worth 1000 / `costPermille`.
+    mutating func count(until now: Int64, costPermille: Int64) {
+        guard now > countedAt else { return }
+        // A span that fills the bucket anyway is cut before it is multiplied.
+        let span = min(now - countedAt, capacity * costPermille / 1000 + 1)
+        saved = min(capacity, saved + span * 1000 / costPermille)
+        countedAt = now
+    }
+
+    /// When a launch can be paid for, if nothing changes.
+    func opens(costPermille: Int64) -> Int64 {
+        let missing = refill - saved
+        return missing <= 0 ? countedAt : countedAt + (missing * costPermille + 999) / 1000
+    }
+
+    /// Pays for a launch.
+    mutating func pay() { saved = max(0, saved - refill) }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+// APNs' side: steps 1 to 4 of reference §6.3.
+extension ModelledDevice {
+    /// The app counts as push-enabled (reference §6.1, R-UNS).
+    var isEnabled: Bool {
+        hasToken && (allowsNotifications || (app.hasRemoteNotificationMode && allowsRefresh))
+    }
+
+    /// The device asks APNs to keep what is not urgent.
+    var reservesPower: Bool {
+        isAsleep || isBatteryLow
+            || (isInLowPowerMode && parameters.gates.lowPowerMode == .blocks)
+    }
+
+    private var isAsleep: Bool {
+        isLocked && !isCharging && parameters.service.needsAwakeDevice
+    }
+
+    /// Takes a push, or says why not.
+    mutating func accept(_ push: ArrivingPush, _ reports: inout [PushReport]) {
+        let waiting = WaitingPush(push: push, since: now)
+        if push.content == .background, push.priority == .immediate,
+            parameters.service.rejectsImmediateBackground
+        {
+            report(waiting, .rejected, &reports)
+        } else if !isEnabled {
+            report(waiting, .discardedDisabled, &reports)
+        } else if generator.chance(parameters.service.lossProbability) {
+            report(waiting, .lost, &reports)
+        } else if !isOnline || isReserved(for: push) {
+            store(waiting, &reports)
+        } else {
+            send(waiting)
+            if push.priority == .immediate { flushStored(&reports) }
+        }
+    }
+
+    /// Whether the reservation holds for this push. Calls pass it always.
+    private mutating func isReserved(for push: ArrivingPush) -> Bool {
+        guard push.content != .voip, reservesPower else { return false }
+        if push.priority != .immediate { return true }
+        return isInLowPowerMode
+            && generator.chance(parameters.service.lowPowerModeBlocksProbability)
+    }
+
+    /// Puts a push into its slot, where it meets the one that is there.
+    private mutating func store(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
+        guard let end = storageEnd(waiting.push), end > now else {
+            report(waiting, .expired, &reports)
+            return
+        }
+        let isCall = waiting.push.content == .voip
+        guard let old = isCall ? storedCall : stored else {
+            keep(waiting)
+            return
+        }
+        if generator.chance(parameters.service.overwriteLatestProbability) {
+            report(old, .coalescedAtAPNs(by: waiting.push.number), &reports)
+            keep(waiting)
+        } else {
+            report(waiting, .coalescedAtAPNs(by: old.push.number), &reports)
+        }
+    }
+
+    private mutating func keep(_ waiting: WaitingPush) {
+        var waiting = waiting
+        waiting.since = now
+        if waiting.push.content == .voip { storedCall = waiting } else { stored = waiting }
+    }
+
+    /// Until when APNs stores a push; `nil` when it does not.
+    func storageEnd(_ push: ArrivingPush) -> Instant? {
+        switch push.expiration {
+        case .immediately: nil
+        case .at(let instant): instant.millisecondsSinceEpoch
+        case nil: now + parameters.service.defaultStorageSeconds * 1000
+        }
+    }
+
+    /// When a stored push ends unsent, by what was decided as it was stored.
+    func storedExpiry(_ waiting: WaitingPush?) -> Instant? {
+        guard let waiting else { return nil }
+        if case .at(let instant) = waiting.push.expiration { return instant.millisecondsSinceEpoch }
+        return waiting.since + parameters.service.defaultStorageSeconds * 1000
+    }
+
+    /// The device can be reached again, or lifted its reservation: what waits sets out.
+    mutating func flushStored(_ reports: inout [PushReport]) {
+        guard isOnline, let waiting = stored else { return }
+        stored = nil
+        if isEnabled {
+            send(waiting.released(at: now))
+        } else {
+            report(waiting, .discardedDisabled, &reports)
+        }
+    }
+
+    /// The device can be reached again: a stored call sets out, whatever is reserved.
+    mutating func flushStoredCall() {
+        guard isOnline, let call = storedCall else { return }
+        storedCall = nil
+        send(call.released(at: now))
+    }
+
+    /// Puts a push on its way. Pushes keep their order, but for the few that are overtaken.
+    private mutating func send(_ waiting: WaitingPush) {
+        var arrival = now + latency.sample(using: &generator)
+        if generator.chance(parameters.service.reorderProbability) {
+            arrival += generator.integer(in: 1000...10_000)
+        } else {
+            arrival = max(arrival, lastArrival)
+            lastArrival = arrival
+        }
+        let place = transit.firstIndex { $0.arrival > arrival } ?? transit.count
+        transit.insert(TransitPush(waiting: waiting, arrival: arrival), at: place)
+    }
+
+    func report(_ waiting: WaitingPush, _ fate: PushFate, _ reports: inout [PushReport]) {
+        reports.append(
+            PushReport(
+                number: waiting.push.number, at: WallInstant(millisecondsSinceEpoch: now),
+                fate: fate))
+    }
+
+    /// A push arrives: step 5.
+    mutating func arrive(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
+        guard isOnline else {
+            store(waiting, &reports)
+            return
+        }
+        switch waiting.push.content {
+        case .voip:
+            launchForCall(waiting, &reports)
+        case .alert:
+            report(waiting, .wrongType, &reports)
+        case .background, .mixed:
+            arriveInBackground(waiting, &reports)
+        }
+    }
+
+    private mutating func arriveInBackground(
+        _ waiting: WaitingPush, _ reports: inout [PushReport]
+    ) {
+        if !app.hasRemoteNotificationMode {
+            report(waiting, .neverLaunched, &reports)
+        } else if isInForeground {
+            report(waiting, .deliveredInForeground(heldMilliseconds: waiting.heldBefore), &reports)
+        } else if isForceQuit {
+            report(waiting, .discardedForceQuit, &reports)
+        } else if hasDebugger {
+            launchUnderDebugger(waiting, &reports)
+        } else {
+            if let old = held?.waiting {
+                report(old, .coalescedOnDevice(by: waiting.push.number), &reports)
+            }
+            var waiting = waiting
+            waiting.since = now
+            held = HeldPush(
+                waiting: waiting, dropsAt: now + parameters.gates.maximumHoldSeconds * 1000)
+        }
+    }
+}
+
+extension WaitingPush {
+    /// The push as it leaves its slot.
+    func released(at now: ModelledDevice.Instant) -> WaitingPush {
+        var released = self
+        released.heldBefore += now - since
+        return released
+    }
+}

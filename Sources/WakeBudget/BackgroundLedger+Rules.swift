@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When the rules let a wake go.
+struct Release: Hashable, Sendable {
+    /// The second from which on the rules allow it that no report can lift.
+    var firm: Int64
+    /// The second from which on all rules allow it.
+    var until: Int64
+    /// The rules that do not allow it now.
+    var holds = Holds(rawValue: 0)
+
+    /// Takes account of a rule that no report can lift.
+    mutating func wait(for second: Int64, _ hold: Hold, clock: Int64) {
+        guard second > clock else { return }
+        holds.add(hold)
+        firm = max(firm, second)
+        until = max(until, second)
+    }
+
+    /// Takes account of a rule that holds until another report comes, or until it decays.
+    mutating func wait(forSignal second: Int64, _ hold: Hold, clock: Int64) {
+        guard second > clock else { return }
+        holds.add(hold)
+        until = max(until, second)
+    }
+}
+
+extension BackgroundLedger {
+    /// When a wake of this urgency may go.
+    func release(_ urgency: Urgency, _ settings: BudgetSettings) -> Release {
+        var release = Release(firm: clock, until: clock)
+        let hold: Hold = isAwaitingReceipt(settings) ? .unconfirmed : .spacing
+        release.wait(for: spacingEnd(urgency, settings), hold, clock: clock)
+        if urgency != .urgent {
+            release.wait(for: foregroundSpacingEnd(settings), .foreground, clock: clock)
+        }
+        release.wait(for: hourlyEnd(urgency, settings), .hourly, clock: clock)
+        release.wait(for: dailyEnd(settings), .daily, clock: clock)
+        if reports.containsAny(of: .holding) {
+            // What iOS or APNs keeps for a sleeping device goes out the moment it may.
+            if !isConfirmed(settings) {
+                release.wait(forSignal: lowPowerModeEnd(settings), .lowPowerMode, clock: clock)
+                release.wait(forSignal: lowBatteryEnd(settings), .lowBattery, clock: clock)
+            }
+            release.wait(forSignal: forceQuitEnd(settings), .forceQuit, clock: clock)
+        }
+        // Last, for whether an app counts as used is judged at the time at which it would be woken.
+        if isUnused(at: release.firm, settings) {
+            release.wait(for: probeEnd(settings), .unused, clock: clock)
+        } else if isUnused(at: release.until, settings) {
+            release.wait(forSignal: probeEnd(settings), .unused, clock: clock)
+        }
+        return release
+    }
+
+    // MARK: What was sent
+
+    /// The end of the spacing after the latest send; in the past when there was none.
+    func spacingEnd(_ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
+        sends.count == 0 ? .min : second(of: sends.latest) + spacing(urgency, settings)
+    }
+
+    /// The spacing in force for wakes of this urgency, in seconds.
+    func spacing(_ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
+        let base = Int64(settings.spacingSeconds)
+        if urgency == .urgent {
+            // A device that confirms its launches still holds the last push: another would only
+            // take its place.
+            return isAwaitingReceipt(settings) && reports.contains(.launch) ? base : 0
+        }
+        if isConfirmed(settings) { return Int64(settings.confirmedSpacingSeconds) }
+        guard isAwaitingReceipt(settings) else { return base }
+        // The device's own spacing, where it is known, with half of it to spare.
+        let patience =
+            launchInterval == 0 ? 2 * base : max(base, Int64(launchInterval) * 3 / 2)
+        // A day is under 2^17 seconds: more doublings than that change nothing.
+        let doublings = min(Int64(unconfirmed) - 1, 17)
+        return min(patience << doublings, Int64(settings.spacingMaximumSeconds))
+    }
+
+    /// Whether nothing that was sent to this device still waits there, as far as its receipts tell.
+    func isConfirmed(_ settings: BudgetSettings) -> Bool {
+        settings.confirmsLaunches && reports.contains(.launch) && unconfirmed == 0
+    }
+
+    /// Whether the windows of a confirmed device apply: as long as not too many sends in a row were
+    /// not confirmed.
+    func isTrusted(_ settings: BudgetSettings) -> Bool {
+        settings.confirmsLaunches && reports.contains(.launch)
+            && unconfirmed <= settings.trustedUnconfirmedSends
+    }
+
+    /// Whether a receipt is missing that may be expected.
+    func isAwaitingReceipt(_ settings: BudgetSettings) -> Bool {
+        settings.confirmsLaunches && unconfirmed > 0
+    }
+
+    /// When the last 60 minutes have room for a send of this urgency.
+    func hourlyEnd(_ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
+        let all = hourlyLimit(settings)
+        let limit = urgency == .deferrable ? max(1, all - 1) : all
+        guard sends.count >= limit else { return .min }
+        return second(of: sends[limit - 1]) + BudgetLimits.hourSeconds
+    }
+
+    /// The hourly limit in force.
+    func hourlyLimit(_ settings: BudgetSettings) -> Int {
+        isTrusted(settings)
+            ? max(settings.hourlySends, settings.confirmedHourlySends) : settings.hourlySends
+    }
+
+    /// When the last 24 hours have room for a send.
+    func dailyEnd(_ settings: BudgetSettings) -> Int64 {
+        let limit = dailyLimit(settings)
+        guard day.total >= limit else { return .min }
+        return second(of: day.start) + day.secondsUntilUnder(limit)
+    }
+
+    /// The daily limit in force.
+    func dailyLimit(_ settings: BudgetSettings) -> Int {
+        isTrusted(settings)
+            ? max(settings.dailySends, settings.confirmedDailySends) : settings.dailySends
+    }
+
+    // MARK: What the app reported
+
+    /// The end of the spacing after the latest foreground. A device whose last send is confirmed
+    /// needs no more than its spacing.
+    func foregroundSpacingEnd(_ settings: BudgetSettings) -> Int64 {
+        guard reports.contains(.foreground) else { return .min }
+        let seconds =
+            isConfirmed(settings)
+            ? min(settings.foregroundSpacingSeconds, settings.confirmedSpacingSeconds)
+            : settings.foregroundSpacingSeconds
+        return second(of: foregroundAt) + Int64(seconds)
+    }
+
+    /// Whether the app counts as not used at a second to come. Where no foreground was ever
+    /// reported, nothing is known of its use.
+    func isUnused(at second: Int64, _ settings: BudgetSettings) -> Bool {
+        reports.contains(.foreground)
+            && self.second(of: foregroundAt) + Int64(settings.unusedAfterSeconds) <= second
+    }
+
+    /// When the next probe of an app that is not used may go.
+    func probeEnd(_ settings: BudgetSettings) -> Int64 {
+        sends.count == 0 ? .min : second(of: sends.latest) + Int64(settings.probeSeconds)
+    }
+
+    func lowPowerModeEnd(_ settings: BudgetSettings) -> Int64 {
+        guard reports.contains(.lowPowerMode) else { return .min }
+        return second(of: lowPowerModeAt) + Int64(settings.lowPowerModeLifeSeconds)
+    }
+
+    func lowBatteryEnd(_ settings: BudgetSettings) -> Int64 {
+        guard reports.contains(.battery), !reports.contains(.isCharging),
+            batteryPercent < settings.lowBatteryPercent
+        else { return .min }
+        return second(of: batteryAt) + Int64(settings.lowBatteryLifeSeconds)
+    }
+
+    func forceQuitEnd(_ settings: BudgetSettings) -> Int64 {
+        guard reports.contains(.forceQuit) else { return .min }
+        return second(of: forceQuitAt) + Int64(settings.forceQuitLifeSeconds)
+    }
+
+    /// Until when it is believed that Background App Refresh is off; in the past when it is not.
+    func refreshOffEnd(_ settings: BudgetSettings) -> Int64 {
+        guard reports.contains(.refreshOff) else { return .min }
+        return second(of: refreshOffAt) + Int64(settings.refreshOffLifeSeconds)
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+extension BackgroundLedger {
+    // MARK: Deciding
+
+    /// Decides on a request, with what waits already.
+    func decide(on request: BackgroundRequest, _ settings: BudgetSettings) -> Decision {
+        let refreshOffEnd = refreshOffEnd(settings)
+        guard refreshOffEnd <= clock else {
+            return .suppressed(.backgroundAppRefreshOff(until: Self.instant(refreshOffEnd)))
+        }
+        let carrier = isPendingOver(settings) ? nil : pending
+        let release = release(
+            max(request.urgency, carrier?.urgency ?? request.urgency), settings)
+        let due = Self.instant(release.until)
+        let expiry = Self.expirySecond(request.expiration)
+        if expiry <= clock || !isInTime(min(expiry, clock + Int64(settings.holdSeconds)), release) {
+            return .expired(earliest: due, because: release.holds)
+        }
+        if carrier != nil {
+            return .coalesced(request.coalescing, until: due, because: release.holds)
+        }
+        return release.until <= clock ? .send : .deferred(until: due, because: release.holds)
+    }
+
+    /// Applies a decision that was just made on the request.
+    mutating func apply(_ decision: Decision, _ request: BackgroundRequest) {
+        let wake = PendingWake(
+            since: now, newest: now, expiry: Self.storedExpiry(request.expiration),
+            urgency: request.urgency,
+            requests: 1)
+        switch decision {
+        case .send, .deferred: pending = wake
+        case .coalesced(let coalescing, _, _): pending = pending?.absorbing(wake, coalescing)
+        case .sameCall, .expired, .suppressed: break
+        }
+    }
+
+    // MARK: The pending wake
+
+    /// When the pending wake may go.
+    func outlook(_ settings: BudgetSettings) -> Outlook? {
+        guard let pending else { return nil }
+        let release = release(pending.urgency, settings)
+        return Outlook(
+            due: Self.instant(release.until),
+            deadline: Self.instant(deadline(of: pending, settings)), holds: release.holds)
+    }
+
+    /// Whether the pending wake's time is over, or will certainly be before it may go.
+    func isPendingOver(_ settings: BudgetSettings) -> Bool {
+        guard let pending else { return false }
+        let deadline = deadline(of: pending, settings)
+        return deadline <= clock || !isInTime(deadline, release(pending.urgency, settings))
+    }
+
+    /// Debits the pending wake and takes it out, if it may go.
+    mutating func claim(at instant: WallInstant, _ settings: BudgetSettings) -> ClaimVerdict {
+        guard let wake = pending else { return .nothingPending }
+        guard !isPendingOver(settings) else {
+            pending = nil
+            return .expired
+        }
+        let release = release(wake.urgency, settings)
+        guard release.until <= clock else {
+            return .notYet(until: Self.instant(release.until), because: release.holds)
+        }
+        pending = nil
+        observeSend(instant)
+        sends.insert(now)
+        day.add()
+        if inFlight < .max { inFlight += 1 }
+        if unconfirmed < .max { unconfirmed += 1 }
+        return .charged(Charge(second: clock, corrections: corrections, wake: wake))
+    }
+
+    /// Books what became of a charged send; `returns` says that its wake is to be sent again.
+    mutating func settle(_ charge: Charge, _ fate: SendFate, returns: Bool) -> SettledWake {
+        if inFlight > 0 { inFlight -= 1 }
+        let stamp = Stamp(second: charge.second)
+        if fate == .notSent, charge.corrections == corrections,
+            let index = sends.remove(stamp)
+        {
+            day.remove(stamp)
+            if index < unconfirmed { unconfirmed -= 1 }
+        }
+        guard returns else { return .ended }
+        var wake = charge.wake
+        if charge.corrections != corrections {
+            // It is as old as it was when it was charged; the time since is lost.
+            wake.since = now &- (stamp &- wake.since)
+            wake.newest = now &- (stamp &- wake.newest)
+        }
+        guard let other = pending else {
+            pending = wake
+            return .pending
+        }
+        pending = wake.isNewer(than: other) ? other.absorbing(wake) : wake.absorbing(other)
+        return .coalesced
+    }
+
+    // MARK: Reports
+
+    /// Books a report of the app; what it did to the pending wake.
+    mutating func report(_ signal: DeviceSignal) -> PendingEnd? {
+        switch signal {
+        case .lowPowerMode(let isOn):
+            reports.set(.lowPowerMode, to: isOn)
+            lowPowerModeAt = now
+        case .battery(let percent, let isCharging):
+            reports.set(.battery, to: true)
+            reports.set(.isCharging, to: isCharging)
+            batteryPercent = UInt8(max(0, min(percent, 100)))
+            batteryAt = now
+        case .backgroundAppRefresh(let isOn):
+            reports.set(.refreshOff, to: !isOn)
+            refreshOffAt = now
+            if !isOn { return end(.suppressed) }
+        case .forceQuit:
+            reports.set(.forceQuit, to: true)
+            forceQuitAt = now
+        case .foreground:
+            reports.set(.forceQuit, to: false)
+            reports.set(.foreground, to: true)
+            foregroundAt = now
+            unconfirmed = 0
+            return end(.superseded)
+        }
+        return nil
+    }
+
+    /// Books that the app confirmed a launch by the send of this second (`nil`: by the latest).
+    ///
+    /// A receipt that comes late shows that the device held the push, and then the time since the
+    /// launch before is its own spacing. The estimate follows longer ones at once and shorter ones
+    /// slowly, for a push that goes out too early is the dearer mistake.
+    ///
+    /// Where the app says that it synced, the pending wake has nothing to add if all its requests
+    /// came before that launch.
+    mutating func confirmLaunch(
+        sentAt: Int64?, launchedAt: Int64?, hasSynced: Bool
+    ) -> PendingEnd? {
+        let sent = sentAt ?? (sends.count > 0 ? second(of: sends.latest) : clock)
+        let interval = clock - second(of: launchAt)
+        if reports.contains(.launch), clock - sent >= BudgetLimits.heldReceiptSeconds,
+            interval <= BudgetLimits.launchIntervalSeconds
+        {
+            launchInterval = max(UInt16(interval), launchInterval - launchInterval / 8)
+        }
+        let later = (0..<Int(sends.count)).prefix { second(of: sends[$0]) > sent }
+        unconfirmed = min(unconfirmed, UInt8(later.count))
+        reports.set(.forceQuit, to: false)
+        reports.set(.launch, to: true)
+        launchAt = now
+        // Seconds are rounded down: what came in the second of the launch may have come after it.
+        guard hasSynced, let pending, let launched = launchedAt ?? sentAt,
+            second(of: pending.newest) < launched
+        else { return nil }
+        return end(.superseded)
+    }
+
+    private mutating func end(_ end: PendingEnd) -> PendingEnd? {
+        guard pending != nil else { return nil }
+        pending = nil
+        return end
+    }
+
+    // MARK: Times
+
+    private func deadline(of wake: PendingWake, _ settings: BudgetSettings) -> Int64 {
+        let held = second(of: wake.since) + Int64(settings.holdSeconds)
+        return wake.expiry == PendingWake.noExpiry ? held : min(held, Int64(wake.expiry))
+    }
+
+    /// Whether the rules that no report can lift let a wake go before its deadline.
+    private func isInTime(_ deadline: Int64, _ release: Release) -> Bool {
+        release.firm <= clock || release.firm < deadline
+    }
+
+    private static func expirySecond(_ expiration: Expiration) -> Int64 {
+        switch expiration {
+        case .immediately: .max
+        case .at(let instant): instant.secondsSinceEpoch
+        }
+    }
+
+    private static func storedExpiry(_ expiration: Expiration) -> UInt32 {
+        UInt32(clamping: expirySecond(expiration))
+    }
+
+    static func instant(_ second: Int64) -> WallInstant { WallInstant(secondsSinceEpoch: second) }
+}

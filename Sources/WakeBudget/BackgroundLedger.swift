@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// The books of one device and one ordinary topic: what was sent, what waits, what the app
+/// reported.
+///
+/// Every function works on a ledger that was told the time by ``observe(_:)`` before.
+struct BackgroundLedger: Hashable, Sendable {
+    /// Which reports there are. No `OptionSet`: its generic verbs are half the time of the properties
+    /// in an unoptimized build.
+    struct Reports: Hashable, Sendable {
+        var rawValue: UInt8 = 0
+
+        static let lowPowerMode = Reports(rawValue: 1 << 0)
+        static let battery = Reports(rawValue: 1 << 1)
+        static let refreshOff = Reports(rawValue: 1 << 2)
+        static let forceQuit = Reports(rawValue: 1 << 3)
+        static let foreground = Reports(rawValue: 1 << 4)
+        static let isCharging = Reports(rawValue: 1 << 5)
+        static let launch = Reports(rawValue: 1 << 6)
+        /// All that may be set.
+        static let known = Reports(rawValue: (1 << 7) - 1)
+        /// Those that hold wakes back.
+        static let holding = Reports(rawValue: 0b1011)
+
+        /// Whether all of the others are among these.
+        func contains(_ others: Reports) -> Bool { others.rawValue & ~rawValue == 0 }
+
+        /// Whether any of the others is among these.
+        func containsAny(of others: Reports) -> Bool { others.rawValue & rawValue != 0 }
+
+        mutating func set(_ report: Reports, to isSo: Bool) {
+            rawValue = isSo ? rawValue | report.rawValue : rawValue & ~report.rawValue
+        }
+    }
+
+    /// Where the clock of a ledger stands that has not been told the time.
+    static let beforeAllTime: Int64 = -1 << 60
+
+    /// The latest second that it was told, since 1970; moved back only by a correction.
+    var clock = beforeAllTime
+    var day = DayRing()
+    var lowPowerModeAt: Stamp = 0
+    var sends = SendTimes()
+    var batteryPercent: UInt8 = 0
+    var reports = Reports()
+    /// Sends since the last sign of life from the app, as far as they count.
+    var unconfirmed: UInt8 = 0
+    var batteryAt: Stamp = 0
+    var refreshOffAt: Stamp = 0
+    var forceQuitAt: Stamp = 0
+    var foregroundAt: Stamp = 0
+    var launchAt: Stamp = 0
+    /// The device's own spacing as its receipts show it, in seconds; 0 when they did not yet.
+    var launchInterval: UInt16 = 0
+    var pending: PendingWake?
+    /// Charged sends that were not settled yet.
+    var inFlight: UInt8 = 0
+    /// How often the clock was corrected, wrapping: a charge from before a correction names its
+    /// send by a time that means another now.
+    var corrections: UInt8 = 0
+
+    /// The clock as a stamp.
+    var now: Stamp { Stamp(second: clock) }
+
+    /// The second since 1970 that a stamp stands for.
+    func second(of stamp: Stamp) -> Int64 { clock - Int64(now &- stamp) }
+}
+
+// MARK: Time
+
+extension BackgroundLedger {
+    /// Tells the time.
+    ///
+    /// A step back by no more than the tolerance is none: the clock stands still until it is
+    /// passed. A longer one is a correction: all that is kept moves back with the clock, so that
+    /// everything is as old as before. Time is lost then, never won, and no rule holds longer than
+    /// it would have from here on.
+    mutating func observe(_ instant: WallInstant) {
+        let second = instant.secondsSinceEpoch
+        if second >= clock {
+            advance(to: second)
+        } else if clock - second > BudgetLimits.clockToleranceSeconds {
+            moveBack(to: second)
+        }
+    }
+
+    /// Tells the time of a send, rounded up, so that a send is never taken for older than it is.
+    mutating func observeSend(_ instant: WallInstant) {
+        let second = instant.secondsSinceEpoch
+        let isWhole = instant.millisecondsSinceEpoch.isMultiple(of: 1000)
+        advance(to: max(clock, isWhole ? second : second + 1))
+    }
+
+    private mutating func advance(to second: Int64) {
+        let passed = second - clock
+        clock = second
+        if passed > Stamp.forgettingSeconds { forget() }
+        day.advance(to: now)
+    }
+
+    private mutating func forget() {
+        let waiting = pending
+        self = BackgroundLedger(clock: clock, inFlight: inFlight, corrections: corrections)
+        guard var waiting else { return }
+        // Whatever waited has waited longer than anything may.
+        waiting.since = now &- UInt32(BudgetLimits.holdSeconds.upperBound)
+        waiting.newest = waiting.since
+        pending = waiting
+    }
+
+    private mutating func moveBack(to second: Int64) {
+        let seconds = UInt32(truncatingIfNeeded: clock - second)
+        clock = second
+        corrections &+= 1
+        day.moveBack(by: seconds)
+        sends.moveBack(by: seconds)
+        lowPowerModeAt &-= seconds
+        batteryAt &-= seconds
+        refreshOffAt &-= seconds
+        forceQuitAt &-= seconds
+        foregroundAt &-= seconds
+        launchAt &-= seconds
+        pending?.since &-= seconds
+        pending?.newest &-= seconds
+    }
+}

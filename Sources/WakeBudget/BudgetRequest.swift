@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// How much a background wake matters.
+public enum Urgency: UInt8, Hashable, Sendable, CaseIterable, Comparable {
+    /// Keeps one send of every hour free for others.
+    case deferrable = 0
+    /// The default.
+    case normal = 1
+    /// Ignores the spacing, but counts like the others. Only a device that confirms its launches and
+    /// still holds the last push has it wait for the plain spacing: it would merely replace that.
+    case urgent = 2
+
+    /// Orders by how much a wake matters.
+    public static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// How a wake merges into one that already waits for the same device.
+public enum Coalescing: UInt8, Hashable, Sendable, CaseIterable {
+    /// The newest payload takes the place of the older.
+    case replace = 0
+    /// The top-level keys of both are sent, the newest value of each: see ``PayloadUnion``.
+    case union = 1
+}
+
+/// What a decision must know of a wake; its payload is not among it.
+public enum BudgetRequest: Hashable, Sendable {
+    /// A silent push.
+    case background(BackgroundRequest)
+    /// An incoming call.
+    case voip(CallFingerprint)
+
+    /// A silent push with these traits.
+    public static func background(
+        _ urgency: Urgency = .normal, coalescing: Coalescing = .replace,
+        expiration: Expiration = .immediately
+    ) -> BudgetRequest {
+        .background(
+            BackgroundRequest(urgency: urgency, coalescing: coalescing, expiration: expiration))
+    }
+
+    /// The kind of push.
+    public var kind: WakeKind {
+        switch self {
+        case .background: .background
+        case .voip: .voip
+        }
+    }
+}
+
+/// What a decision must know of a background wake.
+public struct BackgroundRequest: Hashable, Sendable {
+    /// How much it matters.
+    public var urgency: Urgency
+    /// How it merges into a wake that waits.
+    public var coalescing: Coalescing
+    /// Until when it is worth anything. `.immediately` speaks of APNs, which then stores nothing;
+    /// it does not limit the wait here.
+    public var expiration: Expiration
+
+    /// Spells out one request.
+    public init(
+        urgency: Urgency = .normal, coalescing: Coalescing = .replace,
+        expiration: Expiration = .immediately
+    ) {
+        self.urgency = urgency
+        self.coalescing = coalescing
+        self.expiration = expiration
+    }
+}
+
+/// A call id, reduced to what a ledger keeps of it: 42 bits of its 64-bit FNV-1a hash.
+///
+/// Two of the at most twelve calls of an hour collide with a probability under 2⁻³⁸.
+public struct CallFingerprint: Hashable, Sendable {
+    /// How many bits there are.
+    static let bitCount = 42
+
+    /// The bits, in the low end.
+    let bits: UInt64
+
+    /// The fingerprint of a call id, as the payload names it.
+    public init(_ callID: String) {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in callID.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        bits = (hash ^ (hash >> UInt64(Self.bitCount))) & ((1 << UInt64(Self.bitCount)) - 1)
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The numbers of a wake budget as somebody configures them, for one topic.
+///
+/// ``BudgetPolicy`` is made from them and checks them; nothing decides by unchecked settings. The
+/// letter after each source is its confidence (reference §0): D documented by Apple, E said by an
+/// Apple engineer, O observed, A assumed by Rouse.
+public struct BudgetSettings: Hashable, Sendable {
+    /// Seconds between two sends to one device, unless the later one is urgent. Default: 15 min,
+    /// the distance at which iOS launched an app under load (WWDC20 session 10063, E).
+    /// Range: ``BudgetLimits/spacingSeconds``.
+    public var spacingSeconds = 900
+    /// The longest spacing that backing off may reach, in seconds. Default: 4 h (A). At least
+    /// ``spacingSeconds``. Range: ``BudgetLimits/spacingSeconds``.
+    public var spacingMaximumSeconds = 14_400
+    /// Seconds from a foreground to the next send, unless that is urgent: the app has just synced
+    /// by itself. Default: 15 min, like the spacing (A). Range: ``BudgetLimits/spacingSeconds``.
+    public var foregroundSpacingSeconds = 900
+    /// The most sends in any 60 minutes. Default: 3, for Apple asks for not more than two or three
+    /// background pushes an hour ("Pushing background updates to your App", D).
+    /// Range: ``BudgetLimits/hourlySends``.
+    public var hourlySends = 3
+    /// The most sends in any 24 hours. Default: 48, because budgets shrink with each launch and
+    /// refill through the day (WWDC20 session 10063, E; the number A).
+    /// Range: ``BudgetLimits/dailySends``.
+    public var dailySends = 48
+    /// The longest that a wake waits, in seconds. Default: 24 h, the window that iOS itself gives
+    /// a held push (reverse engineered, reference §6.1). Range: ``BudgetLimits/holdSeconds``.
+    public var holdSeconds = 86_400
+
+    /// Whether this topic's app was ever heard to confirm a launch with a receipt. Where it was
+    /// not, silence means nothing, and no device is backed off (A).
+    public var confirmsLaunches = false
+    /// Seconds between two sends to a device that has confirmed the last one. iOS holds one push
+    /// per app, the newest, and launches it when its own spacing lets it ("Pushing background
+    /// updates to your App", D), so a device with no push left to launch can be given the next:
+    /// the device does the waiting, and nothing is overwritten. Default: 60 s (A).
+    /// Range: ``BudgetLimits/spacingSeconds``.
+    public var confirmedSpacingSeconds = 60
+    /// The most sends in any 60 minutes to a device that has confirmed the last one. Default: 12
+    /// (A; such a device launches each of them, however many that are).
+    /// Range: ``BudgetLimits/hourlySends``.
+    public var confirmedHourlySends = 12
+    /// The most sends in any 24 hours to a device that has confirmed the last one. Default: 144
+    /// (A). Range: ``BudgetLimits/dailySends``.
+    public var confirmedDailySends = 144
+    /// How many sends in a row may be unconfirmed while those two windows still apply to a device
+    /// that has ever confirmed one. Default: 4 (A): the growing spacing limits such a device more
+    /// than the plain windows would, which the sends before may have filled for hours.
+    /// Range: ``BudgetLimits/unconfirmedSends``.
+    public var trustedUnconfirmedSends = 4
+
+    /// How long a report of Low Power Mode holds wakes back, in seconds. While it is on, the app
+    /// is not launched and cannot report its end (A-BRS, D), so the report decays. Default: 6 h
+    /// (A). Range: ``BudgetLimits/signalLifeSeconds``.
+    public var lowPowerModeLifeSeconds = 21_600
+    /// The battery level, in percent, below which only essential work runs on a device that is not
+    /// charging. Default: 20 (WWDC20 session 10063, E). Range: 0 to 100.
+    public var lowBatteryPercent = 20
+    /// How long a report of a low battery holds wakes back, in seconds. Default: 4 h (A).
+    /// It does not hold the one push that a device with confirmed launches is given to keep.
+    /// Range: ``BudgetLimits/signalLifeSeconds``.
+    public var lowBatteryLifeSeconds = 14_400
+    /// How long a report that Background App Refresh is off suppresses wakes, in seconds. Default:
+    /// 7 days (A; that it stops background launches: WWDC20 session 10063, E).
+    /// Range: ``BudgetLimits/signalLifeSeconds``.
+    public var refreshOffLifeSeconds = 604_800
+    /// How long a report of a force-quit holds wakes back, in seconds, if no foreground ends it.
+    /// Default: 7 days (A; a restart of the device may end it unseen: A-UIAD, D).
+    /// Range: ``BudgetLimits/signalLifeSeconds``.
+    public var forceQuitLifeSeconds = 604_800
+    /// How long after its last foreground an app counts as not used, in seconds. Default: 14 days
+    /// (E that iOS then delivers none, forum thread 776933; the number A).
+    /// Range: ``BudgetLimits/signalLifeSeconds``.
+    public var unusedAfterSeconds = 1_209_600
+    /// Seconds between two sends to an app that is not used. Default: 24 h, one probe a day (A).
+    /// Range: ``BudgetLimits/probeSeconds``.
+    public var probeSeconds = 86_400
+
+    /// How long after its acceptance a call may still be sent, in seconds: the same call id within
+    /// that time is the same wake. Default: 10 s, a late call is worse than none (A).
+    /// Range: ``BudgetLimits/callDeadlineSeconds``.
+    public var callDeadlineSeconds = 10
+    /// The most calls to one device in any 60 minutes. Default: 10; more is above a human call
+    /// rate (reference §7.6, A). Range: ``BudgetLimits/hourlyCalls``.
+    public var hourlyCalls = 10
+
+    /// The defaults.
+    public init() {}
+}
+
+/// The ranges within which ``BudgetSettings`` may be set, and what a ledger can hold.
+public enum BudgetLimits {
+    /// Spacings, in seconds: up to a day.
+    public static let spacingSeconds = 0...86_400
+    /// Sends an hour: a ledger keeps the exact times of its last 13.
+    public static let hourlySends = 1...12
+    /// Sends a day: eight an hour.
+    public static let dailySends = 1...192
+    /// Sends in a row that were not confirmed: a ledger counts up to 255.
+    public static let unconfirmedSends = 0...255
+    /// How long a wake may wait, in seconds: up to 30 days, as long as APNs stores a push (A-SEND).
+    public static let holdSeconds = 60...2_592_000
+    /// The life of a signal, in seconds: up to 90 days.
+    public static let signalLifeSeconds = 60...7_776_000
+    /// Seconds between two probes: from an hour to a week.
+    public static let probeSeconds = 3_600...604_800
+    /// The battery level that counts as low, in percent.
+    public static let lowBatteryPercent = 0...100
+    /// The deadline of a call, in seconds.
+    public static let callDeadlineSeconds = 1...60
+    /// Calls an hour: a ledger keeps the last 12.
+    public static let hourlyCalls = 1...12
+
+    /// How far the clock may step back, in seconds, and merely stand still for a ledger: clocks of
+    /// two gateways differ, and callers overtake each other. A longer step back is a correction.
+    public static let clockToleranceSeconds: Int64 = 120
+    /// The hourly window, in seconds.
+    public static let hourSeconds: Int64 = 3_600
+    /// The daily window, in seconds.
+    public static let daySeconds: Int64 = 86_400
+    /// How long after its send a receipt shows that the device had held the push, in seconds.
+    public static let heldReceiptSeconds: Int64 = 30
+    /// The longest distance of two launches that is taken for the device's own spacing, in seconds.
+    public static let launchIntervalSeconds: Int64 = 14_400
+    /// The largest payload of a background push, in bytes (rule G003).
+    public static let backgroundPayloadBytes = 4_096
+}

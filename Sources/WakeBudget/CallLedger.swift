@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// The books of one device and one VoIP topic: the calls of the last hour.
+struct CallLedger: Hashable, Sendable {
+    /// A call: its age in milliseconds, in the high bits, and its fingerprint, in the low ones.
+    typealias Mark = UInt64
+
+    /// How many calls are kept.
+    static let capacity = 12
+    /// The hourly window, in milliseconds; calls that are older are forgotten.
+    static let windowMilliseconds = Int64(BudgetLimits.hourSeconds) * 1000
+
+    /// The latest instant that it was told, in milliseconds since 1970. Marks are ages at it, so a
+    /// correction of the clock need not touch them.
+    var clock = Int64.min
+    /// The calls, the latest first. Never more than ``capacity``.
+    var marks = CallMarks()
+
+    /// Tells the time, by the same rule as ``BackgroundLedger/observe(_:)``.
+    mutating func observe(_ instant: WallInstant) {
+        let now = instant.millisecondsSinceEpoch
+        if now >= clock {
+            let (passed, overflow) = now.subtractingReportingOverflow(clock)
+            marks.age(by: overflow ? .max : passed)
+            clock = now
+        } else if instant.milliseconds(since: WallInstant(millisecondsSinceEpoch: clock))
+            < -1000 * BudgetLimits.clockToleranceSeconds
+        {
+            clock = now
+        }
+    }
+
+    /// Decides on a call.
+    func decide(on call: CallFingerprint, _ settings: BudgetSettings) -> Decision {
+        let deadline = Int64(settings.callDeadlineSeconds) * 1000
+        if marks.contains(call, youngerThan: deadline) { return .sameCall }
+        guard marks.count >= settings.hourlyCalls else { return .send }
+        let wait = Self.windowMilliseconds - marks.age(at: settings.hourlyCalls - 1)
+        return .suppressed(
+            .tooManyCalls(
+                until: WallInstant(millisecondsSinceEpoch: clock).advanced(byMilliseconds: wait)))
+    }
+
+    /// Counts a call.
+    mutating func admit(_ call: CallFingerprint) { marks.insert(call) }
+
+    /// Forgets a call that certainly was not sent; whether it was counted.
+    mutating func refund(_ call: CallFingerprint) -> Bool { marks.remove(call) }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// What becomes of a request for a wake.
+public enum Decision: Hashable, Sendable {
+    /// It may go out at once. It waits as the device's pending wake until it is claimed.
+    case send
+    /// It becomes the device's pending wake, due at this instant as far as is known now, because
+    /// of these rules.
+    case deferred(until: WallInstant, because: Holds)
+    /// It merges into the device's pending wake in this way; that wake is due at this instant,
+    /// because of these rules (none when it is due already), and carries it from now on.
+    case coalesced(Coalescing, until: WallInstant, because: Holds)
+    /// VoIP: the same call was asked for within the deadline, so this is the same wake.
+    case sameCall
+    /// It cannot be sent before its expiry: the earliest instant at which the rules would have let
+    /// it go, and the rules.
+    case expired(earliest: WallInstant, because: Holds)
+    /// It must not be sent.
+    case suppressed(Suppression)
+}
+
+/// Why a wake is not sent at all.
+public enum Suppression: Hashable, Sendable {
+    /// Background App Refresh was reported off, so iOS would not launch the app (WWDC20 session
+    /// 10063). The report is believed until this instant. An alert push still reaches the user.
+    case backgroundAppRefreshOff(until: WallInstant)
+    /// VoIP: the device had as many calls in the last 60 minutes as it may have; from this instant
+    /// on another is let through.
+    case tooManyCalls(until: WallInstant)
+
+    /// What happened and what to do, as a sentence for the answer to a request.
+    public var sentence: String {
+        switch self {
+        case .backgroundAppRefreshOff:
+            "Background App Refresh is off for this app, so a background push cannot wake it. "
+                + "Use an alert push to reach the user."
+        case .tooManyCalls:
+            "This device was called more often in an hour than people call. VoIP pushes are for "
+                + "calls only; use a background push for data."
+        }
+    }
+}

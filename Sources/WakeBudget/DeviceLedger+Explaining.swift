@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+extension DeviceLedger {
+    /// Explains the state of a device for a person. Changes nothing.
+    public func explain(policy: BudgetPolicy, at now: WallInstant) -> Explanation {
+        switch books {
+        case .background(var ledger):
+            ledger.observe(now)
+            return ledger.explanation(policy.settings)
+        case .voip(var ledger):
+            ledger.observe(now)
+            return ledger.explanation(policy.settings)
+        }
+    }
+}
+
+extension BackgroundLedger {
+    func explanation(_ settings: BudgetSettings) -> Explanation {
+        let urgency = pending?.urgency ?? .normal
+        let release = release(urgency, settings)
+        let refreshOffEnd = refreshOffEnd(settings)
+        return Explanation(
+            kind: .background, at: Self.instant(clock),
+            hourly: Explanation.Window(
+                used: sendsInHour, limit: hourlyLimit(settings),
+                opens: later(hourlyEnd(.normal, settings))),
+            daily: Explanation.Window(
+                used: day.total, limit: dailyLimit(settings), opens: later(dailyEnd(settings))),
+            spacingSeconds: Int(spacing(urgency, settings)), unconfirmedSends: Int(unconfirmed),
+            inFlight: Int(inFlight), nextSend: Self.instant(max(release.until, refreshOffEnd)),
+            rules: release.holds.all.map { rule($0, urgency, settings) },
+            waiting: waiting(settings),
+            suppression: later(refreshOffEnd).map { .backgroundAppRefreshOff(until: $0) })
+    }
+
+    private var sendsInHour: Int {
+        (0..<Int(sends.count)).prefix {
+            clock - second(of: sends[$0]) < BudgetLimits.hourSeconds
+        }.count
+    }
+
+    /// A second as an instant, if it is still to come.
+    private func later(_ second: Int64) -> WallInstant? {
+        second > clock ? Self.instant(second) : nil
+    }
+
+    private func waiting(_ settings: BudgetSettings) -> Explanation.Waiting? {
+        guard let pending, let outlook = outlook(settings) else { return nil }
+        return Explanation.Waiting(
+            outlook: outlook, urgency: pending.urgency, requests: Int(pending.requests),
+            since: Self.instant(second(of: pending.since)))
+    }
+
+    private func rule(
+        _ hold: Hold, _ urgency: Urgency, _ settings: BudgetSettings
+    ) -> Explanation.HoldingRule {
+        let until = Self.instant(end(of: hold, urgency, settings))
+        return Explanation.HoldingRule(
+            hold: hold, until: until, sentence: sentence(hold, urgency, settings) + " (\(until)).")
+    }
+
+    private func end(of hold: Hold, _ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
+        switch hold {
+        case .spacing, .unconfirmed: spacingEnd(urgency, settings)
+        case .foreground: foregroundSpacingEnd(settings)
+        case .hourly: hourlyEnd(urgency, settings)
+        case .daily: dailyEnd(settings)
+        case .unused: probeEnd(settings)
+        case .lowPowerMode: lowPowerModeEnd(settings)
+        case .lowBattery: lowBatteryEnd(settings)
+        case .forceQuit: forceQuitEnd(settings)
+        }
+    }
+
+    /// Why a rule holds, as a sentence that only wants its time.
+    private func sentence(
+        _ hold: Hold, _ urgency: Urgency, _ settings: BudgetSettings
+    ) -> String {
+        switch hold {
+        case .spacing:
+            "Sends are at least \(Self.span(spacing(urgency, settings))) apart"
+        case .unconfirmed:
+            "\(unconfirmed == 1 ? "The last send was" : "The last \(unconfirmed) sends were") not "
+                + "confirmed by the app, and the device holds one push at most, so the next "
+                + "waits \(Self.span(spacing(urgency, settings))) unless a receipt comes"
+        case .foreground:
+            "The app was in the foreground and synced by itself"
+        case .hourly:
+            urgency == .deferrable
+                ? "The last send of the hour is kept free for wakes that matter more"
+                : "The hour has had its \(hourlyLimit(settings)) sends"
+        case .daily:
+            "The day has had its \(dailyLimit(settings)) sends"
+        case .unused:
+            "The app was not opened since \(Self.instant(second(of: foregroundAt))), so it gets "
+                + "one probe in \(Self.span(Int64(settings.probeSeconds)))"
+        case .lowPowerMode:
+            "Low Power Mode is on; a report that it is off ends this at once"
+        case .lowBattery:
+            "The battery is at \(batteryPercent) % and not charging; a better report ends this "
+                + "at once"
+        case .forceQuit:
+            "The user removed the app from the app switcher; its next foreground ends this"
+        }
+    }
+
+    /// A length of time as a person says it: whole hours, whole minutes, or seconds.
+    private static func span(_ seconds: Int64) -> String {
+        if seconds >= 3_600 && seconds.isMultiple(of: 3_600) { return "\(seconds / 3_600) h" }
+        if seconds >= 60 && seconds.isMultiple(of: 60) { return "\(seconds / 60) min" }
+        return "\(seconds) s"
+    }
+}
+
+extension CallLedger {
+    func explanation(_ settings: BudgetSettings) -> Explanation {
+        let now = WallInstant(millisecondsSinceEpoch: clock)
+        let limit = settings.hourlyCalls
+        var suppression: Suppression?
+        if marks.count >= limit {
+            let wait = Self.windowMilliseconds - marks.age(at: limit - 1)
+            suppression = .tooManyCalls(until: now.advanced(byMilliseconds: wait))
+        }
+        var opens: WallInstant?
+        if case .tooManyCalls(let until) = suppression { opens = until }
+        return Explanation(
+            kind: .voip, at: now,
+            hourly: Explanation.Window(used: Int(marks.count), limit: limit, opens: opens),
+            daily: nil, spacingSeconds: nil, unconfirmedSends: 0, inFlight: 0,
+            nextSend: opens ?? now, rules: [], waiting: nil, suppression: suppression)
+    }
+}

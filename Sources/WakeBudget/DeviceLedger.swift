@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// What is remembered of one device and one topic, in at most 128 bytes: the sends that count, the
+/// wake that waits, and what the app reported.
+///
+/// A ledger is a value without a clock: each verb is told the time. ``decide(on:policy:at:)``
+/// changes nothing; the other verbs say what they change. A topic has one kind of push, so a
+/// ledger is for background pushes or for calls; asking it for the other is a bug, and traps.
+///
+/// Time may stand still, step back or leap. A step back of up to
+/// ``BudgetLimits/clockToleranceSeconds`` is taken for no step at all. A longer one is a
+/// correction: the ledger keeps the ages of all it knows. So no rule holds longer than it would
+/// have from the new time on, and nothing is forgotten. A leap ahead is taken for time that has
+/// passed; it cannot be told from it.
+///
+/// Seconds count for background pushes, milliseconds for calls. A send is booked at the next full
+/// second, so that windows and spacings never come out too short.
+public struct DeviceLedger: Hashable, Sendable {
+    enum Books: Hashable, Sendable {
+        case background(BackgroundLedger)
+        case voip(CallLedger)
+    }
+
+    var books: Books
+
+    /// A ledger without any past, for a topic of this kind.
+    public init(kind: WakeKind) {
+        switch kind {
+        case .background: books = .background(BackgroundLedger())
+        case .voip: books = .voip(CallLedger())
+        }
+    }
+
+    /// The kind of push of its topic.
+    public var kind: WakeKind {
+        switch books {
+        case .background: .background
+        case .voip: .voip
+        }
+    }
+
+    /// The wake that waits for the device, if any. Calls do not wait here.
+    public var pending: PendingWake? {
+        switch books {
+        case .background(let ledger): ledger.pending
+        case .voip: nil
+        }
+    }
+
+    /// Charged sends that were not settled yet; 255 for more.
+    public var inFlight: Int {
+        switch books {
+        case .background(let ledger): Int(ledger.inFlight)
+        case .voip: 0
+        }
+    }
+
+    /// Tells the time and nothing else. Every verb does so itself; this is for a caller who learns
+    /// that the clock was set, so that what is asked next need not find it out by itself.
+    public mutating func observe(_ now: WallInstant) {
+        switch books {
+        case .background(var ledger):
+            ledger.observe(now)
+            books = .background(ledger)
+        case .voip(var ledger):
+            ledger.observe(now)
+            books = .voip(ledger)
+        }
+    }
+
+    // MARK: Deciding
+
+    /// What would become of a request. Changes nothing, and says the same each time it is asked.
+    public func decide(
+        on request: BudgetRequest, policy: BudgetPolicy, at now: WallInstant
+    ) -> Decision {
+        switch (books, request) {
+        case (.background(var ledger), .background(let request)):
+            ledger.observe(now)
+            return ledger.decide(on: request, policy.settings)
+        case (.voip(var ledger), .voip(let call)):
+            ledger.observe(now)
+            return ledger.decide(on: call, policy.settings)
+        case (.background, .voip), (.voip, .background):
+            preconditionFailure("A ledger is asked about the kind of push that its topic has.")
+        }
+    }
+
+    /// Decides and books the decision: `.send` and `.deferred` make the request the pending wake,
+    /// `.coalesced` merges it into that, and a call that is to be sent is counted.
+    ///
+    /// When the wake that waited until now is over, it ends as expired first, and the answer says
+    /// so.
+    public mutating func admit(
+        _ request: BudgetRequest, policy: BudgetPolicy, at now: WallInstant
+    ) -> AdmitVerdict {
+        switch (books, request) {
+        case (.background(var ledger), .background(let request)):
+            ledger.observe(now)
+            let endsPending = ledger.isPendingOver(policy.settings)
+            if endsPending { ledger.pending = nil }
+            let decision = ledger.decide(on: request, policy.settings)
+            ledger.apply(decision, request)
+            books = .background(ledger)
+            return AdmitVerdict(decision: decision, expiredPending: endsPending)
+        case (.voip(var ledger), .voip(let call)):
+            ledger.observe(now)
+            let decision = ledger.decide(on: call, policy.settings)
+            if decision == .send { ledger.admit(call) }
+            books = .voip(ledger)
+            return AdmitVerdict(decision: decision, expiredPending: false)
+        case (.background, .voip), (.voip, .background):
+            preconditionFailure("A ledger is asked about the kind of push that its topic has.")
+        }
+    }
+
+    // MARK: The pending wake
+
+    /// When the pending wake may go, and because of what not before; `nil` when none waits.
+    ///
+    /// Whatever changes a ledger may change this, so a queue asks again after each verb.
+    public func outlook(policy: BudgetPolicy, at now: WallInstant) -> Outlook? {
+        guard case .background(var ledger) = books else { return nil }
+        ledger.observe(now)
+        return ledger.outlook(policy.settings)
+    }
+
+    /// Debits the pending wake and hands it out, if it may go now.
+    public mutating func claim(policy: BudgetPolicy, at now: WallInstant) -> ClaimVerdict {
+        withBackground(at: now, otherwise: .nothingPending) {
+            $0.claim(at: now, policy.settings)
+        }
+    }
+
+    /// Books what became of a charged send; `returns` says that its wake is to be sent again.
+    ///
+    /// A refund takes back what was debited, the spacing included. It is given once for a charge,
+    /// and only while the send is among the last thirteen and the clock was not corrected since;
+    /// otherwise the send stays charged. A wake that returns while another waits is carried by that,
+    /// with the payload of the newer of the two.
+    public mutating func settle(
+        _ charge: Charge, as fate: SendFate, returns: Bool = false, at now: WallInstant
+    ) -> SettledWake {
+        withBackground(at: now, otherwise: .ended) { $0.settle(charge, fate, returns: returns) }
+    }
+
+    /// Ends the pending wake if its time is over, or if it certainly will be before the rules let
+    /// it go; whether it did.
+    public mutating func expirePending(policy: BudgetPolicy, at now: WallInstant) -> Bool {
+        withBackground(at: now, otherwise: false) { ledger in
+            guard ledger.isPendingOver(policy.settings) else { return false }
+            ledger.pending = nil
+            return true
+        }
+    }
+
+    /// Ends the pending wake because somebody asked for it; whether there was one.
+    public mutating func cancelPending(at now: WallInstant) -> Bool {
+        withBackground(at: now, otherwise: false) { ledger in
+            defer { ledger.pending = nil }
+            return ledger.pending != nil
+        }
+    }
+
+    /// Forgets a call that certainly was not sent; whether it was counted.
+    public mutating func refund(_ call: CallFingerprint, at now: WallInstant) -> Bool {
+        guard case .voip(var ledger) = books else { return false }
+        ledger.observe(now)
+        defer { books = .voip(ledger) }
+        return ledger.refund(call)
+    }
+
+    // MARK: Reports
+
+    /// Books what the app reported of its device; how that ended the pending wake, if it did.
+    /// Calls are not held back by any of it, so the ledger of a VoIP topic disregards reports.
+    public mutating func report(_ signal: DeviceSignal, at now: WallInstant) -> PendingEnd? {
+        withBackground(at: now, otherwise: nil) { $0.report(signal) }
+    }
+
+    /// Books a receipt: the app says that a wake launched it.
+    ///
+    /// It confirms the send of the time `sentAt` and all before it, with which backing off ends;
+    /// without a time it confirms all. With `hasSynced` the app says that it fetched all there is
+    /// when it was launched: then the pending wake ends as superseded if all that it stands for was
+    /// asked for before `launchedAt`, or, where that is not known, before `sentAt`.
+    public mutating func confirmLaunch(
+        ofSendAt sentAt: WallInstant? = nil, launchedAt: WallInstant? = nil,
+        hasSynced: Bool = false, at now: WallInstant
+    ) -> PendingEnd? {
+        // A send is booked at the next full second.
+        let sent = sentAt.map { $0.advanced(byMilliseconds: 999).secondsSinceEpoch }
+        return withBackground(at: now, otherwise: nil) {
+            $0.confirmLaunch(
+                sentAt: sent, launchedAt: launchedAt?.secondsSinceEpoch, hasSynced: hasSynced)
+        }
+    }
+
+    private mutating func withBackground<Answer>(
+        at now: WallInstant, otherwise answer: Answer, _ book: (inout BackgroundLedger) -> Answer
+    ) -> Answer {
+        guard case .background(var ledger) = books else { return answer }
+        ledger.observe(now)
+        defer { books = .background(ledger) }
+        return book(&ledger)
+    }
+}
+
+/// The answer to a request for a wake, and what it meant for the wake that waited.
+public struct AdmitVerdict: Hashable, Sendable {
+    /// What became of the request.
+    public let decision: Decision
+    /// Whether the wake that waited until now was found to be over, and ended as expired.
+    public let expiredPending: Bool
+}

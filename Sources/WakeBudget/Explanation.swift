@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// Why a device's next wake goes when it does: what is left, what waits, until when, because of
+/// which rules. As data, and by ``sentences`` in words.
+public struct Explanation: Hashable, Sendable {
+    /// A limit on sends in a stretch of time.
+    public struct Window: Hashable, Sendable {
+        /// Sends that count in it.
+        public let used: Int
+        /// The most that may.
+        public let limit: Int
+        /// From when on there is room for one more; `nil` when there is now.
+        public let opens: WallInstant?
+
+        /// How many more may go.
+        public var left: Int { max(0, limit - used) }
+    }
+
+    /// A rule that keeps the next wake back.
+    public struct HoldingRule: Hashable, Sendable {
+        /// The rule.
+        public let hold: Hold
+        /// Until when.
+        public let until: WallInstant
+        /// What it is about, as a sentence.
+        public let sentence: String
+    }
+
+    /// The wake that waits.
+    public struct Waiting: Hashable, Sendable {
+        /// When it may go and when it ends, with the rules that keep it back.
+        public let outlook: Outlook
+        /// How much it matters.
+        public let urgency: Urgency
+        /// How many requests it stands for.
+        public let requests: Int
+        /// Since when the oldest of them waits, by the ledger's clock.
+        public let since: WallInstant
+    }
+
+    /// The kind of push.
+    public let kind: WakeKind
+    /// The time that the answer is for, by the ledger's clock.
+    public let at: WallInstant
+    /// The last 60 minutes: sends, or for VoIP calls.
+    public let hourly: Window
+    /// The last 24 hours; `nil` for VoIP, which has no such limit.
+    public let daily: Window?
+    /// The spacing in force, in seconds; `nil` for VoIP, which has none.
+    public let spacingSeconds: Int?
+    /// Sends in a row that were not confirmed; counts only where the topic sends receipts.
+    public let unconfirmedSends: Int
+    /// Sends whose outcome is not known yet.
+    public let inFlight: Int
+    /// From when on the next wake may go: the one that waits, or else one of normal urgency.
+    public let nextSend: WallInstant
+    /// The rules that keep it back, each with its own end, in the order of ``Hold``.
+    public let rules: [HoldingRule]
+    /// The wake that waits, if any.
+    public let waiting: Waiting?
+    /// Why no wake is sent at all, if that is so.
+    public let suppression: Suppression?
+}
+
+extension Explanation {
+    /// The explanation in words, a sentence each: first what may go when, then why, then what is
+    /// left.
+    public var sentences: [String] {
+        var sentences = [headline]
+        sentences += rules.map(\.sentence)
+        if let waiting { sentences.append(Self.words(waiting)) }
+        let unit = kind == .voip ? "call" : "send"
+        sentences.append(Self.words(hourly, "60 minutes", unit))
+        if let daily { sentences.append(Self.words(daily, "24 hours", unit)) }
+        if inFlight > 0 {
+            sentences.append("\(Self.count(inFlight, "send")) still without an outcome.")
+        }
+        return sentences
+    }
+
+    private var headline: String {
+        if let suppression { return suppression.sentence }
+        let what = waiting == nil ? "A wake" : "The waiting wake"
+        return nextSend <= at ? "\(what) may go now." : "\(what) may go from \(nextSend) on."
+    }
+
+    private static func words(_ waiting: Waiting) -> String {
+        let who =
+            waiting.requests == 1 ? "One request waits" : "\(waiting.requests) requests wait as one"
+        return "\(who) since \(waiting.since), and will be given up at "
+            + "\(waiting.outlook.deadline)."
+    }
+
+    private static func words(_ window: Window, _ span: String, _ unit: String) -> String {
+        let used = "\(window.used) of \(count(window.limit, unit)) in the last \(span)"
+        guard let opens = window.opens else { return "\(used)." }
+        return "\(used); there is room again from \(opens) on."
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+}

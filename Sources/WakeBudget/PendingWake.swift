@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// What a ledger keeps of the wake that waits for its device.
+public struct PendingWake: Hashable, Sendable {
+    /// Since when it waits, in wrapping seconds.
+    var since: Stamp
+    /// When the newest of its requests came, in wrapping seconds.
+    var newest: Stamp
+    /// Until when its payload is worth anything, in seconds since 1970; ``noExpiry`` for ever.
+    var expiry: UInt32
+    /// How much it matters: as much as the most urgent wake in it.
+    public internal(set) var urgency: Urgency
+    /// How many requests it stands for, itself included; 65 535 for more.
+    public internal(set) var requests: UInt16
+
+    /// An expiry that does not come; later ones are not told apart from it (the year 2106).
+    static let noExpiry = UInt32.max
+
+    /// Until when the payload that it carries is worth anything; `nil` when its sender named no
+    /// such time.
+    public var expiresAt: WallInstant? {
+        expiry == Self.noExpiry ? nil : WallInstant(secondsSinceEpoch: Int64(expiry))
+    }
+
+    /// Whether its newest request came after that of another wake.
+    func isNewer(than other: PendingWake) -> Bool {
+        Int32(bitPattern: newest &- other.newest) > 0
+    }
+
+    /// The wake that this one and a newer one make together. It waits since the older of them and
+    /// matters as much as the more urgent. Replaced, it is worth something as long as the newer
+    /// payload is; united, as long as either.
+    func absorbing(_ newer: PendingWake, _ coalescing: Coalescing = .replace) -> PendingWake {
+        let waitsLonger = Int32(bitPattern: newer.since &- since) >= 0
+        let (sum, overflow) = requests.addingReportingOverflow(newer.requests)
+        return PendingWake(
+            since: waitsLonger ? since : newer.since, newest: newer.newest,
+            expiry: coalescing == .replace ? newer.expiry : max(expiry, newer.expiry),
+            urgency: max(urgency, newer.urgency), requests: overflow ? .max : sum)
+    }
+}
+
+/// When the pending wake may go, as far as is known now.
+public struct Outlook: Hashable, Sendable {
+    /// From when on it may be claimed, unless a report or a refund changes that.
+    public let due: WallInstant
+    /// From when on it is never sent any more: its expiry, or the end of its hold.
+    public let deadline: WallInstant
+    /// The rules that keep it back now; none when it is due.
+    public let holds: Holds
+}
+
+/// A send that was debited: what is needed to refund it, and to take its wake back.
+public struct Charge: Hashable, Sendable {
+    /// The second since 1970 at which it was debited.
+    let second: Int64
+    /// How often the clock had been corrected then, wrapping.
+    let corrections: UInt8
+    /// The wake.
+    public let wake: PendingWake
+
+    /// When it was debited: the next full second.
+    public var at: WallInstant { WallInstant(secondsSinceEpoch: second) }
+}

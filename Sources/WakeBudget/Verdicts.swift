@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// The answer to a claim of the pending wake.
+public enum ClaimVerdict: Hashable, Sendable {
+    /// It is debited and may be sent.
+    case charged(Charge)
+    /// It may not go yet: until when, and because of which rules.
+    case notYet(until: WallInstant, because: Holds)
+    /// Its time was over; it is no longer pending.
+    case expired
+    /// None was pending.
+    case nothingPending
+}
+
+/// What became of a charged send.
+public enum SendFate: String, Hashable, Sendable, CaseIterable {
+    /// APNs took it.
+    case accepted
+    /// It may have reached APNs: it stays charged.
+    case unknown
+    /// It certainly was not sent: it is refunded.
+    case notSent = "not-sent"
+}
+
+/// Where a wake is after its send was settled.
+public enum SettledWake: Hashable, Sendable {
+    /// It has ended.
+    case ended
+    /// It waits again.
+    case pending
+    /// Another wake waits by now; it carries this one.
+    case coalesced
+}
+
+/// What a report did to the pending wake.
+public enum PendingEnd: String, Hashable, Sendable, CaseIterable {
+    /// The app came to the foreground and syncs by itself.
+    case superseded
+    /// Background App Refresh is off.
+    case suppressed
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+import WakeModel
+
+/// Rouse's budget as the gateway uses it: admit, look at the outlook, claim, settle.
+///
+/// APNs accepts every push here: what rejections do to a ledger is not what is simulated.
+struct BudgetedSending: SendingRule {
+    private let policy: BudgetPolicy
+    private var ledger = DeviceLedger(kind: .background)
+
+    /// An empty ledger. Whether the topic is known to confirm launches is for the caller to say in
+    /// the policy.
+    init(_ policy: BudgetPolicy) { self.policy = policy }
+
+    mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer {
+        let instant = WallInstant(millisecondsSinceEpoch: now)
+        let request = BudgetRequest.background(
+            stream.urgency, expiration: .at(instant.advanced(bySeconds: stream.lifeSeconds)))
+        let verdict = ledger.admit(request, policy: policy, at: instant)
+        switch verdict.decision {
+        case .send, .deferred: return .waits(endsWaiting: verdict.expiredPending)
+        case .coalesced, .sameCall: return .merges
+        case .expired: return .ends(.expired)
+        case .suppressed: return .ends(.suppressed)
+        }
+    }
+
+    mutating func due(at now: Int64) -> Int64? {
+        let instant = WallInstant(millisecondsSinceEpoch: now)
+        guard ledger.pending != nil, let outlook = ledger.outlook(policy: policy, at: instant)
+        else { return nil }
+        return max(now, min(outlook.due, outlook.deadline).millisecondsSinceEpoch)
+    }
+
+    mutating func release(at now: Int64) -> ReleaseAnswer {
+        let instant = WallInstant(millisecondsSinceEpoch: now)
+        switch ledger.claim(policy: policy, at: instant) {
+        case .charged(let charge):
+            _ = ledger.settle(charge, as: .accepted, at: instant)
+            return .sends
+        case .expired: return .expires
+        case .notYet, .nothingPending: return .waits
+        }
+    }
+
+    mutating func confirm(sentAt: Int64, launchedAt: Int64, at now: Int64) -> Bool {
+        ledger.confirmLaunch(
+            ofSendAt: WallInstant(millisecondsSinceEpoch: sentAt),
+            at: WallInstant(millisecondsSinceEpoch: now))
+        return false
+    }
+
+    mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool {
+        ledger.report(signal, at: WallInstant(millisecondsSinceEpoch: now)) != nil
+    }
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DeviceModel
+import WakeBudget
+import WakeModel
+
+/// One device under one way to send, from the first event to the last.
+///
+/// What happens next is always the earliest of: something that happens to the device, an event, a
+/// receipt, the rule's own due time, something that the device does by itself. At one instant they
+/// come in that order.
+struct DeviceRun<Rule: SendingRule> {
+    /// What the run goes by, the same for all ways to send.
+    private let story: DeviceStory
+    private let scenario: Scenario
+    private var rule: Rule
+    private var device: ModelledDevice?
+    private var chance: SeededGenerator
+
+    private var reports: [PushReport] = []
+    private var pushes: [SentPush] = []
+    /// The events that the waiting wake carries, by their number.
+    private var carried: [Int] = []
+    /// Receipts on their way, the earliest first.
+    private var receipts: [Receipt] = []
+    private var freshness = Freshness()
+    private var conditions = ReportedConditions()
+    private(set) var tally = Tally()
+    private(set) var trace: DeviceTrace?
+
+    private struct SentPush {
+        var sentAt: Int64
+        var wasAble: Bool
+        var isDecided = false
+    }
+
+    private struct Receipt {
+        var at: Int64
+        var launchedAt: Int64
+        var push: Int
+    }
+
+    /// Prepares a run.
+    init(_ story: DeviceStory, of scenario: Scenario, by rule: Rule, trace: DeviceTrace?) {
+        self.story = story
+        self.scenario = scenario
+        self.rule = rule
+        self.trace = trace
+        device = story.device
+        chance = story.chance
+    }
+
+    /// Runs it to the end.
+    mutating func run() {
+        let end = scenario.end.millisecondsSinceEpoch
+        tally.devices = 1
+        tally.watchedMilliseconds = UInt64(scenario.seconds * 1000)
+        var nextMoment = prepare()
+        var nextAsk = 0
+        var now = scenario.start.millisecondsSinceEpoch
+        noteAbility(at: now)
+        while true {
+            let moment = nextMoment < story.moments.count ? story.moments[nextMoment].at : nil
+            let happening = moment?.millisecondsSinceEpoch ?? .max
+            let asking = nextAsk < story.asks.count ? story.asks[nextAsk].at : .max
+            let receipt = receipts.first?.at ?? .max
+            let due = rule.due(at: now) ?? .max
+            let change = device?.nextChange?.millisecondsSinceEpoch ?? .max
+            let next = min(happening, asking, receipt, due, change)
+            guard next < end else { break }
+            now = next
+            if now == happening {
+                happen(story.moments[nextMoment].event, at: now)
+                nextMoment += 1
+            } else if now == asking {
+                ask(nextAsk, at: now)
+                nextAsk += 1
+            } else if now == receipt {
+                confirm(receipts.removeFirst(), at: now)
+            } else if now == due {
+                release(at: now)
+            } else {
+                device?.advance(to: WallInstant(millisecondsSinceEpoch: now), into: &reports)
+                digest()
+            }
+            noteAbility(at: now)
+        }
+        finish(at: end)
+    }
+
+    /// Brings the device into the state in which the first day finds it.
+    private mutating func prepare() -> Int {
+        var next = 0
+        while next < story.moments.count, story.moments[next].at < scenario.start {
+            let moment = story.moments[next]
+            device?.apply(moment.event, at: moment.at, into: &reports)
+            conditions.note(moment.event)
+            next += 1
+        }
+        return next
+    }
+
+    // MARK: What happens
+
+    private mutating func happen(_ event: DeviceEvent, at now: Int64) {
+        device?.apply(event, at: WallInstant(millisecondsSinceEpoch: now), into: &reports)
+        digest()
+        conditions.note(event)
+        switch event {
+        case .appOpened:
+            freshness.enterForeground(at: now, &tally)
+            trace?.enterForeground(at: now)
+            report(at: now)
+        case .appLeft, .appForceQuit:
+            freshness.leaveForeground()
+            trace?.leaveForeground(at: now)
+        default: break
+        }
+    }
+
+    /// The app, in the foreground, tells the sender how things stand.
+    private mutating func report(at now: Int64) {
+        guard scenario.feedback.reportsForeground else { return }
+        if scenario.feedback.reportsPower {
+            for signal in conditions.news() where rule.report(signal, at: now) {
+                endCarried(.superseded)
+            }
+        }
+        if rule.report(.foreground, at: now) { endCarried(.superseded) }
+    }
+
+    private mutating func confirm(_ receipt: Receipt, at now: Int64) {
+        let hasEnded = rule.confirm(
+            sentAt: pushes[receipt.push].sentAt, launchedAt: receipt.launchedAt, at: now)
+        if hasEnded { endCarried(.superseded) }
+    }
+
+    private mutating func ask(_ number: Int, at now: Int64) {
+        tally.asked += 1
+        freshness.event(at: now, &tally)
+        let stream = scenario.streams[story.asks[number].stream]
+        trace?.asks.append(
+            DeviceTrace.Ask(at: WallInstant(millisecondsSinceEpoch: now), stream: stream.name))
+        switch rule.ask(stream, at: now) {
+        case .waits(let endsWaiting):
+            if endsWaiting { endCarried(.expired) }
+            carried.append(number)
+        case .merges:
+            carried.append(number)
+        case .ends(let why):
+            tally.ended[why, default: 0] += 1
+            trace?.asks[number].end = why
+        }
+    }
+
+    private mutating func release(at now: Int64) {
+        switch rule.release(at: now) {
+        case .sends: send(at: now)
+        case .expires: endCarried(.expired)
+        case .waits: break
+        }
+    }
+
+    private mutating func endCarried(_ why: AskEnd) {
+        tally.ended[why, default: 0] += UInt64(carried.count)
+        for number in carried { trace?.asks[number].end = why }
+        carried.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func send(at now: Int64) {
+        let instant = WallInstant(millisecondsSinceEpoch: now)
+        let number = pushes.count
+        tally.sent += 1
+        tally.merged += UInt64(max(0, carried.count - 1))
+        var expiry = now
+        for (place, ask) in carried.enumerated() {
+            let asked = story.asks[ask]
+            expiry = max(expiry, asked.at + scenario.streams[asked.stream].lifeSeconds * 1000)
+            tally.wait.add(now - asked.at)
+            trace?.asks[ask].push = number
+            trace?.asks[ask].isMerged = place > 0
+        }
+        carried.removeAll(keepingCapacity: true)
+        let isAble = device?.isAble ?? false
+        pushes.append(SentPush(sentAt: now, wasAble: isAble))
+        trace?.pushes.append(DeviceTrace.Push(sentAt: instant))
+        let push = ArrivingPush(
+            number: number, expiration: .at(WallInstant(millisecondsSinceEpoch: expiry)))
+        device?.take(push, at: instant, into: &reports)
+        digest()
+    }
+
+    // MARK: What comes of it
+
+    /// Books what the device reports.
+    private mutating func digest() {
+        for report in reports { book(report) }
+        reports.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func book(_ report: PushReport) {
+        let at = report.at.millisecondsSinceEpoch
+        let push = pushes[report.number]
+        pushes[report.number].isDecided = true
+        trace?.pushes[report.number].report = report
+        tally.fates[report.fate.label, default: 0] += 1
+        if push.wasAble { tally.sentWhileAble += 1 }
+        switch report.fate {
+        case .launched: tally.launched += 1
+        case .deliveredInForeground: tally.inForeground += 1
+        default: return
+        }
+        if push.wasAble { tally.reachedWhileAble += 1 }
+        tally.hold.add(at - push.sentAt)
+        freshness.sync(at: at, &tally)
+        guard chance.chance(scenario.feedback.receiptProbability) else { return }
+        receipts.append(
+            Receipt(
+                at: at + scenario.feedback.receiptDelayMilliseconds, launchedAt: at,
+                push: report.number))
+    }
+
+    private mutating func noteAbility(at now: Int64) {
+        guard trace != nil, let device else { return }
+        trace?.note(isAble: device.isAble, at: now)
+    }
+
+    private mutating func finish(at end: Int64) {
+        freshness.finish(at: end, &tally)
+        tally.waiting = UInt64(carried.count)
+        tally.undecided = UInt64(pushes.count { !$0.isDecided })
+        trace?.finish(at: end)
+    }
+}
+
+/// What the app knows of its device, and what of it the sender was not told yet.
+struct ReportedConditions: Hashable, Sendable {
+    private var isInLowPowerMode = false
+    private var batteryPercent = 80
+    private var isCharging = false
+    private var told: [DeviceSignal] = []
+
+    mutating func note(_ event: DeviceEvent) {
+        switch event {
+        case .lowPowerMode(let isOn): isInLowPowerMode = isOn
+        case .battery(let permille): batteryPercent = permille / 10
+        case .charging(let isOn): isCharging = isOn
+        default: break
+        }
+    }
+
+    /// The signals that say something else than the last time.
+    mutating func news() -> [DeviceSignal] {
+        let signals: [DeviceSignal] = [
+            .lowPowerMode(isInLowPowerMode),
+            .battery(percent: batteryPercent, isCharging: isCharging),
+        ]
+        defer { told = signals }
+        return signals.filter { !told.contains($0) }
+    }
+}
+
+extension DeviceTrace {
+    fileprivate mutating func enterForeground(at now: Int64) {
+        foreground.append(now..<Int64.max)
+    }
+
+    fileprivate mutating func leaveForeground(at now: Int64) {
+        Self.close(&foreground, at: now)
+    }
+
+    fileprivate mutating func note(isAble: Bool, at now: Int64) {
+        let wasAble = unable.last.map { $0.upperBound != .max } ?? true
+        if wasAble, !isAble {
+            unable.append(now..<Int64.max)
+        } else if !wasAble, isAble {
+            Self.close(&unable, at: now)
+        }
+    }
+
+    fileprivate mutating func finish(at end: Int64) {
+        Self.close(&foreground, at: end)
+        Self.close(&unable, at: end)
+    }
+
+    /// Gives the last span its end, if it has none yet.
+    private static func close(_ spans: inout [Range<Int64>], at end: Int64) {
+        guard let last = spans.last, last.upperBound == .max else { return }
+        spans[spans.count - 1] = last.lowerBound..<max(last.lowerBound, end)
+    }
+}

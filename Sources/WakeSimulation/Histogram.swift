@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Counts of times, in buckets that are a thirty-second of an octave wide: exact below 64, and
+/// within 1.6 % above.
+///
+/// Merging two histograms gives the same whatever the order, so a result does not depend on how
+/// the work was shared out.
+public struct Histogram: Hashable, Sendable {
+    private static let bucketsPerOctave = 32
+
+    private var counts: [UInt64] = []
+    /// How many values were counted.
+    public private(set) var count: UInt64 = 0
+
+    /// Nothing counted.
+    public init() {}
+
+    /// Counts a value; a negative one counts as 0.
+    public mutating func add(_ value: Int64) {
+        let bucket = Self.bucket(of: UInt64(max(0, value)))
+        if bucket >= counts.count {
+            counts.append(contentsOf: repeatElement(0, count: bucket + 1 - counts.count))
+        }
+        counts[bucket] += 1
+        count += 1
+    }
+
+    /// Counts what another histogram counted.
+    public mutating func merge(_ other: Histogram) {
+        if other.counts.count > counts.count {
+            counts.append(
+                contentsOf: repeatElement(0, count: other.counts.count - counts.count))
+        }
+        for (bucket, number) in other.counts.enumerated() { counts[bucket] += number }
+        count += other.count
+    }
+
+    /// The value that `percent` % of the values do not exceed; `nil` when none was counted.
+    public func percentile(_ percent: Int) -> Int64? {
+        guard count > 0 else { return nil }
+        let rank = max(1, (count * UInt64(max(0, min(percent, 100))) + 99) / 100)
+        var seen: UInt64 = 0
+        for (bucket, number) in counts.enumerated() {
+            seen += number
+            if seen >= rank { return Int64(Self.middle(of: bucket)) }
+        }
+        return nil
+    }
+
+    /// How many values are at most `value`, as far as the buckets tell.
+    public func count(upTo value: Int64) -> UInt64 {
+        guard value >= 0 else { return 0 }
+        let last = Self.bucket(of: UInt64(value))
+        return counts.prefix(last + 1).reduce(0, +)
+    }
+
+    private static func bucket(of value: UInt64) -> Int {
+        guard value >= 64 else { return Int(value) }
+        // 64 is the first value of the first octave whose buckets are wider than 1.
+        let octave = 63 - value.leadingZeroBitCount
+        return (octave - 5) * bucketsPerOctave + Int(value >> UInt64(octave - 5))
+    }
+
+    private static func middle(of bucket: Int) -> UInt64 {
+        guard bucket >= 64 else { return UInt64(bucket) }
+        let octave = UInt64(bucket / bucketsPerOctave + 4)
+        let mantissa = UInt64(bucket % bucketsPerOctave + bucketsPerOctave)
+        return mantissa << (octave - 5) + 1 << (octave - 6)
+    }
+}

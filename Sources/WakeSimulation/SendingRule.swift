@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+
+/// A way to send, at work for one device. At most one wake waits at a time, and carries what was
+/// merged into it.
+protocol SendingRule {
+    /// An event asks for a wake.
+    mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer
+    /// When to look whether what waits may go; `nil` when nothing waits.
+    mutating func due(at now: Int64) -> Int64?
+    /// Takes out what waits, if it may go or is over.
+    mutating func release(at now: Int64) -> ReleaseAnswer
+    /// The app confirmed a launch, in which it synced; whether that ended what waits.
+    mutating func confirm(sentAt: Int64, launchedAt: Int64, at now: Int64) -> Bool
+    /// The app reported something of its device; whether that ended what waits.
+    mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool
+}
+
+extension SendingRule {
+    mutating func confirm(sentAt: Int64, launchedAt: Int64, at now: Int64) -> Bool { false }
+    mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool { false }
+}
+
+/// What is done with an event.
+enum AskAnswer {
+    /// It waits, if only for now; `endsWaiting` says that what waited before has expired.
+    case waits(endsWaiting: Bool)
+    /// It is merged into what waits.
+    case merges
+    /// It ends here.
+    case ends(AskEnd)
+}
+
+/// What is done with what waits.
+enum ReleaseAnswer {
+    case sends
+    case expires
+    case waits
+}
+
+/// Sends each event.
+struct SendEverything: SendingRule {
+    private var isWaiting = false
+
+    mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer {
+        isWaiting = true
+        return .waits(endsWaiting: false)
+    }
+
+    mutating func due(at now: Int64) -> Int64? { isWaiting ? now : nil }
+
+    mutating func release(at now: Int64) -> ReleaseAnswer {
+        isWaiting = false
+        return .sends
+    }
+}
+
+/// Keeps a distance between sends, and merges what comes meanwhile.
+struct FixedSpacing: SendingRule {
+    let spacing: Int64
+    private var isWaiting = false
+    private var lastSend: Int64?
+
+    init(seconds: Int64) { spacing = seconds * 1000 }
+
+    mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer {
+        if isWaiting { return .merges }
+        isWaiting = true
+        return .waits(endsWaiting: false)
+    }
+
+    mutating func due(at now: Int64) -> Int64? {
+        isWaiting ? max(now, (lastSend ?? .min / 2) + spacing) : nil
+    }
+
+    mutating func release(at now: Int64) -> ReleaseAnswer {
+        isWaiting = false
+        lastSend = now
+        return .sends
+    }
+}
+
+/// Sends so many in each window and drops the others.
+struct DroppingWindow: SendingRule {
+    let length: Int64
+    let sends: Int
+    private var window: Int64 = -1
+    private var sent = 0
+    private var isWaiting = false
+
+    init(seconds: Int64, sends: Int) {
+        length = max(1, seconds) * 1000
+        self.sends = sends
+    }
+
+    mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer {
+        if now / length != window {
+            window = now / length
+            sent = 0
+        }
+        guard sent < sends else { return .ends(.dropped) }
+        sent += 1
+        isWaiting = true
+        return .waits(endsWaiting: false)
+    }
+
+    mutating func due(at now: Int64) -> Int64? { isWaiting ? now : nil }
+
+    mutating func release(at now: Int64) -> ReleaseAnswer {
+        isWaiting = false
+        return .sends
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import WakeBudget
+
+@Suite("Sends of a day")
+struct DayRingTests {
+    @Test("as many as were added count, whatever their distance", arguments: 1...192)
+    func total(count: Int) {
+        var ring = DayRing()
+        let gap = UInt32(86_000 / count)
+        var now: Stamp = 4_294_900_000
+        for number in 0..<count {
+            now &+= number == 0 ? 0 : gap
+            ring.advance(to: now)
+            ring.add()
+            #expect(ring.total == number + 1)
+        }
+    }
+
+    @Test("a send counts for 24 hours, and for at most one slot longer")
+    func age() {
+        for offset in stride(from: UInt32(0), to: 1_440, by: 7) {
+            var ring = DayRing()
+            ring.advance(to: 0)
+            ring.add()
+            ring.advance(to: offset)
+            ring.add()
+            ring.remove(0)
+            #expect(ring.total == 1)
+            ring.advance(to: offset + 86_399)
+            #expect(ring.total == 1, "offset \(offset)")
+            ring.advance(to: offset + 86_400 + 1_440)
+            #expect(ring.total == 0, "offset \(offset)")
+        }
+    }
+
+    @Test("it agrees with a list of sends, and knows when there is room", arguments: 1...20)
+    func model(seed: UInt64) {
+        var generator = SplitMix64(seed: seed)
+        var ring = DayRing()
+        var sends: [Stamp] = []
+        var now: Stamp = 0
+        for _ in 0..<500 {
+            now &+= Stamp(generator.next() % (generator.next() % 8 == 0 ? 90_000 : 2_000))
+            ring.advance(to: now)
+            sends.removeAll { now &- $0 >= 86_400 + 1_440 }
+            let certain = sends.filter { now &- $0 < 86_400 }.count
+            #expect(ring.total >= certain && ring.total <= sends.count, "seed \(seed)")
+            if ring.total > 0 {
+                let limit = 1 + Int(generator.next() % UInt64(ring.total))
+                let until = ring.start &+ Stamp(second: ring.secondsUntilUnder(limit))
+                var later = ring
+                later.advance(to: until &- 1)
+                #expect(later.total >= limit, "seed \(seed)")
+                later.advance(to: until)
+                #expect(later.total < limit, "seed \(seed)")
+            }
+            if ring[0] < 12 {
+                ring.add()
+                sends.append(now)
+            }
+            if generator.next() % 16 == 0, let taken = sends.randomElement(using: &generator) {
+                let before = ring.total
+                ring.remove(taken)
+                #expect(ring.total == before - 1 || now &- taken >= 86_400, "seed \(seed)")
+                sends.remove(at: sends.firstIndex(of: taken) ?? 0)
+            }
+        }
+    }
+}
