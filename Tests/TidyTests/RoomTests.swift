@@ -33,13 +33,14 @@ struct RoomTests {
             "Logging", "NIOCore", "PayloadRules", "ServiceLifecycle", "WakeModel",
         ],
         "APNsSimulator": [
-            "Crypto", "FoundationEssentials", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP1",
-            "NIOPosix", "NIOSSL", "NIOTLS", "SwiftASN1", "Synchronization", "WakeModel", "X509",
+            "Crypto", "DeviceModel", "FoundationEssentials", "HeapModule", "Logging", "NIOCore",
+            "NIOHPACK", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "SwiftASN1",
+            "Synchronization", "WakeModel", "X509",
         ],
         "RouseCommand": [
             "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "ArgumentParser",
-            "CurlTransport", "Foundation", "Gateway", "Glibc", "Logging", "PayloadRules",
-            "PushTransport", "ServiceLifecycle", "StoreSQLite", "Synchronization", "UnixSignals",
+            "CurlTransport", "DeviceModel", "Foundation", "Gateway", "Glibc", "Logging",
+            "PayloadRules", "PushTransport", "ServiceLifecycle", "StoreSQLite", "Synchronization", "UnixSignals",
             "WakeModel", "Yams",
         ],
         "rouse": ["Glibc", "RouseCommand"],
