@@ -66,6 +66,7 @@ let package = Package(
         .library(name: "CNghttp2ResetGuard", targets: ["CNghttp2ResetGuard"]),
         .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
         .library(name: "PayloadRules", targets: ["PayloadRules", "WakeModel"]),
+        .library(name: "WakeBudget", targets: ["WakeBudget", "WakeModel"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
@@ -98,6 +99,18 @@ let package = Package(
         tests(of: "PayloadRules", ["WakeModel"]),
         room("APNsWire", ["PushTransport", "WakeModel"]),
         tests(of: "APNsWire", ["PushTransport", "WakeModel"]),
+        room("WakeBudget", ["WakeModel"]),
+        tests(of: "WakeBudget", ["WakeModel"]),
+        room("DeviceModel", ["WakeModel"]),
+        tests(of: "DeviceModel", ["WakeModel"]),
+        room("WakeSimulation", ["DeviceModel", "WakeBudget", "WakeModel"]),
+        tests(of: "WakeSimulation", ["DeviceModel", "WakeBudget", "WakeModel"]),
+
+        // Readers of files, for `rouse validate` and `rouse audit`.
+        room("PayloadLint", ["PayloadRules", "WakeModel", yams]),
+        tests(of: "PayloadLint", ["PayloadRules", "WakeModel"], exclude: ["Golden"]),
+        room("AppAudit", ["PayloadRules"]),
+        tests(of: "AppAudit", ["PayloadRules"]),
 
         // Layer 2: the hall.
         room("Gateway", ["PayloadRules", "WakeModel", lifecycle, logging]),
@@ -121,7 +134,7 @@ let package = Package(
 
         // Layer 3: shells.
         room("LoopKit", ["PushTransport", "WakeModel", heap]),
-        tests(of: "LoopKit"),
+        tests(of: "LoopKit", ["TransportTestKit"]),
         room("CurlTransport", ["CCurlShims", "LoopKit", "PushTransport", "WakeModel", deque]),
         room("HTTP2Transport", ["CHTTP2Shims", "LoopKit", "PushTransport", "WakeModel"]),
         // A client without the reset guard, in a process of its own: the transports' tests run it,
@@ -133,11 +146,27 @@ let package = Package(
             ],
             path: "Tests/TransportFixture", exclude: ["thread-sanitizer.sh"],
             swiftSettings: roomSettings),
+        .target(
+            name: "TransportTestKit",
+            dependencies: [
+                "APNsSimulator", "CurlTransport", "HTTP2Transport", "PushTransport", "WakeModel",
+            ],
+            path: "Tests/TransportTestKit", swiftSettings: roomSettings),
+        // The contract of the port, on both transports.
+        tests(
+            of: "PushTransport",
+            ["APNsSimulator", "CNghttp2ResetGuard", "TransportTestKit", "WakeModel"]),
         tests(
             of: "CurlTransport",
             [
-                "APNsSimulator", "CNghttp2ResetGuard", "LoopKit", "PushTransport",
-                "TransportFixture", "WakeModel",
+                "APNsSimulator", "CNghttp2ResetGuard", "PushTransport", "TransportFixture",
+                "TransportTestKit", "WakeModel",
+            ]),
+        tests(
+            of: "HTTP2Transport",
+            [
+                "APNsSimulator", "CHTTP2Shims", "CLibnghttp2", "CLibssl", "LoopKit",
+                "PushTransport", "TransportFixture", "TransportTestKit", "WakeModel",
             ]),
         room(
             "APNsClient",
@@ -164,8 +193,9 @@ let package = Package(
         room(
             "RouseCommand",
             [
-                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CurlTransport", "Gateway",
-                "HTTP2Transport", "PayloadRules", "PushTransport", "StoreSQLite", "WakeModel",
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "CurlTransport",
+                "DeviceModel", "Gateway", "HTTP2Transport", "PayloadLint", "PayloadRules",
+                "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel", "WakeSimulation",
                 argumentParser, lifecycle, logging, unixSignals, yams,
             ]),
         tests(
@@ -189,8 +219,8 @@ let package = Package(
             name: "RouseBenchmarks",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "CBenchmarkProcess", "CCurlBaseline",
-                "CNghttp2ResetGuard", "Gateway", "PushTransport", "RouseCommand", "StoreSQLite",
-                "WakeModel", argumentParser, logging,
+                "CNghttp2ResetGuard", "Gateway", "PayloadLint", "PayloadRules", "PushTransport",
+                "RouseCommand", "StoreSQLite", "WakeBudget", "WakeModel", argumentParser, logging,
             ],
             swiftSettings: roomSettings),
 
@@ -198,12 +228,15 @@ let package = Package(
         room(
             "APNsSimulator",
             [
-                "WakeModel", asn1, crypto, logging, nioCore, nioHPACK, nioHTTP1, nioPosix, nioSSL,
-                nioTLS, x509,
+                "DeviceModel", "WakeModel", asn1, crypto, heap, logging, nioCore, nioHPACK,
+                nioHTTP1, nioPosix, nioSSL, nioTLS, x509,
             ]),
         tests(
             of: "APNsSimulator",
-            ["WakeModel", asn1, crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509]),
+            [
+                "DeviceModel", "WakeModel", asn1, crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
+                nioPosix, nioSSL, x509,
+            ]),
 
         // The house rules.
         .testTarget(name: "TidyTests", swiftSettings: roomSettings),

@@ -46,6 +46,12 @@ extension APNsSimulator {
         public var controlPort: Int?
         /// Whether and how many RST_STREAM frames a client may send.
         public var resetLimit = ResetLimit.unlimited
+        /// What stands behind device tokens that are registered without a model or not at all;
+        /// `nil` for nothing: their pushes are answered, and that is all.
+        public var deviceModel: DeviceSetup?
+        /// The gateway that is told which pushes reached the apps on modelled devices, and what
+        /// the apps know of their devices; `nil` for none.
+        public var receipts: ReceiptTarget?
         /// Wall time. Tests put their own clock here.
         public var now: @Sendable () -> WallInstant = { .now }
 

@@ -4,14 +4,15 @@ public import WakeModel
 
 /// What a test can do to the simulator, and ask of it.
 extension APNsSimulator {
-    /// Registers a device token, in place of what was registered for it before.
+    /// Registers a device token, in place of what was registered for it before. A modelled device
+    /// that is there already with the same setup goes on; another one begins anew.
     public func register(_ device: RegisteredDevice) {
-        state.changeRules { $0.judge.devices[device.token] = device }
+        state.register(device)
     }
 
     /// Forgets a device token; it is unknown afterwards, not unregistered.
     public func forget(_ token: DeviceToken) {
-        state.changeRules { $0.judge.devices[token] = nil }
+        state.forget(token)
     }
 
     /// Adds a fault behind those already there.

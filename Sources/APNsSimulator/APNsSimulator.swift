@@ -40,6 +40,7 @@ public final class APNsSimulator: Sendable {
     private let group: MultiThreadedEventLoopGroup
     let listener: any Channel
     private let controlListener: (any Channel)?
+    private let reporting: Task<Void, Never>?
     private let logger: Logger
 
     /// Makes certificates, listens, and returns once connections are accepted.
@@ -86,12 +87,19 @@ public final class APNsSimulator: Sendable {
         host = state.configuration.host
         // A bound TCP socket has a port.
         port = listener.localAddress?.port ?? state.configuration.port
+        state.devices.start(on: group.any())
+        reporting = state.reporter.map { reporter in
+            Task { await reporter.run(on: group, logger: logger) }
+        }
         logger.info("APNs simulator listens", metadata: ["host": "\(host)", "port": "\(port)"])
     }
 
     /// Closes every connection, stops listening, and ends the threads. Call it once.
     public func shutdown() async throws {
         state.wakeAll()
+        state.devices.stop()
+        reporting?.cancel()
+        await reporting?.value
         try? await listener.close()
         try? await controlListener?.close()
         closeAllConnections()

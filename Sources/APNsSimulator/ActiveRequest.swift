@@ -11,7 +11,7 @@ struct ActiveRequest {
     /// The whole header block; only kept for the log.
     let fields: HPACKHeaders?
     var bodyByteCount = 0
-    /// The body; only kept for the log.
+    /// The body; only kept for the log and for device models.
     var body: [UInt8] = []
     /// Whether the whole request has arrived.
     var isComplete = false

@@ -31,6 +31,9 @@ struct AnswerWriter: Sendable {
         }
     }
 
+    /// The `apns-id` of a request that carried none.
+    func generatedID(number: Int) -> String { id(.apnsID, number) }
+
     /// The status in the table of `RejectionReason`; 500 for a reason that is not there.
     static func status(of reason: RejectionReason) -> Int { reason.entry?.status ?? 500 }
 

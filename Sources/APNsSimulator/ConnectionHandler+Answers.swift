@@ -18,8 +18,16 @@ extension ConnectionHandler {
         state.noteComplete(deviceToken: request.deviceTokenHex) {
             received(request, verdict: isAnswered ? verdict : nil, now: now)
         }
+        if rules.modelsDevices, isAnswered, case .accepted = verdict { deliver(request) }
         if let fault, !apply(fault, stream: stream) { return }
         answer(stream, with: verdict)
+    }
+
+    /// Hands an accepted push to the device model. What is never answered never gets there: for
+    /// the sender its fate is unknown, and a repetition brings it.
+    private func deliver(_ request: ActiveRequest) {
+        let apnsID = request.head.apnsID ?? answers.generatedID(number: request.number)
+        if let push = AcceptedPush(request, apnsID: apnsID) { state.devices.take(push) }
     }
 
     /// What APNs would say; notes on the way who is at the other end, and lifts the limit on

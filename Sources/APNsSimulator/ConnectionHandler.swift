@@ -154,7 +154,9 @@ final class ConnectionHandler: ChannelInboundHandler {
             guard strike(at: .body, stream: stream) else { return }
         }
         requests[stream]?.bodyByteCount += bytes.readableBytes
-        if keepsPushes { requests[stream]?.body.append(contentsOf: bytes.readableBytesView) }
+        if keepsPushes || rules.modelsDevices {
+            requests[stream]?.body.append(contentsOf: bytes.readableBytesView)
+        }
         if endsStream {
             complete(stream, now: now)
         } else if known + bytes.readableBytes > Self.longestAwaitedBody {

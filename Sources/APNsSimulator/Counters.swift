@@ -26,6 +26,14 @@ public struct Counters: Hashable, Sendable {
     public var goAwaysSent = 0
     /// Faults that struck.
     public var faultsInjected = 0
+    /// Receipts that a gateway took.
+    public var receiptsTold = 0
+    /// Receipts that it refused, or that it could not be given.
+    public var receiptsLost = 0
+    /// Reports of a device's state that a gateway took.
+    public var signalsTold = 0
+    /// Reports of a device's state that it refused, or that it could not be given.
+    public var signalsLost = 0
 }
 
 /// The counters while they are counted: one atomic each, so that no request takes a lock.
@@ -39,6 +47,10 @@ final class AtomicCounters: Sendable {
     let malformedRequests = Atomic(0)
     let goAwaysSent = Atomic(0)
     let faultsInjected = Atomic(0)
+    let receiptsTold = Atomic(0)
+    let receiptsLost = Atomic(0)
+    let signalsTold = Atomic(0)
+    let signalsLost = Atomic(0)
     private let accepted = Atomic(0)
     /// Rare, so a lock will do.
     private let rejected = Mutex<[Int: Int]>([:])
@@ -67,6 +79,10 @@ final class AtomicCounters: Sendable {
         counters.malformedRequests = malformedRequests.load(ordering: .relaxed)
         counters.goAwaysSent = goAwaysSent.load(ordering: .relaxed)
         counters.faultsInjected = faultsInjected.load(ordering: .relaxed)
+        counters.receiptsTold = receiptsTold.load(ordering: .relaxed)
+        counters.receiptsLost = receiptsLost.load(ordering: .relaxed)
+        counters.signalsTold = signalsTold.load(ordering: .relaxed)
+        counters.signalsLost = signalsLost.load(ordering: .relaxed)
         counters.answers = rejected.withLock { $0 }
         let accepted = accepted.load(ordering: .relaxed)
         if accepted > 0 { counters.answers[200] = accepted }

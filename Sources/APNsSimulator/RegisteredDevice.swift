@@ -24,15 +24,19 @@ public struct RegisteredDevice: Hashable, Sendable {
     public var environment: APNsEnvironment?
     /// Whether it is active, unregistered or expired.
     public var state: State
+    /// What stands behind it; `nil` takes the configuration's
+    /// ``APNsSimulator/APNsSimulator/Configuration/deviceModel``.
+    public var model: DeviceSetup?
 
     /// Describes a device token.
     public init(
         token: DeviceToken, topic: String? = nil, environment: APNsEnvironment? = nil,
-        state: State = .active
+        state: State = .active, model: DeviceSetup? = nil
     ) {
         self.token = token
         self.topic = topic
         self.environment = environment
         self.state = state
+        self.model = model
     }
 }

@@ -12,6 +12,8 @@ final class SimulatorState: Sendable {
     let configuration: APNsSimulator.Configuration
     let counters = AtomicCounters()
     let log: PushLog
+    let devices: DevicePopulation
+    let reporter: GatewayReporter?
     private let rules: Mutex<Rules>
     private let generation = Atomic(0)
     private let lastRequestNumber = Atomic(0)
@@ -25,6 +27,8 @@ final class SimulatorState: Sendable {
     struct Rules: Sendable {
         var judge: RequestJudge
         var faults: FaultSchedule
+        /// Whether there may be a model behind a device token.
+        var modelsDevices: Bool
         var generation = 0
     }
 
@@ -44,7 +48,13 @@ final class SimulatorState: Sendable {
             let verifyingKey = try VerifyingKey(key)
             judge.keys[verifyingKey.identity] = verifyingKey
         }
-        rules = Mutex(Rules(judge: judge, faults: FaultSchedule(seed: configuration.seed)))
+        rules = Mutex(
+            Rules(
+                judge: judge, faults: FaultSchedule(seed: configuration.seed),
+                modelsDevices: configuration.deviceModel != nil))
+        let counters = counters
+        reporter = configuration.receipts.map { GatewayReporter($0, counters: counters) }
+        devices = DevicePopulation(configuration, reporter: reporter)
         log = PushLog(capacity: configuration.log.capacity)
     }
 }
@@ -64,6 +74,32 @@ extension SimulatorState {
             rules.generation += 1
             generation.store(rules.generation, ordering: .releasing)
         }
+    }
+}
+
+/// Device tokens.
+extension SimulatorState {
+    /// Takes a registration, in place of an earlier one.
+    func register(_ device: RegisteredDevice) {
+        if let setup = device.model {
+            devices.settleIn(device.token, setup)
+        } else {
+            devices.moveOut(device.token)
+        }
+        changeRules { rules in
+            var judged = device
+            // The judge looks a device up for every push, and the model is large.
+            judged.model = nil
+            rules.judge.devices[device.token] = judged
+            // Not taken back: a device that is not there costs a look only.
+            if device.model != nil { rules.modelsDevices = true }
+        }
+    }
+
+    /// Forgets a device token, and what stood behind it.
+    func forget(_ token: DeviceToken) {
+        changeRules { $0.judge.devices[token] = nil }
+        devices.moveOut(token)
     }
 }
 

@@ -61,7 +61,8 @@ struct RootCommand: AsyncParsableCommand {
         version: RouseVersion.current,
         subcommands: [
             ServeCommand.self, PushCommand.self, ProbeCommand.self, TokenCommand.self,
-            ValidateCommand.self, RulesCommand.self, SimulatorCommand.self, DoctorCommand.self,
+            ValidateCommand.self, RulesCommand.self, AuditCommand.self, SimulateCommand.self,
+            SimulatorCommand.self, DoctorCommand.self,
         ])
 }
 

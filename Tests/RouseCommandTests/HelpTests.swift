@@ -11,8 +11,8 @@ struct HelpTests {
     @Test(
         "is what the golden files say (ROUSE_REGENERATE_GOLDEN=1 writes them anew)",
         arguments: [
-            "root", "serve", "push", "probe", "token", "apns-simulator", "doctor", "validate",
-            "rules",
+            "root", "serve", "push", "probe", "token", "validate", "rules", "audit", "simulate",
+            "apns-simulator", "doctor",
         ])
     func help(command: String) async throws {
         let result = try await Rouse.run((command == "root" ? [] : [command]) + ["--help"])

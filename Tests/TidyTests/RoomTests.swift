@@ -10,7 +10,12 @@ struct RoomTests {
         "WakeModel": [],
         "PushTransport": ["WakeModel"],
         "PayloadRules": ["WakeModel"],
+        "WakeBudget": ["WakeModel"],
+        "DeviceModel": ["WakeModel"],
+        "WakeSimulation": ["DeviceModel", "WakeBudget", "WakeModel"],
         "APNsWire": ["PushTransport", "WakeModel"],
+        "PayloadLint": ["Darwin", "Glibc", "Musl", "PayloadRules", "WakeModel", "Yams"],
+        "AppAudit": ["FoundationEssentials", "Glibc", "PayloadRules"],
         "Gateway": [
             "Darwin", "Glibc", "Logging", "Musl", "PayloadRules", "ServiceLifecycle",
             "Synchronization", "WakeModel",
@@ -24,39 +29,42 @@ struct RoomTests {
             "CHTTP2Shims", "Glibc", "LoopKit", "PushTransport", "Synchronization", "WakeModel",
         ],
         "APNsClient": [
-            "APNsWire", "CCryptoShims", "CurlTransport", "Glibc", "HTTP2Transport",
-            "PushTransport", "Synchronization", "WakeModel",
+            "APNsWire", "CCryptoShims", "CurlTransport", "Glibc", "HTTP2Transport", "PushTransport",
+            "Synchronization", "WakeModel",
         ],
         "StoreSQLite": [
-            "Darwin", "Foundation", "GRDB", "Gateway", "Glibc", "Musl", "PayloadRules",
-            "WakeModel",
+            "Darwin", "Foundation", "GRDB", "Gateway", "Glibc", "Musl", "PayloadRules", "WakeModel",
         ],
         "AdminAPI": [
             "Crypto", "Foundation", "Gateway", "HTTPTypes", "Hummingbird", "HummingbirdCore",
             "Logging", "NIOCore", "PayloadRules", "ServiceLifecycle", "WakeModel",
         ],
         "APNsSimulator": [
-            "Crypto", "FoundationEssentials", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP1",
-            "NIOPosix", "NIOSSL", "NIOTLS", "SwiftASN1", "Synchronization", "WakeModel", "X509",
+            "Crypto", "DeviceModel", "FoundationEssentials", "HeapModule", "Logging", "NIOCore",
+            "NIOHPACK", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "SwiftASN1", "Synchronization",
+            "WakeModel", "X509",
         ],
-        "PayloadLint": ["Darwin", "Glibc", "Musl", "PayloadRules", "WakeModel", "Yams"],
         "RouseCommand": [
-            "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "ArgumentParser",
-            "CurlTransport", "Foundation", "Gateway", "Glibc", "HTTP2Transport", "Logging",
-            "PayloadLint", "PayloadRules", "PushTransport", "ServiceLifecycle", "StoreSQLite",
-            "Synchronization", "UnixSignals", "WakeModel", "Yams",
+            "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "ArgumentParser",
+            "CurlTransport", "DeviceModel", "Foundation", "Gateway", "Glibc", "HTTP2Transport",
+            "Logging", "PayloadLint", "PayloadRules", "PushTransport", "ServiceLifecycle",
+            "StoreSQLite", "Synchronization", "UnixSignals", "WakeBudget", "WakeModel",
+            "WakeSimulation", "Yams",
         ],
         "rouse": ["Glibc", "RouseCommand"],
         "RouseBenchmarks": [
             "APNsClient", "APNsSimulator", "APNsWire", "ArgumentParser", "CBenchmarkProcess",
-            "CCurlBaseline", "Foundation", "FoundationEssentials", "Gateway", "Glibc", "Logging",
-            "PayloadLint", "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite",
-            "Synchronization", "WakeModel",
+            "CCurlBaseline", "DeviceModel", "Foundation", "FoundationEssentials", "Gateway",
+            "Glibc", "Logging", "PayloadLint", "PayloadRules", "PushTransport", "RouseCommand",
+            "StoreSQLite", "Synchronization", "WakeBudget", "WakeModel", "WakeSimulation",
         ],
     ]
 
     /// The rooms without I/O, clock and chance.
-    static let pureRooms: Set = ["WakeModel", "PushTransport", "PayloadRules", "APNsWire"]
+    static let pureRooms: Set = [
+        "WakeModel", "PushTransport", "PayloadRules", "WakeBudget", "DeviceModel", "WakeSimulation",
+        "APNsWire",
+    ]
 
     /// What a pure room never says, as words of code.
     static let bannedInPureRooms = [
@@ -126,6 +134,6 @@ struct RoomTests {
         }
     }
 
-    /// A port without behaviour, a main of ten lines, and what measures instead of being measured.
-    static let untestedRooms: Set = ["PushTransport", "RouseBenchmarks", "rouse"]
+    /// A main of ten lines, and what measures instead of being measured.
+    static let untestedRooms: Set = ["RouseBenchmarks", "rouse"]
 }

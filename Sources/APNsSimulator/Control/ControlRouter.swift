@@ -13,12 +13,18 @@ import WakeModel
 /// | `POST /faults` | adds one fault: ``FaultDocument`` |
 /// | `DELETE /faults` | takes all faults away |
 /// | `POST /devices` | registers one device token: ``DeviceDocument`` |
+/// | `GET /devices` | all modelled devices: ``DeviceStatusDocument`` |
+/// | `GET /devices/<hex>` | one of them |
+/// | `GET /devices/<hex>/pushes` | what became of its pushes: ``FateDocument`` |
+/// | `POST /devices/<hex>/events` | makes something happen to it: ``EventDocument`` |
 /// | `DELETE /devices/<hex>` | forgets a device token |
+/// | `GET /clock` | the devices' time: ``ClockDocument`` |
+/// | `POST /clock` | moves it ahead: ``ClockChange`` |
 /// | `POST /goaway` | GOAWAY on every connection; the body may be `{"reason":"…"}` |
 /// | `DELETE /connections` | closes every connection |
 /// | `GET /ca.pem` | the certificate authority |
 ///
-/// What changes something answers 204; a bad body 400 with `field`, `problem` and `remedy`.
+/// What changes something answers 204, but for the clock; a bad body 400 with `field`, `problem` and `remedy`.
 struct ControlRouter: Sendable {
     let state: SimulatorState
     let certificateAuthorityPEM: String
@@ -55,10 +61,13 @@ struct ControlRouter: Sendable {
         case ("DELETE", "/faults"): state.changeRules { $0.faults.removeAll() }
         case ("POST", "/devices"):
             let device = try Self.parse(DeviceDocument.self, body).device()
-            state.changeRules { $0.judge.devices[device.token] = device }
-        case ("DELETE", _) where path.hasPrefix(Self.devicePrefix):
-            let token = try DeviceToken(hex: path.dropFirst(Self.devicePrefix.count))
-            state.changeRules { $0.judge.devices[token] = nil }
+            state.register(device)
+        case ("GET", "/devices"):
+            return Self.json(state.devices.statuses().map(DeviceStatusDocument.init))
+        case (_, _) where path.hasPrefix(Self.devicePrefix):
+            return try route(
+                device: path.dropFirst(Self.devicePrefix.count), method: method, body: body)
+        case (_, "/clock"): return try route(clock: method, body: body)
         case ("POST", "/goaway"):
             let reason = body.isEmpty ? nil : try Self.parse(GoAwayDocument.self, body).reason
             state.sendGoAway(reason: RejectionReason(rawValue: reason ?? "Shutdown"))
@@ -71,8 +80,6 @@ struct ControlRouter: Sendable {
         }
         return .done
     }
-
-    private static let devicePrefix = "/devices/"
 
     private struct GoAwayDocument: Codable {
         var reason: String
@@ -90,7 +97,7 @@ struct ControlRouter: Sendable {
         }
     }
 
-    private static func parse<Document: Decodable>(
+    static func parse<Document: Decodable>(
         _ type: Document.Type, _ body: [UInt8]
     ) throws(InvalidField) -> Document {
         do {
@@ -102,7 +109,7 @@ struct ControlRouter: Sendable {
         }
     }
 
-    private static func json(_ value: some Encodable, status: Int = 200) -> Response {
+    static func json(_ value: some Encodable, status: Int = 200) -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else { return Response(status: 500) }

@@ -4,19 +4,26 @@ import WakeModel
 
 /// A ``RegisteredDevice`` as the control endpoint takes it: `token`, and optionally `topic`,
 /// `environment` (`sandbox` or `production`), `state` (`active`, `unregistered` or `expired`) and
-/// `since`, in milliseconds since the epoch, which the last two need.
+/// `since`, in milliseconds since the epoch, which the last two need. `model` puts a modelled
+/// device behind it.
 struct DeviceDocument: Codable {
     var token: String
     var topic: String?
     var environment: String?
     var state: String?
     var since: Int64?
+    var model: ModelDocument?
 
     /// The device, or what is wrong with the document.
     func device() throws(InvalidField) -> RegisteredDevice {
         RegisteredDevice(
             token: try DeviceToken(hex: token), topic: topic,
-            environment: try parsedEnvironment(), state: try parsedState())
+            environment: try parsedEnvironment(), state: try parsedState(), model: try setup())
+    }
+
+    private func setup() throws(InvalidField) -> DeviceSetup? {
+        guard let model else { return nil }
+        return try model.setup()
     }
 
     private func parsedEnvironment() throws(InvalidField) -> APNsEnvironment? {

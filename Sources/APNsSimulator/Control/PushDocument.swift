@@ -47,6 +47,10 @@ struct CountersDocument: Codable {
     var resetsReceived: [String: Int]
     var goAwaysSent: Int
     var faultsInjected: Int
+    var receiptsTold: Int
+    var receiptsLost: Int
+    var signalsTold: Int
+    var signalsLost: Int
 
     init(_ counters: Counters) {
         connectionsOpened = counters.connectionsOpened
@@ -62,5 +66,9 @@ struct CountersDocument: Codable {
             uniqueKeysWithValues: counters.resetsReceived.map { ("\($0.key)", $0.value) })
         goAwaysSent = counters.goAwaysSent
         faultsInjected = counters.faultsInjected
+        receiptsTold = counters.receiptsTold
+        receiptsLost = counters.receiptsLost
+        signalsTold = counters.signalsTold
+        signalsLost = counters.signalsLost
     }
 }

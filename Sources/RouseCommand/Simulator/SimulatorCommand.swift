@@ -17,9 +17,15 @@ struct SimulatorCommand: AsyncParsableCommand {
             The control endpoint (--control-port) is plain HTTP: GET /pushes, POST /faults, POST \
             /devices, POST /goaway and others inject faults and tell what arrived.
 
-            Example:
+            With --device-model there is a phone behind each device token, which launches the \
+            app, holds pushes back or drops them as iOS would; GET /devices/<token>/pushes tells \
+            what became of them. With --receipts its app tells a gateway on this machine of its \
+            launches, with the API key in ROUSE_RECEIPTS_KEY.
+
+            Examples:
 
               rouse apns-simulator --port 2197 --control-port 2198
+              rouse apns-simulator --device-model commuter --receipts http://127.0.0.1:8080
             """)
 
     @Option(help: "The address to listen on.")
@@ -46,6 +52,21 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Flag(help: "Answer background pushes with priority 10 with BadPriority.")
     var strictPriority = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Put a modelled device behind each token: \(DeviceProfileName.list).",
+            valueName: "profile"))
+    var deviceModel: DeviceProfileName?
+
+    @Option(
+        help: ArgumentHelp(
+            "Tell the gateway there, on a loopback address, what reached the apps on modelled "
+                + "devices.", valueName: "url"))
+    var receipts: String?
+
+    @Option(help: "Fixes everything that looks random, modelled devices included.")
+    var seed: UInt64 = 1
+
     @Flag(help: "Write the ready line as JSON.")
     var json = false
 
@@ -53,9 +74,13 @@ struct SimulatorCommand: AsyncParsableCommand {
         guard (0...65_535).contains(port), (0...65_535).contains(controlPort ?? 0) else {
             throw ValidationError("A port is not between 0 and 65535.")
         }
+        guard receipts == nil || deviceModel != nil || controlPort != nil else {
+            throw ValidationError(
+                "--receipts needs --device-model, or --control-port to register devices with.")
+        }
     }
 
     func run() async throws {
-        try await SimulatorRun(self).run(Console(.current))
+        try await SimulatorRun(self, variables: .current).run(Console(.current))
     }
 }

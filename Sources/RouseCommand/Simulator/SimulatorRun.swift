@@ -14,7 +14,7 @@ struct SimulatorRun {
     private let asJSON: Bool
 
     /// Takes what was typed, and makes the folder and its key.
-    init(_ command: SimulatorCommand) throws(CommandFailure) {
+    init(_ command: SimulatorCommand, variables: Variables) throws(CommandFailure) {
         var configuration = APNsSimulator.Configuration()
         configuration.host = command.host
         configuration.port = command.port
@@ -22,6 +22,13 @@ struct SimulatorRun {
         configuration.environment = command.environment.environment
         configuration.unknownDeviceTokens = command.refuseUnknownTokens ? .refused : .accepted
         configuration.refusesBackgroundPriority10 = command.strictPriority
+        configuration.seed = command.seed
+        configuration.deviceModel = command.deviceModel?.setup
+        if let url = command.receipts {
+            configuration.receipts = try failing(with: .usage) { () throws(InvalidField) in
+                try ReceiptTarget(url: url, key: variables[.receiptsKey])
+            }
+        }
         self.configuration = configuration
         asJSON = command.json
         folder = try StandInFolder(path: command.folder)
@@ -73,6 +80,10 @@ private struct SimulatorService: Service {
         }
         console.say("CA", ready.certificateAuthorityPath)
         console.say("Key", "\(folder.keyPath), team \(StandInFolder.teamID)")
+        if let profile = configuration.deviceModel.map({ $0.profile?.name ?? "steady" }) {
+            console.say("Devices", "\(profile), seed \(configuration.seed)")
+        }
+        if let receipts = configuration.receipts { console.say("Receipts", "\(receipts)") }
         if let port = ready.controlPort {
             console.say("Control", "http://\(ready.host):\(port)/pushes")
         }

@@ -33,6 +33,8 @@ enum Variable: String, CaseIterable, Sendable {
     case store = "ROUSE_STORE"
     /// The gateway's log level.
     case logLevel = "ROUSE_LOG_LEVEL"
+    /// The API key that a stand-in's devices send with their receipts. Secret.
+    case receiptsKey = "ROUSE_RECEIPTS_KEY"
 }
 
 /// A process's environment, as a value.

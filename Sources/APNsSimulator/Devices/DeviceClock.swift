@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// How the devices' time stands to the senders': ahead of it by an offset that only grows.
+///
+/// Whatever crosses from one side to the other is translated, so that a sender in real time and
+/// devices whose time was moved agree on how long a push may be stored.
+struct DeviceClock: Hashable, Sendable {
+    /// In milliseconds.
+    private(set) var offset: Int64 = 0
+    /// When it was last moved, in the senders' time.
+    private var movedAt = WallInstant(millisecondsSinceEpoch: .min)
+
+    /// Moves the devices' time ahead. Less than 0 counts as 0.
+    mutating func advance(byMilliseconds milliseconds: Int64, at now: WallInstant) {
+        let (sum, overflow) = offset.addingReportingOverflow(max(0, milliseconds))
+        offset = overflow ? .max : sum
+        movedAt = now
+    }
+
+    /// The devices' time at an instant of the senders' time.
+    func deviceTime(at instant: WallInstant) -> WallInstant {
+        instant.advanced(byMilliseconds: offset)
+    }
+
+    /// A header's expiration in the devices' time.
+    func deviceTime(of expiration: Expiration?) -> Expiration? {
+        guard case .at(let instant) = expiration else { return expiration }
+        return .at(deviceTime(at: instant))
+    }
+
+    /// The senders' time at an instant of the devices' time. What happened while the devices' time
+    /// was moved happened, for the senders, as it was moved.
+    func senderTime(at instant: WallInstant) -> WallInstant {
+        max(movedAt, instant.advanced(byMilliseconds: -offset))
+    }
+}

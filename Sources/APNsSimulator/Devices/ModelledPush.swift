@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DeviceModel
+public import WakeModel
+
+/// A push that the simulator accepted for a modelled device, and what became of it there.
+public struct ModelledPush: Hashable, Sendable {
+    /// The request's number, the same as ``ReceivedPush/number``.
+    public var number: Int
+    /// The `apns-id` that it was answered with.
+    public var apnsID: String
+    /// Whom it was for.
+    public var deviceToken: DeviceToken
+    /// The value of `apns-topic`; `nil` when a certificate stood for it.
+    public var topic: String?
+    /// What it asks of the device.
+    public var content: ArrivingPush.Content
+    /// When it was accepted, in the devices' time.
+    public var acceptedAt: WallInstant
+    /// What became of it; `nil` while that is open: APNs stores it, it is on its way, or the
+    /// device holds it.
+    public var fate: PushFate?
+    /// When that was decided, in the devices' time.
+    public var decidedAt: WallInstant?
+
+    /// The label of reference §6.3, such as `delivered-after-hold`; `undecided` while the fate is
+    /// open.
+    public var label: String { fate?.label ?? "undecided" }
+}
