@@ -91,7 +91,10 @@ struct EncodingTests {
         #expect(stored == charge)
         #expect(device.settle(stored, as: .notSent, returns: true, at: 2) == .pending)
         #expect(device.due(at: 2) == 2)
-        for bad in [[], [1], [2] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9]] {
+        let damaged: [[UInt8]] = [
+            [], [1], [2] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9],
+        ]
+        for bad in damaged {
             #expect(throws: LedgerDecodingError.self) { try Charge(decoding: bad) }
         }
     }

@@ -40,7 +40,7 @@ extension AppRules {
         AppRule(
             "CF024", .warning, "Live Activities are pushed, and the app does not support them",
             why: "Without NSSupportsLiveActivities no activity can be started.",
-            from: [.liveActivityPushes],
+            from: [.liveActivities],
             fix: "Set NSSupportsLiveActivities to true in the app's Info.plist.",
             check: unsupportedLiveActivities),
         AppRule(

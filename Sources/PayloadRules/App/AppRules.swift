@@ -28,15 +28,8 @@ extension Evidence {
     static let apsEnvironment = Evidence("Apple, aps-environment", .documented)
     static let registering = Evidence(
         "Apple, Registering your app with APNs", .documented)
-    static let pushToTalk = Evidence(
+    static let pushToTalkApps = Evidence(
         "Apple, Creating a Push to Talk app; PTInstantiationError", .documented)
-    static let liveActivityPushes = Evidence(
-        "Apple, Starting and updating Live Activities with ActivityKit push notifications",
-        .documented)
-    static let widgetPushes = Evidence(
-        "Apple, Updating widgets with WidgetKit push notifications", .documented)
-    static let locationPushes = Evidence(
-        "Apple, Creating a location push service extension", .documented)
     static let voipMetadata = Evidence(
         "Apple, Responding to VoIP Notifications from PushKit, iOS 26.4", .documented)
     static let broadcastPushes = Evidence(
