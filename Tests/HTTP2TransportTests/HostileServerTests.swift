@@ -48,6 +48,14 @@ extension ServerTests {
             Flood(
                 name: "interim answers",
                 frame: ServerFrame.frame(1, flags: 4, stream: 1, [0x08, 3] + Array("103".utf8))),
+            Flood(
+                name: "answers on a stream that is closed",
+                opening: ServerFrame.accepted(stream: 1), frame: ServerFrame.accepted(stream: 1),
+                outcomes: ["200"]),
+            Flood(
+                name: "DATA on a stream that is closed",
+                opening: ServerFrame.accepted(stream: 1),
+                frame: ServerFrame.data(stream: 1, [1], isLast: true), outcomes: ["200"]),
             Flood(name: "GOAWAY", frame: ServerFrame.goAway(last: 1)),
             Flood(name: "no HTTP/2 at all", frame: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)),
         ]

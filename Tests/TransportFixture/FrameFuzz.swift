@@ -183,7 +183,8 @@ struct FrameFuzz {
         case 11:
             guard random.below(8) == 0 else { return Frame.make(4, flags: 1) }
             return Frame.make(
-                7, Frame.number(random.below(80)) + Frame.number(random.below(14))
+                7,
+                Frame.number(random.below(80)) + Frame.number(random.below(14))
                     + text(upTo: 400))
         case 12: return Frame.make(1, flags: 4, stream: stream, [0x08, 3, 0x31, 0x30, 0x33])
         default: return Frame.make(UInt8(random.below(20)), stream: stream, text(upTo: 40))

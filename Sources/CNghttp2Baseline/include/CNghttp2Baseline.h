@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a C program gets out of nghttp2 and libssl: the yardstick for HTTP2Transport, measured beside
-// it in the same run, on the same libraries. One thread, epoll, frames collected until a TLS record
+// What a C program gets out of nghttp2 and libssl: the yardstick for HTTP2Transport, measured in the
+// same run, on the same libraries. One thread, epoll, frames collected until a TLS record
 // is full, names and values lent and not copied, the two headers that change kept out of the table.
 // It sends and books, and does nothing about errors but count them.
 
