@@ -74,6 +74,26 @@ extension ServerTests {
             return (try HTTP2Transport(reach, sink: inbox.sink), inbox)
         }
 
+        @Test(
+            "a name is verified and sent as SNI; an address is verified alone",
+            arguments: [("localhost", "localhost"), ("127.0.0.1", nil)] as [(String, String?)])
+        func serverName(host: String, expected: String?) async throws {
+            let seen = Mutex<String?>("nobody came")
+            let server = try await HostileServer { peer in
+                seen.withLock { $0 = peer.serverName }
+                guard peer.send(ServerFrame.settings()), peer.awaitRequest(),
+                    peer.send(ServerFrame.accepted(stream: 1))
+                else { return }
+                while peer.receive() != nil {}
+            }
+            let (transport, inbox) = try connect(to: server) { $0.host = host }
+            transport.submit([TestPush.submission(1)])
+            #expect(await inbox.outcome(of: 1).label == "200")
+            #expect(seen.withLock { $0 } == expected)
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
+
         @Test("a flood closes the connection, and the push is answered once", arguments: floods)
         func flood(flood: Flood) async throws {
             let server = try await HostileServer { peer in
