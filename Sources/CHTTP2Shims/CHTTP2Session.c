@@ -239,7 +239,7 @@ void CHTTP2Session_add_field(CHTTP2Session *session, const uint8_t *name, size_t
     Encoder_append_field(session->encoder, &session->head, name, nameLength, value, valueLength);
 }
 
-// What flow control held back is copied, because the submitter's bytes are there for this call only.
+// What flow control held back is copied: the submitter's bytes are there for this call only.
 static bool keep_rest_of_body(Stream *stream) {
     if (stream->bodyTaken == stream->bodyLength) {
         stream->body = NULL;

@@ -16,13 +16,13 @@ static Stream *stream_of(CHTTP2Session *session, nghttp2_session *library, int32
 
 // MARK: - Counting
 
-// A frame that ends an answer costs the peer work of its own; any other might be sent for ever.
+// A frame that ends an answer has a request behind it, and is taken back when that is known; any
+// other might be sent for ever.
 static int on_begin_frame(nghttp2_session *library, const nghttp2_frame_hd *frame, void *context) {
     (void)library;
+    (void)frame;
     CHTTP2Session *session = context;
-    const bool carriesAnswer = frame->type == NGHTTP2_HEADERS || frame->type == NGHTTP2_DATA;
-    const bool endsAnswer = carriesAnswer && (frame->flags & NGHTTP2_FLAG_END_STREAM) != 0;
-    if (!endsAnswer) session->state.controlFrames++;
+    session->state.controlFrames++;
     return 0;
 }
 
@@ -109,6 +109,7 @@ static int on_answer_end(CHTTP2Session *session, nghttp2_session *library, int32
     Stream *stream = stream_of(session, library, id);
     if (!stream || stream->status < 200) return 0;
     stream->isWhole = true;
+    session->state.controlFrames--;
     if (stream->bodyTaken == stream->bodyLength) return 0;
     return nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL) == 0
                ? 0

@@ -117,7 +117,8 @@ final class ConnectionOpening {
 
     // MARK: Name
 
-    private func didResolve(_ outcome: NameLookup.Outcome, now: Int64) -> Progress {
+    /// Goes on with what the resolver found.
+    func didResolve(_ outcome: NameLookup.Outcome, now: Int64) -> Progress {
         switch outcome {
         case .addresses(let addresses):
             return proceed(AddressRace(addresses, now: now), now: now)

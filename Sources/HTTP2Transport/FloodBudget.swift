@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many frames a peer may send that bring no answer nearer: PING, SETTINGS, WINDOW_UPDATE,
-/// PRIORITY, RST_STREAM, CONTINUATION, unknown ones, and HEADERS and DATA that end nothing.
+/// How many frames a peer may send that end no answer: PING, SETTINGS, WINDOW_UPDATE, PRIORITY,
+/// RST_STREAM, CONTINUATION, unknown ones, and HEADERS and DATA but for the last of a request's.
 ///
 /// An honest peer sends a few for each request, and a few by the hour. One that sends them for ever
 /// costs processor time and buffers (CVE-2019-9511 to 9518, CVE-2024-27316) and is closed. Pure:
@@ -25,7 +25,7 @@ struct FloodBudget: Hashable {
     /// A request was started.
     mutating func didStartRequest() { left = min(left + Self.perRequest, Self.maximum) }
 
-    /// So many such frames came. False when it was too much.
+    /// So many such frames came; a negative number takes some back. False when it was too much.
     mutating func spend(_ frames: Int, now: Int64) -> Bool {
         let seconds = (now - refilledAt) / 1000
         if seconds > 0 {

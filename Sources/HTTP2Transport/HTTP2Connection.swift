@@ -120,7 +120,8 @@ final class HTTP2Connection {
         isSuspect = false
         guard let session else { return true }
         let seen = CHTTP2Session_state(session).controlFrames
-        let frames = Int(seen &- controlFramesSeen)
+        // Negative when what began before turned out to be the end of an answer.
+        let frames = Int(Int32(bitPattern: seen &- controlFramesSeen))
         controlFramesSeen = seen
         return frames == 0 || flood.spend(frames, now: now)
     }
