@@ -3,6 +3,7 @@
 import DeviceModel
 import Foundation
 import WakeBudget
+import WakeModel
 import WakeSimulation
 
 // The parts of a scenario file. The table of all keys is in `ScenarioFile.swift`.
@@ -101,7 +102,8 @@ extension Contender {
 
 /// The keys under `policy`: the settings of Rouse's budget that a simulation can tell apart.
 enum BudgetKeys {
-    private static let settings: [(key: String, path: WritableKeyPath<BudgetSettings, Int>)] = [
+    private typealias Path = WritableKeyPath<BudgetSettings, Int> & Sendable
+    private static let settings: [(key: String, path: any Path)] = [
         ("spacing-seconds", \.spacingSeconds),
         ("spacing-maximum-seconds", \.spacingMaximumSeconds),
         ("foreground-spacing-seconds", \.foregroundSpacingSeconds),
