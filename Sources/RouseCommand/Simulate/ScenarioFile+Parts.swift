@@ -9,6 +9,8 @@ import WakeSimulation
 // The parts of a scenario file. The table of all keys is in `ScenarioFile.swift`.
 
 extension Scenario.DeviceGroup {
+    static let keys = ["name", "profile", "count", "model"]
+
     /// The profile on which nothing happens.
     private static let still = "still"
 
@@ -23,8 +25,8 @@ extension Scenario.DeviceGroup {
         }
         let count = try mapping.integer("count", in: Scenario.deviceCounts) ?? 1
         self.init(
-            name: name, profile: DayProfile.named(name), count: count,
-            model: try mapping.choice("model") ?? .standard)
+            name: try mapping.string("name") ?? name, profile: DayProfile.named(name),
+            count: count, model: try mapping.choice("model") ?? .standard)
     }
 }
 
