@@ -10,9 +10,12 @@ public struct BudgetSettings: Hashable, Sendable {
     /// the distance at which iOS launched an app under load (WWDC20 session 10063, E).
     /// Range: ``BudgetLimits/spacingSeconds``.
     public var spacingSeconds = 900
-    /// The longest spacing that backing off may reach, in seconds. Default: 4 h (A). At least
-    /// ``spacingSeconds``. Range: ``BudgetLimits/spacingSeconds``.
-    public var spacingMaximumSeconds = 14_400
+    /// The longest spacing that backing off may reach, in seconds. Default: 2 h (A). The simulation
+    /// showed it: with 4 h a device that was out of reach for a while hears too late that it is
+    /// back, and the data of a news app is up to 1.049 times as old as if everything were sent;
+    /// with 2 h it is 1.027 times as old, for 1 to 3 % more pushes. At least ``spacingSeconds``.
+    /// Range: ``BudgetLimits/spacingSeconds``.
+    public var spacingMaximumSeconds = 7_200
     /// Seconds from a foreground to the next send, unless that is urgent: the app has just synced
     /// by itself. Default: 15 min, like the spacing (A). Range: ``BudgetLimits/spacingSeconds``.
     public var foregroundSpacingSeconds = 900

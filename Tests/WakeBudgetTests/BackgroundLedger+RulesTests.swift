@@ -225,11 +225,11 @@ struct ReportRuleTests {
 struct ReceiptRuleTests {
     private var confirming: Device { Device(BudgetPolicy.standard.with(confirmsLaunches: true)) }
 
-    @Test("a device that never confirms is backed off: the spacing doubles up to four hours")
+    @Test("a device that never confirms is backed off: the spacing doubles up to two hours")
     func backOff() {
         let device = confirming
         var now = 0.0
-        for minutes in [30.0, 60, 120, 240, 240, 240] {
+        for minutes in [30.0, 60, 120, 120, 120] {
             #expect(device.send(at: now))
             _ = device.ask(at: now + 1)
             #expect(device.due(at: now + 1) == now + minutes * 60)
