@@ -25,7 +25,7 @@ final class GatewayReporter: Sendable {
 
     private let target: ReceiptTarget
     private let counters: AtomicCounters
-    private let waiting = Mutex<[Report]>([])
+    private let waiting = Mutex(CircularBuffer<Report>())
     private let bell: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
