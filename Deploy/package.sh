@@ -23,8 +23,10 @@ while [[ $# -gt 0 ]]; do
     esac
 done
 
-# What the package may depend on. Anything else means that a library slipped in unseen.
-readonly allowed='libc6 libcurl4 libgcc-s1 libnghttp2-14 libsqlite3-0 libssl3 libstdc++6 zlib1g'
+# The libraries that the program may need. Anything else slipped in unseen: a Swift library means
+# that it was not linked with --static-swift-stdlib.
+readonly allowed='libc.so.6 libm.so.6 libgcc_s.so.1 libstdc++.so.6 libcrypto.so.3 libcurl.so.4
+    libnghttp2.so.14 libsqlite3.so.0 libssl.so.3'
 
 for tool in dpkg-shlibdeps dpkg-deb dpkg-gencontrol; do
     if ! command -v "${tool}" >/dev/null; then
@@ -52,6 +54,16 @@ mkdir -p "${work}/debian" "${tree}/DEBIAN" "${output}"
 output=$(realpath "${output}")
 
 put() { install -D --mode="$1" "$2" "${tree}/$3"; }
+
+check_libraries() {
+    local library
+    while read -r library; do
+        if [[ ${library} != ld-linux* && " ${allowed//[[:space:]]/ } " != *" ${library} "* ]]; then
+            echo "${program} needs ${library}, which the package may not depend on." >&2
+            exit 70
+        fi
+    done < <(readelf --dynamic --wide "${program}" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+}
 
 install_program() {
     put 0755 "${program}" usr/bin/rouse
@@ -111,22 +123,13 @@ changelog() {
 
 # dpkg's tools look for debian/control and debian/changelog where they are started.
 write_control() {
-    local package
     cp Deploy/debian/control "${work}/debian/control"
     changelog >"${work}/debian/changelog"
     (
         cd "${work}"
-        dpkg-shlibdeps --package=rouse -O -e"${tree}/usr/bin/rouse" >debian/substvars
+        dpkg-shlibdeps -O -e"${tree}/usr/bin/rouse" >debian/substvars
         dpkg-gencontrol -prouse -Tdebian/substvars -P"${tree}" -fdebian/files
     )
-    for package in $(sed -n 's/^shlibs:Depends=//p' "${work}/debian/substvars" \
-        | tr ',' '\n' | sed 's/(.*//'); do
-        if [[ " ${allowed} " != *" ${package} "* ]]; then
-            echo "The program depends on ${package}, which the package may not. Is it linked with" \
-                "--static-swift-stdlib?" >&2
-            exit 70
-        fi
-    done
     for script in postinst prerm postrm; do
         put 0755 "Deploy/debian/${script}" "DEBIAN/${script}"
     done
@@ -134,6 +137,7 @@ write_control() {
         | xargs -0 md5sum >DEBIAN/md5sums)
 }
 
+check_libraries
 install_program
 install_configuration
 install_manual
