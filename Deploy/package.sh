@@ -9,6 +9,7 @@
 #   Deploy/package.sh --output FOLDER        puts the package there
 #
 # SOURCE_DATE_EPOCH, by default the last commit's time, makes two packages of one program equal.
+# DEBFULLNAME and DEBEMAIL say who maintains the package; without them nobody on this machine does.
 # Beyond what building needs it wants dpkg-dev, which brings Perl for the manual pages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,7 +20,7 @@ while [[ $# -gt 0 ]]; do
     case $1 in
         --program) program=${2:?--program needs a file}; shift 2 ;;
         --output) output=${2:?--output needs a folder}; shift 2 ;;
-        *) sed -n 's/^# \{0,1\}//; 3,12p' "$0" >&2; exit 64 ;;
+        *) sed -n '4,13s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
     esac
 done
 
@@ -43,6 +44,7 @@ if [[ -z ${program} ]]; then
 fi
 
 version=$("${program}" --version)
+maintainer="${DEBFULLNAME:-Rouse} <${DEBEMAIL:-rouse@localhost}>"
 : "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || date +%s)}"
 export SOURCE_DATE_EPOCH
 date=$(date --utc --date="@${SOURCE_DATE_EPOCH}" +%Y-%m-%d)
@@ -97,7 +99,8 @@ install_completions() {
     )
     for shell in "${!paths[@]}"; do
         path=${work}/completion
-        "${program}" --generate-completion-script "${shell}" >"${path}"
+        # It is read by a shell, never run, so it needs no interpreter's line.
+        "${program}" --generate-completion-script "${shell}" | sed '1{/^#!/d}' >"${path}"
         put 0644 "${path}" "usr/share/${paths[${shell}]}"
     done
 }
@@ -117,13 +120,13 @@ install_documents() {
 # One entry, for the version that is packed; the history is git's.
 changelog() {
     printf 'rouse (%s) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' \
-        "${version}" "${version}" "$(sed -n 's/^Maintainer: //p' Deploy/debian/control)" \
+        "${version}" "${version}" "${maintainer}" \
         "$(date --utc --date="@${SOURCE_DATE_EPOCH}" --rfc-email)"
 }
 
 # dpkg's tools look for debian/control and debian/changelog where they are started.
 write_control() {
-    cp Deploy/debian/control "${work}/debian/control"
+    sed "s/@MAINTAINER@/${maintainer}/" Deploy/debian/control >"${work}/debian/control"
     changelog >"${work}/debian/changelog"
     (
         cd "${work}"
