@@ -194,7 +194,8 @@ struct SimulateTests {
                 "Write spans as"
             ),
             (
-                "devices: [{ profile: still }]\nstreams: [{ name: a, pattern: poisson, per-hour: 1 }]\n"
+                "devices: [{ profile: still }]\n"
+                    + "streams: [{ name: a, pattern: poisson, per-hour: 1 }]\n"
                     + "days: 1\nminutes: 5", "s.yaml:4: minutes stands there beside days"
             ),
             (
@@ -202,7 +203,8 @@ struct SimulateTests {
                 "s.yaml:3: devices[1].name makes a second still"
             ),
             (
-                "devices: [{ profile: still }]\nstreams: [{ name: a, pattern: poisson, per-hour: 1 }]\n"
+                "devices: [{ profile: still }]\n"
+                    + "streams: [{ name: a, pattern: poisson, per-hour: 1 }]\n"
                     + "baselines: [{ kind: spacing, sends: 3 }]", "sends is for windows only"
             ),
             ("a: [", "not YAML"),

@@ -42,7 +42,9 @@ struct MetricNamesTests {
     @Test("labels that rules and dashboard choose or group by are listed")
     func labels() throws {
         // What Prometheus adds, and what its histograms have.
-        let known = try Self.listed().values.reduce(["instance", "job", "le"]) { $0.union($1) }
+        let known: Set<String> = try Self.listed().values.reduce(["instance", "job", "le"]) {
+            $0.union($1)
+        }
         for path in Self.users {
             let text = try SourceTree.checkout.text(of: path)
             let groups = text.matches(of: /\bby \(([a-z_, ]+)\)/).flatMap {

@@ -160,8 +160,7 @@ private struct SocketName: Sendable {
         let sent = withUnsafePointer(to: address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 sendto(
-                    descriptor, content, content.count, CInt(MSG_NOSIGNAL.rawValue), address,
-                    length)
+                    descriptor, content, content.count, CInt(MSG_NOSIGNAL), address, length)
             }
         }
         return sent == content.count ? nil : errno

@@ -22,7 +22,7 @@ extension Scenario {
     /// | `name` | in reports | the file's name |
     /// | `about` | what it shows | none |
     /// | `seed` | where chance comes from | 1 |
-    /// | `days`, or `minutes` | how long it lasts, from a local midnight on | the days of its logs, or 1 |
+    /// | `days`, or `minutes` | how long, from a local midnight on | the days of its logs, or 1 |
     /// | `devices` | list: `profile`, `count`, `model`, `name` | – |
     /// | `app` | what the app is like, see below | well-behaved |
     /// | `feedback` | what the app tells the sender, see below | all of it |
