@@ -72,7 +72,7 @@ struct FrameFuzz {
     }
 
     private mutating func text(upTo limit: Int) -> [UInt8] {
-        (0..<random.below(limit) + 1).map { _ in UInt8(0x21 + random.below(0x5e)) }
+        [UInt8](repeating: UInt8(0x21 + random.below(0x5e)), count: random.below(limit) + 1)
     }
 
     /// False when the session broke.
@@ -197,11 +197,12 @@ struct FrameFuzz {
         switch random.below(16) {
         case 0:
             Frame.make(
-                7, Frame.number(random.below(80)) + Frame.number(random.below(14))
+                7,
+                Frame.number(random.below(80)) + Frame.number(random.below(14))
                     + text(upTo: 400))
         case 1: Frame.make(UInt8(random.below(20)), stream: stream, text(upTo: 40))
         case 2: Frame.settings([(UInt8(random.below(8)), Int(random.next() % (1 << 32)))])
-        default: Frame.make(4, flags: 1)
+        default: Frame.make(6, flags: 1, [UInt8](repeating: 9, count: 8))
         }
     }
 }
