@@ -43,7 +43,10 @@ struct PushValidatorTests {
         "a body too long to be read says that nothing else was checked",
         arguments: [
             (5_000, "the body has 5000 bytes, 4096 are allowed"),
-            (16_385, "the body has 16385 bytes, 4096 are allowed, so that nothing else was checked"),
+            (
+                16_385,
+                "the body has 16385 bytes, 4096 are allowed, so that nothing else was checked"
+            ),
             (
                 16_777_217,
                 "the body has more than 16777216 bytes, 4096 are allowed, so that nothing else was "
