@@ -215,12 +215,14 @@ let package = Package(
         // Measurements. Not a product: nothing ships them.
         .target(name: "CBenchmarkProcess"),
         .target(name: "CCurlBaseline", dependencies: ["CLibcurl"]),
+        .target(name: "CNghttp2Baseline", dependencies: ["CLibnghttp2", "CLibssl"]),
         .executableTarget(
             name: "RouseBenchmarks",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "CBenchmarkProcess", "CCurlBaseline",
-                "CNghttp2ResetGuard", "Gateway", "PayloadLint", "PayloadRules", "PushTransport",
-                "RouseCommand", "StoreSQLite", "WakeBudget", "WakeModel", argumentParser, logging,
+                "CNghttp2Baseline", "CNghttp2ResetGuard", "CurlTransport", "Gateway",
+                "HTTP2Transport", "PayloadLint", "PayloadRules", "PushTransport", "RouseCommand",
+                "StoreSQLite", "WakeBudget", "WakeModel", argumentParser, logging,
             ],
             swiftSettings: roomSettings),
 

@@ -9,7 +9,8 @@
 struct FloodBudget: Hashable {
     /// What a connection may spend without any request: SETTINGS, and an hour's PINGs at once.
     static let burst = 1000
-    /// What each request adds: its HEADERS, its DATA, and a WINDOW_UPDATE for stream and connection.
+    /// What each request adds: its HEADERS, its DATA, and a WINDOW_UPDATE for stream and for
+    /// connection.
     static let perRequest = 4
     /// What each second adds, up to ``burst``: PINGs of a proxy that is nervous.
     static let perSecond = 10

@@ -15,8 +15,8 @@ struct FaultBenchmark: AsyncParsableCommand {
         abstract: "Sends pushes through every fault of the stand-in and balances the books.",
         discussion: """
             Each submission must have one answer; what is called not sent must not have arrived; \
-            what was accepted must have, and nothing may arrive twice. Ends with 1 if that does not \
-            hold. Not a measurement, and no part of `all`.
+            what was accepted must have, and nothing may arrive twice. Ends with 1 if that does \
+            not hold. Not a measurement, and no part of `all`.
             """)
 
     @OptionGroup var options: BenchmarkOptions

@@ -40,8 +40,8 @@ struct Load: Codable {
         var isFast: Bool { transportKind == .native || self == .nghttp2C }
     }
 
-    /// How many times as many pushes a fast client gets, so that its measurement takes about as long
-    /// as libcurl's.
+    /// How many times as many pushes a fast client gets, so that its measurement takes about as
+    /// long as libcurl's.
     static let fastFactor = 16
 
     var client: Client

@@ -6,8 +6,8 @@ import CHTTP2Shims
 /// server may do to the C side without a network in between.
 ///
 /// Each session is asked for requests, told frames in random pieces (some with a byte changed),
-/// cancelled, written in pieces, and ended at some point. The books must balance: every request that
-/// was started is finished or was cancelled.
+/// cancelled, written in pieces, and ended at some point. The books must balance: every request
+/// that was started is finished or was cancelled.
 struct FrameFuzz {
     /// Requests so far, and what became of them.
     private(set) var started = 0

@@ -27,6 +27,7 @@ struct GatewayAssembly {
     ) async throws(CommandFailure) {
         var logger = Logger(label: "rouse")
         logger.logLevel = configuration.logLevel
+        let manager = try Self.notifier(logger)
         let store = try openStore()
         let clients = try startClients()
         let gateway = Gateway(
@@ -38,10 +39,11 @@ struct GatewayAssembly {
         let isListening = Mutex(false)
         let server = api.service(on: address) { bound in
             isListening.withLock { $0 = true }
+            manager.tell(.ready("The gateway listens on \(bound)."))
             onListening(bound)
         }
         let group = ServiceGroup(
-            services: [gateway, server], gracefulShutdownSignals: [.sigterm, .sigint],
+            services: [gateway, server, manager], gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger)
         let outcome: Result<Void, any Error>
         do {
@@ -54,6 +56,12 @@ struct GatewayAssembly {
         if case .failure(let error) = outcome {
             let what = isListening.withLock { $0 } ? "stopped" : "cannot listen on \(address)"
             throw CommandFailure(.unavailable, "The gateway \(what): \(error).")
+        }
+    }
+
+    private static func notifier(_ logger: Logger) throws(CommandFailure) -> ServiceNotifier {
+        try failing(with: .configuration) { () throws(InvalidField) in
+            try ServiceNotifier(.current, logger: logger)
         }
     }
 
