@@ -34,6 +34,9 @@ done
 step "The transports under the thread sanitizer"
 Tests/TransportFixture/thread-sanitizer.sh || failed+=("thread sanitizer")
 
+step "The transports under the address sanitizer and valgrind"
+Tests/TransportFixture/address-sanitizer.sh || failed+=("address sanitizer")
+
 step "Deploy/run.sh as a new user runs it"
 Deploy/smoke.sh || failed+=("Deploy/run.sh")
 

@@ -87,6 +87,9 @@ final class HTTP2Connection {
         return limit - Int(state.openStreams)
     }
 
+    /// Streams that are open, those included that were given up and whose reset is not written.
+    var openStreams: UInt32 { session.map { CHTTP2Session_state($0).openStreams } ?? 0 }
+
     /// Whether the peer's windows take a body of that size now.
     func takesBody(of count: Int) -> Bool {
         session.map { CHTTP2Session_may_start($0, count) } ?? false

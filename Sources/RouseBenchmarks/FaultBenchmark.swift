@@ -5,6 +5,7 @@ import APNsSimulator
 import ArgumentParser
 import CurlTransport
 import HTTP2Transport
+import Logging
 import PushTransport
 
 /// Pushes through every fault of the stand-in, with books.
@@ -114,7 +115,9 @@ struct FaultRun {
     func result() async throws -> FaultResult {
         var configuration = APNsSimulator.Configuration()
         configuration.log = .countsOnly
-        let simulator = try await APNsSimulator.start(configuration)
+        var logger = Logger(label: "stand-in")
+        logger.logLevel = .warning
+        let simulator = try await APNsSimulator.start(configuration, logger: logger)
         for fault in phase.faults { simulator.inject(fault) }
         let start = ProcessClocks.wallSeconds
         let connections = try await push(to: simulator)

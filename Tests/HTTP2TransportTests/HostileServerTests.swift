@@ -142,6 +142,30 @@ extension ServerTests {
             server.close()
         }
 
+        @Test("requests of many streams share TLS records")
+        func sharedRecords() async throws {
+            let seen = Mutex((records: 0, requests: 0))
+            let server = try await HostileServer { peer in
+                guard peer.send(ServerFrame.settings([(3, 1000)])), peer.awaitRequest(),
+                    peer.send(ServerFrame.accepted(stream: 1))
+                else { return }
+                var frames = FrameCounter()
+                while let bytes = peer.receive() {
+                    frames.hear(bytes)
+                    seen.withLock { $0 = ($0.records + 1, frames.requests) }
+                }
+            }
+            let (transport, inbox) = try connect(to: server)
+            transport.submit([TestPush.submission(0)])
+            #expect(await inbox.outcome(of: 0).label == "200")
+            transport.submit(TestPush.batch(1...500))
+            #expect(await eventually { seen.withLock { $0.requests == 500 } })
+            // Some 100 bytes each, and 15 KB a record.
+            #expect(seen.withLock { $0.records } <= 25)
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
+
         @Test("of what a peer does not read, only what was handed to TLS is unknown")
         func unread() async throws {
             let isOver = Atomic(false)

@@ -20,7 +20,7 @@ fixture=$(build --show-bin-path)/TransportFixture
 await_server "$fixture"
 export ASAN_OPTIONS="exitcode=66 detect_stack_use_after_return=1 strict_string_checks=1"
 for seed in 1 2 3 4 5 6; do
-    "$fixture" frames - 0 - count=300 "seed=$seed"
+    "$fixture" frames - 0 - count=100 "seed=$seed"
 done
 for native in 0 1; do
     for seed in 1 2; do
@@ -37,7 +37,7 @@ check() {
     valgrind --quiet --error-exitcode=66 --leak-check=full --errors-for-leak-kinds=definite \
         "$fixture" "$@"
 }
-check frames - 0 - count=40 seed=7
+check frames - 0 - count=20 seed=7
 # shellcheck disable=SC2086
 check send $reach native=1 count=2000 window=200 timeout=60000
 echo "Valgrind found nothing."
