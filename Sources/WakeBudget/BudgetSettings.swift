@@ -11,9 +11,9 @@ public struct BudgetSettings: Hashable, Sendable {
     /// Range: ``BudgetLimits/spacingSeconds``.
     public var spacingSeconds = 900
     /// The longest spacing that backing off may reach, in seconds. Default: 1 h (A). The simulation
-    /// showed it: with 2 h one lost receipt keeps a device waiting so long that its data is up to
-    /// 1.057 times as old as if everything were sent; with 1 h it is 1.034 times as old, for 1 %
-    /// more pushes (240 devices with drawn models). At least ``spacingSeconds``.
+    /// showed it: with 2 h the data is up to 1.057 times as old as if everything were sent, with
+    /// 1 h up to 1.034 times, for pushes that are 1 % of all events more (240 devices with drawn
+    /// models). At least ``spacingSeconds``.
     /// Range: ``BudgetLimits/spacingSeconds``.
     public var spacingMaximumSeconds = 3_600
     /// Seconds from a foreground to the next send, unless that is urgent: the app has just synced
