@@ -47,7 +47,7 @@ struct RunTests {
     }
 
     @Test("findings come in the order of their places, also those of headers")
-    func order() async throws {
+    func orderOfFindings() async throws {
         let folder = try TestFolder()
         let path = try folder.write(
             """
