@@ -108,14 +108,16 @@ struct DocumentReaderTests {
         #expect(item.places.editableRange(0..<1) == nil)
     }
 
+    private static let wrongTexts: [[UInt8]] = {
+        let utf8 = [#"{"aps":{"content-available":1}}"#, #"{"headers":{},"payload":{"v":1}}"#]
+        let ascii: [UInt8] = Array(#"{"aps":{"v":1}}"#.utf8)
+        return utf8.map { Array("\u{feff}\($0)".utf8) }
+            + [ascii.flatMap { [0, $0] }, ascii.flatMap { [$0, 0] }]
+    }()
+
     @Test(
         "JSON in the wrong encoding is not taken for YAML, and stays as it is",
-        arguments: [
-            [0xef, 0xbb, 0xbf] + Array(#"{"aps":{"content-available":1}}"#.utf8),
-            [0xef, 0xbb, 0xbf] + Array(#"{"headers":{},"payload":{"v":1}}"#.utf8),
-            Array(#"{"aps":{"v":1}}"#.utf8.flatMap { [0, $0] }),
-            Array(#"{"aps":{"v":1}}"#.utf8.flatMap { [$0, 0] }),
-        ] as [[UInt8]])
+        arguments: wrongTexts)
     func wrongEncoding(bytes: [UInt8]) throws {
         let reader = DocumentReader(assumptions: PushAssumptions(), forcedKind: nil)
         for name in ["a.json", "a"] {

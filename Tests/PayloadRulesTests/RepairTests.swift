@@ -57,6 +57,10 @@ struct RepairTests {
                 #"{"aps":{"alert":{"title-loc-key":"T"},"mutable-content":1,"badge":3}}"#
             ),
             (
+                .alert, #"{"aps":{"alert":"x","content_available":true}}"#,
+                #"{"aps":{"alert":"x","content-available":1}}"#
+            ),
+            (
                 .alert,
                 #"{"aps":{"alert":"x","interruption-level":"timeSensitive","thread-id":5}}"#,
                 #"{"aps":{"alert":"x","interruption-level":"time-sensitive","thread-id":"5"}}"#
