@@ -142,9 +142,11 @@ let package = Package(
         .executableTarget(
             name: "TransportFixture",
             dependencies: [
-                "CurlTransport", "HTTP2Transport", "LoopKit", "PushTransport", "WakeModel",
+                "CHTTP2Shims", "CurlTransport", "HTTP2Transport", "LoopKit", "PushTransport",
+                "WakeModel",
             ],
-            path: "Tests/TransportFixture", exclude: ["thread-sanitizer.sh"],
+            path: "Tests/TransportFixture",
+            exclude: ["address-sanitizer.sh", "server.sh", "thread-sanitizer.sh"],
             swiftSettings: roomSettings),
         .target(
             name: "TransportTestKit",
