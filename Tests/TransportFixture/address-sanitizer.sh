@@ -36,7 +36,8 @@ swift build --product TransportFixture
 fixture=$work/TransportFixture
 strip --strip-debug -o "$fixture" "$(swift build --show-bin-path)/TransportFixture"
 check() {
-    valgrind --quiet --error-exitcode=66 --leak-check=full --errors-for-leak-kinds=definite \
+    valgrind --quiet --error-exitcode=66 --leak-check=full --show-leak-kinds=definite \
+        --errors-for-leak-kinds=definite \
         "$fixture" "$@"
 }
 check frames - 0 - count=20 seed=7
