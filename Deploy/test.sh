@@ -34,7 +34,7 @@ done
 step "The transports under the thread sanitizer"
 Tests/TransportFixture/thread-sanitizer.sh || failed+=("thread sanitizer")
 
-step "The transports under the address sanitizer and valgrind"
+step "The transports under the address sanitizer"
 Tests/TransportFixture/address-sanitizer.sh || failed+=("address sanitizer")
 
 step "Deploy/run.sh as a new user runs it"

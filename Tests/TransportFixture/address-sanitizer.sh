@@ -3,8 +3,8 @@
 #
 # Looks for misuse of memory in the transports and in their C shims. Builds the fixture with the
 # address sanitizer; stresses both transports against nghttpd, and HTTP/2 sessions with frames that
-# are half right; then does a little of the same under valgrind, which also sees what is read before
-# it is written, inside of libssl and nghttp2 too. Ends with 0 if nothing was found.
+# are half right. Ends with 0 if nothing was found. (Valgrind 3.19, which Debian 12 has, crashes in
+# itself under a Swift program.)
 #
 #     Tests/TransportFixture/address-sanitizer.sh [SCRATCH-DIRECTORY]
 set -eu
@@ -29,18 +29,3 @@ for native in 0 1; do
     done
 done
 echo "The address sanitizer found nothing."
-
-command -v valgrind >/dev/null || exit 0
-swift build --product TransportFixture
-# Valgrind 3.19 cannot read the debug information that Swift 6 writes.
-fixture=$work/TransportFixture
-strip --strip-debug -o "$fixture" "$(swift build --show-bin-path)/TransportFixture"
-check() {
-    valgrind --quiet --error-exitcode=66 --leak-check=full --show-leak-kinds=definite \
-        --errors-for-leak-kinds=definite \
-        "$fixture" "$@"
-}
-check frames - 0 - count=20 seed=7
-# shellcheck disable=SC2086
-check send $reach native=1 count=2000 window=200 timeout=60000
-echo "Valgrind found nothing."
