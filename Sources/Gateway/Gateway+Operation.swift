@@ -55,7 +55,8 @@ extension Gateway {
                 hall.tell(
                     AppHalt(
                         lane: lane, isHalted: pause != nil,
-                        reason: pause?.reason ?? (pause == nil ? "It was resumed." : "It was paused."),
+                        reason: pause?.reason
+                            ?? (pause == nil ? "It was resumed." : "It was paused."),
                         at: clock.now()))
             }
         }

@@ -5,8 +5,8 @@ import Gateway
 
 /// A connection's statements, prepared once. It belongs to the queue that owns the connection.
 ///
-/// The hot path speaks to SQLite directly: GRDB's rows and arguments cost several times what the
-/// statements themselves do (`RouseBenchmarks store` has the figures).
+/// The hot path speaks to SQLite directly, because GRDB's rows and arguments would be a good part
+/// of its cost; GRDB opens the connections, owns their queues and brings the tables up to date.
 final class Connection {
     let handle: OpaquePointer
     private var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]

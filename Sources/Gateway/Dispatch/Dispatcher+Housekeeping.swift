@@ -12,10 +12,12 @@ extension Dispatcher {
         guard now >= state.withLock({ $0.nextHousekeeping }) else { return }
         let limit = limits.housekeepingBatchCount
         // What this process has in hand is not taken back from it, however long the store failed or
-        // the clock jumped: its results are known here, or about to be.
-        let hasLeases = state.withLock { $0.inFlight > 0 }
+        // the clock jumped: its results are known here, or about to be. What a process before this
+        // one left behind is, even while this one is busy.
+        let takesBack = state.withLock { $0.inFlight == 0 || !$0.hasRecovered }
         let reclaimed =
-            hasLeases ? Reclaimed() : try await hall.reclaimLapsed(at: now, limit: limit)
+            takesBack ? try await hall.reclaimLapsed(at: now, limit: limit) : Reclaimed()
+        if takesBack, reclaimed.count < limit { state.withLock { $0.hasRecovered = true } }
         let expired = try await hall.expireOverdue(at: now, limit: limit)
         log(reclaimed: reclaimed, expired: expired)
         let isFull = reclaimed.count >= limit || expired.count >= limit

@@ -22,6 +22,8 @@ final class Dispatcher: Sendable {
         var backgroundLanes: [Lane]
         var sender: any WakeSender
         var isStopping = false
+        /// Whether all leases of an earlier process were taken back.
+        var hasRecovered = false
         var nextHousekeeping = WallInstant(millisecondsSinceEpoch: .min)
         /// When the loop will look next.
         var nextLook = WallInstant(millisecondsSinceEpoch: .max)

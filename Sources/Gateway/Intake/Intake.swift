@@ -34,7 +34,8 @@ final class Intake: Sendable {
             _ submissions: [Submission], taken: Int, refusal: Answer,
             _ continuation: CheckedContinuation<[Answer], Never>
         ) {
-            self.submissions = taken == submissions.count
+            self.submissions =
+                taken == submissions.count
                 ? submissions : Array(submissions.prefix(taken))
             self.refusal = refusal
             refused = submissions.count - taken

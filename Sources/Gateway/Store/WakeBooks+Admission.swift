@@ -294,7 +294,9 @@ extension WakeRow {
 
     /// Takes in a newer wake.
     fileprivate mutating func absorb(_ new: borrowing NewWake, _ coalescing: Coalescing) {
-        notBefore = min(notBefore, new.notBefore ?? new.acceptedAt)
+        // A wish to wait ends with the first that does not share it; what APNs asked to wait for
+        // does not.
+        if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }
         urgency = max(urgency, new.urgency)
         collapseID = new.wake.collapseID
         var union = new.wake.payload

@@ -11,7 +11,9 @@ struct AdmissionContractTests {
     private let grant = ClaimGrant(
         lanes: Set(Samples.lanes), background: 10, calls: 10, leaseSeconds: 60)
 
-    @Test("The first wake of a device may go; the next waits for the spacing", arguments: StoreKind.allCases)
+    @Test(
+        "The first wake of a device may go; the next waits for the spacing",
+        arguments: StoreKind.allCases)
     func spacing(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let first = try await desk.admitOne(Samples.wake())
@@ -29,12 +31,14 @@ struct AdmissionContractTests {
         }
     }
 
-    @Test("A grant claims in the same transaction, as far as it goes", arguments: StoreKind.allCases)
+    @Test(
+        "A grant claims in the same transaction, as far as it goes", arguments: StoreKind.allCases)
     func grants(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let small = ClaimGrant(
                 lanes: Set(Samples.lanes), background: 2, calls: 1, leaseSeconds: 60)
-            let wakes = (1...4).map { Samples.wake(device: $0) }
+            let wakes =
+                (1...4).map { Samples.wake(device: $0) }
                 + (1...2).map { Samples.wake(.voip, device: $0) }
             let answer = try await desk.admit(wakes, grant: small)
             #expect(answer.claims.map(\.kind) == [.background, .background, .voip])
@@ -155,7 +159,9 @@ struct AdmissionContractTests {
         }
     }
 
-    @Test("A spread wake waits for its place, and a plain one does not wait with it", arguments: StoreKind.allCases)
+    @Test(
+        "A spread wake waits for its place, and a plain one does not wait with it",
+        arguments: StoreKind.allCases)
     func spread(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let spread = try await desk.admitOne(Samples.wake(dueIn: 300))
@@ -181,7 +187,9 @@ struct AdmissionContractTests {
             expiresAt: Samples.start.advanced(bySeconds: seconds))
     }
 
-    @Test("The same key and body is the same answer; another body is a conflict", arguments: StoreKind.allCases)
+    @Test(
+        "The same key and body is the same answer; another body is a conflict",
+        arguments: StoreKind.allCases)
     func idempotency(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let answer = try await desk.store.admit(

@@ -25,7 +25,8 @@ struct DeviceContractTests {
             ).first)
     }
 
-    @Test("A pending wake is cancelled; one in hand, or ended, is not", arguments: StoreKind.allCases)
+    @Test(
+        "A pending wake is cancelled; one in hand, or ended, is not", arguments: StoreKind.allCases)
     func cancelling(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let id = try await desk.admitOne(Samples.wake(dueIn: 60)).id
@@ -83,7 +84,9 @@ struct DeviceContractTests {
         }
     }
 
-    @Test("A 410 kills the token and tells the feed; a registration revives it", arguments: StoreKind.allCases)
+    @Test(
+        "A 410 kills the token and tells the feed; a registration revives it",
+        arguments: StoreKind.allCases)
     func deadToken(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let deadSince = desk.now.advanced(bySeconds: -60)
@@ -126,7 +129,9 @@ struct DeviceContractTests {
         }
     }
 
-    @Test("A receipt is booked once, for the wake that carried the one it names", arguments: StoreKind.allCases)
+    @Test(
+        "A receipt is booked once, for the wake that carried the one it names",
+        arguments: StoreKind.allCases)
     func receipts(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let first = try await desk.admitOne(Samples.wake()).id
@@ -195,7 +200,8 @@ struct DeviceContractTests {
                 let at = desk.now.advanced(bySeconds: number)
                 ids.append(
                     try await desk.admitOne(
-                        Samples.wake(at: at, device: number == 3 ? 8 : 7)).id)
+                        Samples.wake(at: at, device: number == 3 ? 8 : 7)
+                    ).id)
             }
             let all = try await pages(desk, WakeQuery(limit: 2))
             #expect(all == ids.reversed())
@@ -240,7 +246,9 @@ struct DeviceContractTests {
         }
     }
 
-    @Test("Webhooks are leased, come again, and go when they are settled", arguments: StoreKind.allCases)
+    @Test(
+        "Webhooks are leased, come again, and go when they are settled",
+        arguments: StoreKind.allCases)
     func webhooks(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
@@ -281,7 +289,9 @@ struct DeviceContractTests {
         }
     }
 
-    @Test("Old ended wakes are pruned in steps, and the books still balance", arguments: StoreKind.allCases)
+    @Test(
+        "Old ended wakes are pruned in steps, and the books still balance",
+        arguments: StoreKind.allCases)
     func pruning(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             for device in 1...5 as ClosedRange<UInt64> {

@@ -41,7 +41,9 @@ struct DispatchContractTests {
         }
     }
 
-    @Test("Lanes are served in order, the longest due first, within limits", arguments: StoreKind.allCases)
+    @Test(
+        "Lanes are served in order, the longest due first, within limits",
+        arguments: StoreKind.allCases)
     func precedence(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let late = try await desk.admitOne(Samples.wake(dueIn: 2, device: 1)).id
@@ -71,7 +73,10 @@ struct DispatchContractTests {
             (.sent(apnsUniqueID: "u-1"), .accepted(apnsUniqueID: "u-1")),
             (.sent(apnsUniqueID: nil), .accepted(apnsUniqueID: nil)),
             (.undeliverable(dead), .refused(dead)),
-            (.rejected(Refusal(status: 400, reason: nil)), .refused(Refusal(status: 400, reason: nil))),
+            (
+                .rejected(Refusal(status: 400, reason: nil)),
+                .refused(Refusal(status: 400, reason: nil))
+            ),
             (.expired, nil), (.failed(.fateUnknown), .unanswered(lost)),
             (.failed(.triesUsedUp), .unanswered(refused)),
         ]
@@ -91,7 +96,9 @@ struct DispatchContractTests {
         }
     }
 
-    @Test("Settling twice changes nothing, and an unknown wake is stale", arguments: StoreKind.allCases)
+    @Test(
+        "Settling twice changes nothing, and an unknown wake is stale",
+        arguments: StoreKind.allCases)
     func idempotentSettlement(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
@@ -110,7 +117,9 @@ struct DispatchContractTests {
         }
     }
 
-    @Test("A retry waits for its time, is refunded, and says what it was refused with", arguments: StoreKind.allCases)
+    @Test(
+        "A retry waits for its time, is refunded, and says what it was refused with",
+        arguments: StoreKind.allCases)
     func retry(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
@@ -132,7 +141,9 @@ struct DispatchContractTests {
         }
     }
 
-    @Test("A wake that comes back while another waits is carried by it", arguments: StoreKind.allCases)
+    @Test(
+        "A wake that comes back while another waits is carried by it", arguments: StoreKind.allCases
+    )
     func comesBackLate(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
@@ -183,7 +194,9 @@ struct DispatchContractTests {
 
     // MARK: Leases and deadlines
 
-    @Test("A lapsed lease returns a background wake, charged, and fences its holder off", arguments: StoreKind.allCases)
+    @Test(
+        "A lapsed lease returns a background wake, charged, and fences its holder off",
+        arguments: StoreKind.allCases)
     func lapsedBackground(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
@@ -219,7 +232,9 @@ struct DispatchContractTests {
         }
     }
 
-    @Test("Overdue wakes end as expired, step by step, and are not claimed", arguments: StoreKind.allCases)
+    @Test(
+        "Overdue wakes end as expired, step by step, and are not claimed",
+        arguments: StoreKind.allCases)
     func expiry(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
             var ids: [WakeID] = []
@@ -228,7 +243,8 @@ struct DispatchContractTests {
                 ids.append(
                     try await desk.admitOne(
                         Samples.wake(
-                            dueIn: 5, device: UInt64(number), expiration: .at(expiry))).id)
+                            dueIn: 5, device: UInt64(number), expiration: .at(expiry))
+                    ).id)
             }
             let at = desk.later(40)
             var ended: [WakeID] = []
