@@ -138,6 +138,7 @@ public final class Gateway: Service {
         _ inquiries: [Inquiry], spreadSeconds: Int = 0
     ) async -> [Acceptance] {
         let now = clock.now()
+        let apps = hall.configuration.apps
         let step = Int64(max(0, spreadSeconds)) * 1000
         var answers: [Acceptance?] = Array(repeating: nil, count: inquiries.count)
         var background = Batch()
@@ -145,7 +146,8 @@ public final class Gateway: Service {
         background.reserveCapacity(inquiries.count)
         for (index, inquiry) in inquiries.enumerated() {
             let delay = step * Int64(index) / Int64(inquiries.count)
-            switch examine(inquiry, now: now, notBefore: now.advanced(byMilliseconds: delay)) {
+            let notBefore = now.advanced(byMilliseconds: delay)
+            switch examine(inquiry, apps, now: now, notBefore: notBefore) {
             case .refused(let acceptance): answers[index] = acceptance
             case .fine(let submission, let remarks):
                 if submission.wake.wake.kind == .voip {
@@ -198,15 +200,18 @@ public final class Gateway: Service {
     }
 
     private func examine(
-        _ inquiry: Inquiry, now: WallInstant, notBefore: WallInstant
+        _ inquiry: Inquiry, _ apps: [AppIdentity], now: WallInstant, notBefore: WallInstant
     ) -> Examined {
         let request = inquiry.request
-        let candidates = hall.configuration.apps.filter {
-            $0.bundleID == request.bundleID
-                && (inquiry.environment == nil || inquiry.environment == $0.environment)
+        var found: AppIdentity?
+        for app in apps where app.bundleID == request.bundleID {
+            guard inquiry.environment == nil || inquiry.environment == app.environment else {
+                continue
+            }
+            guard found == nil else { return .refused(.ambiguousEnvironment) }
+            found = app
         }
-        guard let app = candidates.first else { return .refused(.unknownApp) }
-        guard candidates.count == 1 else { return .refused(.ambiguousEnvironment) }
+        guard let app = found else { return .refused(.unknownApp) }
         switch validator.validate(request, now: now) {
         case .invalid(let diagnostics):
             return .refused(.invalid(diagnostics))
