@@ -128,8 +128,9 @@ final class Dispatcher: Sendable {
         let claims = answer?.claims ?? []
         let rings = state.withLock { state in
             state.inFlight += claims.count - reserved
-            guard let nextDue = answer?.nextDue else { return false }
-            if nextDue <= clock.now() { state.markUnfinished(except: claims) }
+            guard let answer, let nextDue = answer.nextDue else { return false }
+            // Until the loop has looked, new ones must not overtake those.
+            state.unfinished.formUnion(answer.leftDue)
             return nextDue < state.nextLook
         }
         if !claims.isEmpty { deliveries.put(claims) }
@@ -237,14 +238,6 @@ final class Dispatcher: Sendable {
     }
 }
 
-extension Dispatcher.State {
-    /// Due wakes were left waiting: until the loop has looked, new ones must not overtake them.
-    fileprivate mutating func markUnfinished(except claims: [Claim]) {
-        unfinished.formUnion(backgroundLanes)
-        unfinished.formUnion(voipLanes)
-    }
-}
-
 extension Settlement.Effect {
     /// One word for a log.
     fileprivate var word: String {
@@ -277,7 +270,7 @@ final class Deliveries: Sendable {
         bell.ring()
     }
 
-    /// The next claims, calls among them first; `nil` when it is closed and empty.
+    /// The next claims; `nil` when it is closed and empty.
     func next() async -> [Claim]? {
         while true {
             let (claims, isClosed) = state.withLock { state -> ([Claim]?, Bool) in

@@ -74,6 +74,9 @@ final class Intake: Sendable {
         self.write = write
     }
 
+    /// The most other wakes that share a transaction with calls.
+    static let othersBesideCalls = 64
+
     /// How many submissions wait.
     var waitingCount: Int { state.withLock { $0.waiting } }
 
@@ -132,7 +135,9 @@ final class Intake: Sendable {
         var batch: [Submission] = []
         let limit = limits.intakeBatchCount
         let fromCalls = Self.take(calls, limit, &batch)
-        let fromOthers = Self.take(others, limit - batch.count, &batch)
+        // A call does not wait for a full batch of others; nor do the others wait for every call.
+        let room = batch.isEmpty ? limit : min(limit - batch.count, Self.othersBesideCalls)
+        let fromOthers = Self.take(others, room, &batch)
         let result = await write(batch)
         state.withLock { $0.waiting -= batch.count }
         var place = 0

@@ -53,6 +53,8 @@ public struct AdmitAnswer: Sendable {
     public var ended: [EndedWake] = []
     /// When the first of those that wait is due.
     public var nextDue: WallInstant?
+    /// Lanes in which one is due already, and was not claimed; each once.
+    public var leftDue: [Lane] = []
 
     /// Nothing yet.
     public init() {}

@@ -106,7 +106,7 @@ extension WakeBooks {
             hold(&row, at: now, until: room.leaseEnd(now))
             answer.claims.append(claim(row, device, lane))
         } else {
-            noteDue(row)
+            leave(row, lane, isDue: isDue, &answer)
         }
         try save(&device, at: now)
         try rows.insert(row)
@@ -169,12 +169,22 @@ extension WakeBooks {
             hold(&row, at: now, until: room.leaseEnd(now))
             answer.claims.append(claim(row, device, lane))
         } else {
-            noteDue(row)
+            leave(row, lane, isDue: true, &answer)
         }
         try save(&device, at: now)
         try rows.insert(row)
         rows.add(1, to: .accepted)
         return row.receipt
+    }
+
+    /// Takes note of a wake that waits.
+    private func leave(
+        _ row: borrowing WakeRow, _ lane: SeenLane, isDue: Bool, _ answer: inout AdmitAnswer
+    ) {
+        noteDue(row)
+        if isDue, !answer.leftDue.contains(lane.row.lane) {
+            answer.leftDue.append(lane.row.lane)
+        }
     }
 
     /// The device's latest wake for a call. A device has at most ``callChainCount`` calls in the

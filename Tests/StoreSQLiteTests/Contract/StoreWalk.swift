@@ -278,6 +278,7 @@ struct StoreWalk {
                 && left.admit.claims == right.admit.claims
                 && left.admit.ended == right.admit.ended
                 && left.admit.nextDue == right.admit.nextDue
+                && left.admit.leftDue == right.admit.leftDue
         }
     }
     private struct Claimed: Equatable, Sendable {
