@@ -81,7 +81,8 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             DELETE FROM idempotency WHERE key IN (
-                SELECT key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)
+                SELECT key FROM idempotency WHERE expires_at <= ?
+                ORDER BY expires_at, key LIMIT ?)
             """)
         statement.bind(1, now)
         statement.bind(2, limit)

@@ -17,7 +17,7 @@ struct GatewayVerbTests {
         let isOpen = Flag()
         let sender = ScriptedSender { _ in isOpen.isSet ? Samples.accepted : Samples.notSent }
         let gateway = sampleGateway(store: store, sender: sender, clock: clock)
-        try await withRunning(gateway) {
+        try await withRunning(gateway) { () async throws in
             let first = try #require(await gateway.accept(Samples.request()).admittedID)
             await store.waitUntilSettled(1)
             let second = try #require(await gateway.accept(Samples.request()).admittedID)
@@ -39,7 +39,7 @@ struct GatewayVerbTests {
     func outcomeTimeout() async throws {
         let sender = ScriptedSender { _ in nil }
         let gateway = sampleGateway(store: store, sender: sender, clock: clock)
-        try await withRunning(gateway) {
+        try await withRunning(gateway) { () async throws in
             let id = try #require(await gateway.accept(Samples.request()).admittedID)
             async let waited = gateway.outcome(of: id, within: 5_000)
             await sender.waitUntilSent(1)
@@ -56,7 +56,7 @@ struct GatewayVerbTests {
         let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
         let events = try #require(gateway.events(bufferedCount: 3))
         var ids: [WakeID] = []
-        try await withRunning(gateway) {
+        try await withRunning(gateway) { () async throws in
             for device in 0..<5 as Range<UInt64> {
                 let request = Samples.request(device: device)
                 ids.append(try #require(await gateway.accept(request).admittedID))
@@ -75,7 +75,7 @@ struct GatewayVerbTests {
     func pausing() async throws {
         let sender = ScriptedSender()
         let gateway = sampleGateway(store: store, sender: sender, clock: clock)
-        try await withRunning(gateway) {
+        try await withRunning(gateway) { () async throws in
             #expect(try await gateway.pause(Samples.app, reason: "holiday"))
             #expect(try await !gateway.pause(Samples.identity("com.example.no", .sandbox)))
             #expect(gateway.apps.map { $0.pause?.reason } == ["holiday", nil])
@@ -85,7 +85,7 @@ struct GatewayVerbTests {
             #expect(sender.sent.map(\.id) == [free.admittedID])
         }
         let next = sampleGateway(store: store, sender: sender, clock: clock)
-        try await withRunning(next) {
+        try await withRunning(next) { () async throws in
             let id = try #require(await next.accept(Samples.request()).admittedID)
             try await eventually { next.apps.first?.pause?.reason == "holiday" }
             #expect(try await next.record(of: id)?.state == .pending)
@@ -99,7 +99,7 @@ struct GatewayVerbTests {
     func reloading() async throws {
         let refusing = ScriptedSender { _ in Samples.refusal(403, .invalidProviderToken) }
         let gateway = sampleGateway(store: store, sender: refusing, clock: clock)
-        try await withRunning(gateway) {
+        try await withRunning(gateway) { () async throws in
             let id = try #require(await gateway.accept(Samples.request()).admittedID)
             await store.waitUntilSettled(1)
             guard case .open(let reason, _, _) = gateway.apps[0].lanes[0].circuit else {
@@ -121,7 +121,7 @@ struct GatewayVerbTests {
     func spreading() async throws {
         let sender = ScriptedSender()
         let gateway = sampleGateway(store: store, sender: sender, clock: clock)
-        try await withRunning(gateway) {
+        try await withRunning(gateway) { () async throws in
             let inquiries = (0..<10 as Range<UInt64>).map {
                 Inquiry(Samples.request(device: $0))
             }
@@ -146,7 +146,7 @@ struct GatewayVerbTests {
     func verbs() async throws {
         let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
         let token = Samples.deviceToken()
-        try await withRunning(gateway) {
+        try await withRunning(gateway) { () async throws in
             #expect(try await gateway.device(token).isEmpty)
             #expect(try await gateway.report([.foreground], of: token) == .unknownDevice)
             let sent = try #require(await gateway.accept(Samples.request()).admittedID)
@@ -188,7 +188,7 @@ struct GatewayVerbTests {
         let gateway = Gateway(
             configuration: configuration, store: store, sender: sender, clock: clock,
             logger: .silent)
-        try await withRunning(gateway) {
+        try await withRunning(gateway) { () async throws in
             _ = await gateway.accept(Samples.request())
             _ = await gateway.accept(Samples.request(.voip))
             await store.waitUntilSettled(2)

@@ -203,7 +203,11 @@ final class MemoryRows: WakeRows {
     }
 
     func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int {
-        let old = marks.values.filter { $0.mark.expiresAt <= now }.prefix(limit)
+        let old = marks.values.filter { $0.mark.expiresAt <= now }.sorted {
+            $0.mark.expiresAt == $1.mark.expiresAt
+                ? $0.mark.key.lexicographicallyPrecedes($1.mark.key)
+                : $0.mark.expiresAt < $1.mark.expiresAt
+        }.prefix(limit)
         for entry in old { marks[entry.mark.key] = nil }
         return old.count
     }

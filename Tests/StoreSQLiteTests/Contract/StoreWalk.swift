@@ -306,14 +306,14 @@ struct StoreWalk {
 
 @Suite("The SQLite store does what the specification does", .timeLimit(.minutes(3)))
 struct StoreWalkTests {
-    @Test("A random life has the same answers in both", arguments: 1...12 as ClosedRange<UInt64>)
+    @Test("A random life has the same answers in both", arguments: 1...6 as ClosedRange<UInt64>)
     func walk(seed: UInt64) async throws {
         try await withTemporaryFolder { folder in
             let file = try SQLiteWakeStore(
                 path: folder + "/store.sqlite", durability: .normal,
                 cachedDevices: seed.isMultiple(of: 2) ? 4 : 1_000)
             var walk = StoreWalk([InMemoryWakeStore(), file], seed: seed)
-            try await walk.walk(steps: 800)
+            try await walk.walk(steps: 500)
             #expect(walk.verbs.count >= 14, "seed \(seed)")
             try file.close()
         }

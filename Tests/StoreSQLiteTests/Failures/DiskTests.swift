@@ -62,7 +62,7 @@ struct DiskTests {
         defer { disk.remove() }
         let store = try SQLiteWakeStore(path: disk.folder + "/store.sqlite")
         let gateway = sampleGateway(store: store, sender: ScriptedSender())
-        try await withRunning(gateway) {
+        try await withRunning(gateway) { () async throws in
             let first = try #require(
                 await gateway.accept(Samples.request(device: 1)).admittedID)
             let ballast = disk.folder + "/ballast"
