@@ -82,7 +82,7 @@ struct ChaosTests {
         try await withTemporaryFolder { folder in
             let ledger = Ledger(seed: seed)
             let accepted = Mutex<Set<WakeID>>([])
-            let clock = FastClock(factor: 4_000)
+            let clock = FastClock(factor: 400)
             for life in 0..<6 {
                 try await live(
                     folder, ledger, clock, seed: seed * 100 + UInt64(life), accepted: accepted)
