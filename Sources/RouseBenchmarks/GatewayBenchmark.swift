@@ -12,6 +12,7 @@ struct GatewayBenchmark: AsyncParsableCommand {
             The gateway in one process and nghttpd in another share both processors. Batches are \
             handed to the gateway in process; each answer means that its batch is on disk \
             (SQLite, WAL, synchronous=FULL). The end is when every wake's outcome is on disk too.
+            Each wake goes to another device, whose budget is asked, debited and kept.
             """)
 
     @OptionGroup var options: BenchmarkOptions
@@ -22,11 +23,15 @@ struct GatewayBenchmark: AsyncParsableCommand {
     @Option(help: "Wakes of one batch.")
     var batch = 1000
 
+    @Option(help: "Devices that the wakes go to; fewer than wakes makes some of them wait.")
+    var devices = 100_000
+
     func run() async throws {
         let bench = try Bench()
         defer { bench.clear() }
         let results = try Self.measure(
-            options, wakes: wakes ?? Self.wakes(options), batch: max(1, batch), on: bench)
+            options, wakes: wakes ?? Self.wakes(options), batch: max(1, batch),
+            devices: max(1, devices), on: bench)
         if options.json {
             try JSONOutput.print(results)
         } else {
@@ -37,7 +42,8 @@ struct GatewayBenchmark: AsyncParsableCommand {
     static func wakes(_ options: BenchmarkOptions) -> Int { options.quick ? 5000 : 50_000 }
 
     static func measure(
-        _ options: BenchmarkOptions, wakes: Int, batch: Int, on bench: Bench
+        _ options: BenchmarkOptions, wakes: Int, batch: Int, devices: Int = 100_000,
+        on bench: Bench
     ) throws -> [GatewayResult] {
         let server = try MeasuredServer.start(.nghttpd, on: bench, processor: nil)
         var samples: [TransportKind: [GatewaySample]] = [:]
@@ -51,7 +57,7 @@ struct GatewayBenchmark: AsyncParsableCommand {
                     RunGateway.name,
                     GatewayTask(
                         transport: kind, port: server.port, authorityPath: server.authorityPath,
-                        wakes: wakes, batch: batch),
+                        wakes: wakes, batch: batch, devices: devices),
                     processor: nil)
                 sample.serverCPUSeconds = server.cpuSeconds - before
                 samples[kind, default: []].append(sample)
@@ -85,6 +91,7 @@ struct GatewayTask: Codable {
     let authorityPath: String
     let wakes: Int
     let batch: Int
+    let devices: Int
 }
 
 /// What came of it.

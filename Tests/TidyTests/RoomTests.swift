@@ -18,7 +18,7 @@ struct RoomTests {
         "AppAudit": ["FoundationEssentials", "Glibc", "PayloadRules"],
         "Gateway": [
             "Darwin", "Glibc", "Logging", "Musl", "PayloadRules", "ServiceLifecycle",
-            "Synchronization", "WakeModel",
+            "Synchronization", "WakeBudget", "WakeModel",
         ],
         "LoopKit": ["Glibc", "HeapModule", "PushTransport", "Synchronization", "WakeModel"],
         "CurlTransport": [
@@ -33,7 +33,8 @@ struct RoomTests {
             "Synchronization", "WakeModel",
         ],
         "StoreSQLite": [
-            "Darwin", "Foundation", "GRDB", "Gateway", "Glibc", "Musl", "PayloadRules", "WakeModel",
+            "Darwin", "GRDB", "GRDBSQLite", "Gateway", "Glibc", "Musl", "PayloadRules",
+            "Synchronization", "WakeBudget", "WakeModel",
         ],
         "AdminAPI": [
             "Crypto", "Foundation", "Gateway", "HTTPTypes", "Hummingbird", "HummingbirdCore",
