@@ -75,7 +75,7 @@ step "First start"
 rouse apns-simulator --port 2197 --folder /srv/stand-in >/dev/null 2>&1 &
 stand_in=$!
 within 10 test -s /srv/stand-in/ca.pem || fail "the stand-in did not start"
-install -o root -g rouse -m 0640 /srv/stand-in/AuthKey_LOCALKEY01.p8 /srv/stand-in/ca.pem /etc/rouse/
+install -o rouse -g rouse -m 0400 /srv/stand-in/AuthKey_LOCALKEY01.p8 /srv/stand-in/ca.pem /etc/rouse/
 cat >>"${configuration}" <<YAML
 api-keys:
   - name: test
@@ -92,6 +92,7 @@ YAML
 mkdir -p /etc/systemd/system/rouse.service.d
 printf '[Service]\nWatchdogSec=3s\n' >/etc/systemd/system/rouse.service.d/watchdog.conf
 expect "the gateway's user can use it" runuser -u rouse -- rouse doctor --offline --config "${configuration}"
+expect "and nothing about it is doubtful" grep '0 wrong, 0 warnings' /tmp/out
 expect "it starts, and systemctl returns when it listens" systemctl enable --now rouse
 expect "it answers at once" answers
 expect "its status says where" is "$(property StatusText)" 'The gateway listens on 127.0.0.1:8080.'
