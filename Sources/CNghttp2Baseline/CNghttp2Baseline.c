@@ -22,7 +22,7 @@ static Clocks read_clocks(void) {
     struct timespec cpu;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
     return (Clocks){
-        .wall = monotonic_nanoseconds(),
+        .wall = Nghttp2Connection_now(),
         .cpu = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec,
     };
 }
@@ -72,11 +72,11 @@ static bool run_both(int epoll, Connection *connections, const CNghttp2BaselineS
                      CNghttp2BaselineResult *result) {
     const uint32_t count = settings->connections;
     for (uint32_t index = 0; index < count; index++) {
-        Connection_begin(&connections[index], settings->warmUpPushes, NULL);
+        Nghttp2Connection_begin(&connections[index], settings->warmUpPushes, NULL);
     }
     if (!run_phase(epoll, connections, count)) return false;
     for (uint32_t index = 0; index < count; index++) {
-        Connection_begin(&connections[index], settings->pushesPerConnection,
+        Nghttp2Connection_begin(&connections[index], settings->pushesPerConnection,
                          settings->latencies + index * settings->pushesPerConnection);
     }
     const Clocks before = read_clocks();
@@ -99,12 +99,12 @@ bool CNghttp2Baseline_run(const CNghttp2BaselineSettings *settings,
     uint32_t opened = 0;
     bool isDone = context && connections && epoll >= 0;
     while (isDone && opened < settings->connections) {
-        isDone = Connection_open(&connections[opened], context, settings, opened + 1) &&
+        isDone = Nghttp2Connection_open(&connections[opened], context, settings, opened + 1) &&
                  watch(epoll, &connections[opened]);
         opened++;
     }
     isDone = isDone && run_both(epoll, connections, settings, result);
-    for (uint32_t index = 0; index < opened; index++) Connection_close(&connections[index]);
+    for (uint32_t index = 0; index < opened; index++) Nghttp2Connection_close(&connections[index]);
     free(connections);
     if (epoll >= 0) close(epoll);
     SSL_CTX_free(context);

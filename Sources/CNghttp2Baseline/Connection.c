@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t monotonic_nanoseconds(void) {
+uint64_t Nghttp2Connection_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -58,7 +58,7 @@ static int on_close(nghttp2_session *session, int32_t stream, uint32_t code, voi
     if (!exchange) return 0;
     if (code == NGHTTP2_NO_ERROR && exchange->status == 200) connection->accepted++;
     if (connection->latencies) {
-        const uint64_t taken = monotonic_nanoseconds() - exchange->startedAt;
+        const uint64_t taken = Nghttp2Connection_now() - exchange->startedAt;
         connection->latencies[connection->finished] = (uint32_t)(taken / 1000);
     }
     connection->finished++;
@@ -101,7 +101,7 @@ static bool start(Connection *connection) {
     connection->fields[3].valuelen = strlen(path);
     connection->fields[connection->fieldCount - 1].value = (uint8_t *)exchange->apnsID;
     connection->started++;
-    exchange->startedAt = connection->latencies ? monotonic_nanoseconds() : 0;
+    exchange->startedAt = connection->latencies ? Nghttp2Connection_now() : 0;
     const nghttp2_data_provider body = {.source.fd = (int)place, .read_callback = read_body};
     return nghttp2_submit_request(connection->session, NULL, connection->fields,
                                   connection->fieldCount, &body,
@@ -208,7 +208,7 @@ static bool open_tls(Connection *connection, SSL_CTX *context) {
            fcntl(connection->socket, F_SETFL, O_NONBLOCK) == 0;
 }
 
-bool Connection_open(Connection *connection, SSL_CTX *context,
+bool Nghttp2Connection_open(Connection *connection, SSL_CTX *context,
                      const CNghttp2BaselineSettings *settings, uint64_t identity) {
     const uint32_t count = settings->streamsPerConnection;
     *connection = (Connection){.settings = settings, .socket = -1, .identity = identity};
@@ -222,7 +222,7 @@ bool Connection_open(Connection *connection, SSL_CTX *context,
     return open_tls(connection, context) && open_session(connection);
 }
 
-void Connection_close(Connection *connection) {
+void Nghttp2Connection_close(Connection *connection) {
     nghttp2_session_del(connection->session);
     SSL_free(connection->tls);
     if (connection->socket >= 0) close(connection->socket);
@@ -231,7 +231,7 @@ void Connection_close(Connection *connection) {
     free(connection->staged);
 }
 
-void Connection_begin(Connection *connection, uint64_t wanted, uint32_t *latencies) {
+void Nghttp2Connection_begin(Connection *connection, uint64_t wanted, uint32_t *latencies) {
     connection->wanted = wanted;
     connection->started = connection->finished = connection->accepted = 0;
     connection->latencies = latencies;

@@ -50,16 +50,16 @@ typedef struct Connection {
 } Connection;
 
 // Connects and shakes hands, waiting for both. To be closed whatever comes back.
-bool Connection_open(Connection *connection, SSL_CTX *context,
+bool Nghttp2Connection_open(Connection *connection, SSL_CTX *context,
                      const CNghttp2BaselineSettings *settings, uint64_t identity);
-void Connection_close(Connection *connection);
+void Nghttp2Connection_close(Connection *connection);
 // Forgets the last phase's counts; nothing may be in flight.
-void Connection_begin(Connection *connection, uint64_t wanted, uint32_t *latencies);
+void Nghttp2Connection_begin(Connection *connection, uint64_t wanted, uint32_t *latencies);
 // Starts as many requests as may be, and writes what there is. False when the connection broke.
 bool Connection_write(Connection *connection);
 // Acts on all that has come. False when the connection broke.
 bool Connection_read(Connection *connection);
 // Monotonic nanoseconds.
-uint64_t monotonic_nanoseconds(void);
+uint64_t Nghttp2Connection_now(void);
 
 #endif

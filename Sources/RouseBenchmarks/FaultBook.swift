@@ -2,6 +2,7 @@
 
 import PushTransport
 import Synchronization
+import WakeModel
 
 /// What a client was told of each push of one phase, to be held against what the server saw.
 final class FaultBook: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
+import WakeModel
 
 /// One kind of trouble at a time, and then all of them together.
 struct FaultPhase {

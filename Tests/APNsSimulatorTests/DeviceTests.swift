@@ -130,7 +130,7 @@ struct DeviceTests {
             #expect(simulator.fates(of: token).map(\.label)[1...] == ["expired", "undecided"])
             simulator.advanceDevices(bySeconds: 2)
             #expect(simulator.fates(of: token).map(\.label)[1...] == ["expired", "expired"])
-            #expect(simulator.fates(of: token)[2].decidedAt?.sinceStart == 7200 + 3600)
+            #expect(simulator.fates(of: token)[2].decidedAt?.sinceStart == 10_800)
 
             // A sleeping device takes priority 10 at once, and 5 when it wakes.
             simulator.apply(.online(true), to: token)

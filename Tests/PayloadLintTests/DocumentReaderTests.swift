@@ -28,6 +28,7 @@ struct DocumentReaderTests {
             ("{\"Simulator Target Bundle\":\"x\",\"aps\":{}}", .apns),
             ("{\"h\\u0065aders\":{},\"payload\":{}}", .request),
             ("headers: {}\npayload: {}\n", .request), ("aps: {}\n", .payload),
+            ("\u{feff}headers: {}\npayload: {}\n", .request),
         ])
     func kinds(text: String, kind: InputKind) {
         #expect(Self.read(text).kind == kind)
@@ -105,6 +106,25 @@ struct DocumentReaderTests {
             item.places.place(ofOffset: offset)
                 == .offset(Array(text.utf8).firstIndex(of: 0x64, from: 30)))
         #expect(item.places.editableRange(0..<1) == nil)
+    }
+
+    @Test(
+        "JSON in the wrong encoding is not taken for YAML, and stays as it is",
+        arguments: [
+            [0xef, 0xbb, 0xbf] + Array(#"{"aps":{"content-available":1}}"#.utf8),
+            [0xef, 0xbb, 0xbf] + Array(#"{"headers":{},"payload":{"v":1}}"#.utf8),
+            Array(#"{"aps":{"v":1}}"#.utf8.flatMap { [0, $0] }),
+            Array(#"{"aps":{"v":1}}"#.utf8.flatMap { [$0, 0] }),
+        ] as [[UInt8]])
+    func wrongEncoding(bytes: [UInt8]) throws {
+        let reader = DocumentReader(assumptions: PushAssumptions(), forcedKind: nil)
+        for name in ["a.json", "a"] {
+            let document = reader.read(bytes, name: name)
+            #expect(document.faults.isEmpty)
+            let draft = try #require(document.item).draft
+            #expect(draft.payload == bytes)
+            #expect(PushValidator().report(on: draft).diagnostics.map(\.rule) == ["G005"])
+        }
     }
 
     @Test("a line is never YAML")

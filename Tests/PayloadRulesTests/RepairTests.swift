@@ -150,7 +150,7 @@ struct RepairTests {
         arguments: [UInt64](41...44))
     func randomRepairs(seed: UInt64) {
         var pushes = RandomPushes(seed: seed)
-        for index in 0..<1_500 {
+        for index in PropertyRounds.few(300) {
             var draft = pushes.draft()
             let original = draft.payload
             let includesUnsafe = index.isMultiple(of: 2)

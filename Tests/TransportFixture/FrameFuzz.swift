@@ -33,15 +33,15 @@ struct FrameFuzz {
         else { return }
         sessions += 1
         var open: [UInt32: UInt32] = [:]
-        var lastStream = 1
+        let before = started
         var isBroken = false
         hear(Frame.settings([(3, 1000)]), in: session)
         for step in 0..<Self.stepsPerSession where !isBroken {
             switch random.below(10) {
             case 0...3: isBroken = !start(UInt32(step), on: session, with: block, open: &open)
             case 4...6:
-                lastStream += random.below(4) == 0 ? 2 : 0
-                isBroken = !hear(frame(upTo: lastStream + 8), in: session)
+                guard started > before else { continue }
+                isBroken = !hear(frame(upTo: 2 * (started - before) - 1), in: session)
             case 7: isBroken = !write(session)
             case 8: cancelOne(on: session, open: &open)
             default: if random.below(4) == 0 { _ = CHTTP2Session_ping(session) }
@@ -72,7 +72,7 @@ struct FrameFuzz {
     }
 
     private mutating func text(upTo limit: Int) -> [UInt8] {
-        (0..<random.below(limit) + 1).map { _ in UInt8(0x21 + random.below(0x5e)) }
+        [UInt8](repeating: UInt8(0x21 + random.below(0x5e)), count: random.below(limit) + 1)
     }
 
     /// False when the session broke.
@@ -150,44 +150,59 @@ struct FrameFuzz {
         return true
     }
 
+    /// A frame about one of the streams up to `last`; one in 40 has a byte changed.
     private mutating func frame(upTo last: Int) -> [UInt8] {
-        let stream = 1 + 2 * random.below(last / 2 + 1)
-        var bytes = honestFrame(stream: stream)
-        if random.below(12) == 0 {
+        var bytes = honestFrame(stream: 1 + 2 * random.below((last + 1) / 2))
+        if random.below(40) == 0 {
             bytes[random.below(bytes.count)] = UInt8(random.below(256))
         }
         return bytes
     }
 
     private mutating func honestFrame(stream: Int) -> [UInt8] {
-        switch random.below(14) {
-        case 0...3: return Frame.make(1, flags: 5, stream: stream, [0x88])
-        case 4:
+        switch random.below(16) {
+        case 0...4: return Frame.make(1, flags: 5, stream: stream, [0x88])
+        case 5...6:
             let value = text(upTo: random.below(6) == 0 ? 6000 : 100)
             return Frame.make(
                 1, flags: 4, stream: stream, [0x8c] + Frame.literal("apns-id", value))
                 + Frame.make(0, flags: 1, stream: stream, text(upTo: 120))
-        case 5: return Frame.make(0, stream: stream, text(upTo: 5000))
-        case 6:
-            return Frame.make(1, stream: stream, [0x88])
-                + Frame.make(
-                    9, flags: UInt8(random.below(2) * 4), stream: stream,
-                    Frame.literal("date", text(upTo: 120)))
-        case 7: return Frame.make(3, stream: stream, Frame.number(random.below(14)))
+        case 7: return Frame.make(0, stream: stream, text(upTo: 5000))
         case 8:
-            return Frame.settings([
-                (UInt8(random.below(7)), [0, 1, 30, 4096, 65_535, 1 << 20][random.below(6)])
-            ])
-        case 9: return Frame.make(6, text(upTo: 1) + [UInt8](repeating: 7, count: 7))
-        case 10: return Frame.make(8, stream: random.below(2) * stream, Frame.number(1000))
-        case 11:
-            guard random.below(8) == 0 else { return Frame.make(4, flags: 1) }
-            return Frame.make(
+            // One in 16 does not end.
+            return Frame.make(1, flags: 1, stream: stream, [0x88])
+                + Frame.make(
+                    9, flags: random.below(16) == 0 ? 0 : 4, stream: stream,
+                    Frame.literal("date", text(upTo: 120)))
+        case 9: return Frame.make(3, stream: stream, Frame.number(random.below(14)))
+        case 10: return setting()
+        case 11: return Frame.make(6, [UInt8](repeating: 7, count: 8))
+        case 12: return Frame.make(8, stream: random.below(2) * stream, Frame.number(1000))
+        case 13: return Frame.make(1, flags: 4, stream: stream, [0x08, 3, 0x31, 0x30, 0x33])
+        case 14: return Frame.make(0xbb, stream: stream, text(upTo: 40))
+        default: return rareFrame(stream: stream)
+        }
+    }
+
+    private mutating func setting() -> [UInt8] {
+        switch random.below(3) {
+        case 0: Frame.settings([(1, [0, 64, 4096, 1 << 20][random.below(4)])])
+        case 1: Frame.settings([(3, [1, 10, 1000][random.below(3)])])
+        default: Frame.settings([(4, [0, 100, 65_535, 1 << 20][random.below(4)])])
+        }
+    }
+
+    /// What ends most sessions.
+    private mutating func rareFrame(stream: Int) -> [UInt8] {
+        switch random.below(16) {
+        case 0:
+            Frame.make(
                 7,
                 Frame.number(random.below(80)) + Frame.number(random.below(14))
                     + text(upTo: 400))
-        case 12: return Frame.make(1, flags: 4, stream: stream, [0x08, 3, 0x31, 0x30, 0x33])
-        default: return Frame.make(UInt8(random.below(20)), stream: stream, text(upTo: 40))
+        case 1: Frame.make(UInt8(random.below(20)), stream: stream, text(upTo: 40))
+        case 2: Frame.settings([(UInt8(random.below(8)), Int(random.next() % (1 << 32)))])
+        default: Frame.make(6, flags: 1, [UInt8](repeating: 9, count: 8))
         }
     }
 }

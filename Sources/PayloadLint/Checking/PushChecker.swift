@@ -28,7 +28,9 @@ struct PushChecker: Sendable {
         report(document.faults, in: text, &result)
         guard let item = document.item else { return result }
         let report = validator.report(on: item.draft)
-        let isUnreadable = report.diagnostics.contains { Self.unreadable.contains($0.rule) }
+        let isUnreadable =
+            item.draft.payload.count > WakeValidator.maximumReadBytes
+            || report.diagnostics.contains { Self.unreadable.contains($0.rule) }
         if !report.pushTypeIsInferred || !isUnreadable {
             result.pushType = report.pushType
             result.isInferred = report.pushTypeIsInferred
