@@ -21,7 +21,7 @@ struct AdminAPITests {
             let digest = SHA256.hash(data: Array(secret.utf8))
                 .map { String(format: "%02x", $0) }.joined()
             return AdminConfiguration(
-                authentication: .keys([try APIKey(name: "backend", sha256: digest)]))
+                authentication: .keys(KeyRing([try APIKey(name: "backend", sha256: digest)])))
         }
     }
 

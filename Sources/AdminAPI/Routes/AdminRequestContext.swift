@@ -6,7 +6,7 @@ import NIOCore
 /// What a request carries along through the routes.
 struct AdminRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The connection, for its event loop's timers.
+    /// The connection, for interim answers.
     let channel: any Channel
     /// The key that the caller showed; `nil` where none is asked for.
     var caller: APIKey?

@@ -3,7 +3,6 @@
 import Gateway
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import WakeModel
 
 /// `POST /v1/wakes` and `GET /v1/wakes/{id}`.
@@ -11,12 +10,31 @@ struct WakeRoutes {
     /// How long a caller is asked to wait when the store cannot be written, in seconds.
     static let unavailablePauseSeconds = 5
 
-    let gateway: Gateway
-    let configuration: AdminConfiguration
+    let services: Services
 
-    func add(to group: RouterGroup<AdminRequestContext>) {
-        group.post("wakes") { request, context in try await post(request, context) }
-        group.get("wakes/{id}") { _, context in try await get(context) }
+    private var gateway: Gateway { services.gateway }
+
+    var routes: [Route] {
+        [
+            Route(
+                .post, "/v1/wakes", .scope(.wake),
+                Operation(
+                    id: "createWake", summary: "Ask for a wake",
+                    body: .json(.anyObject(), limit: services.configuration.bodyByteCount),
+                    answers: [Operation.Answer(202, "The wake is on disk.", .anyObject())],
+                    problems: [
+                        .invalidWake, .unknownApp, .ambiguousEnvironment, .idempotencyConflict,
+                        .overloaded, .unavailable,
+                    ])
+            ) { request, context in try await post(request, context) },
+            Route(
+                .get, "/v1/wakes/{id}", .scope(.read),
+                Operation(
+                    id: "getWake", summary: "What became of a wake",
+                    answers: [Operation.Answer(200, "Its history.", .anyObject())],
+                    problems: [.notFound, .unavailable])
+            ) { _, context in try await get(context) },
+        ]
     }
 
     // MARK: Taking
@@ -24,44 +42,16 @@ struct WakeRoutes {
     private func post(
         _ request: Request, _ context: AdminRequestContext
     ) async throws -> Response {
-        try checkMediaType(request)
-        let text = try await body(of: request, context)
+        let (text, _) = try await request.readBody(
+            limit: services.configuration.bodyByteCount, context)
         let now = gateway.now
         let body = try WakeBody(text, now: now)
         let mark = try IdempotencyMark.make(
             request.headers, caller: context.callerName, body: text,
-            expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
+            expiresAt: now.advanced(bySeconds: Int64(services.configuration.idempotencySeconds)))
         let acceptance = await gateway.accept(
             body.request, environment: body.environment, idempotency: mark)
         return try answer(acceptance)
-    }
-
-    private func checkMediaType(_ request: Request) throws(Problem) {
-        guard let type = request.headers[.contentType] else { return }
-        let essence = type.prefix { $0 != ";" }.lowercased()
-        guard essence.trimmingSuffix(while: { $0 == " " }) == JSONValue.mediaType else {
-            throw Problem(.unsupportedMediaType, "Send Content-Type: application/json.")
-        }
-    }
-
-    /// Reads the body within its limits of size and time. A body that takes too long ends the
-    /// connection: whoever sends it so does not wait for an answer.
-    private func body(
-        of request: Request, _ context: AdminRequestContext
-    ) async throws -> [UInt8] {
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }),
-            length > configuration.bodyByteCount
-        {
-            throw Problem(
-                .bodyTooLarge, "The body has more than \(configuration.bodyByteCount) bytes.")
-        }
-        let channel = context.channel
-        let timer = channel.eventLoop.scheduleTask(
-            in: .seconds(Int64(configuration.bodySeconds))
-        ) { channel.close(promise: nil) }
-        defer { timer.cancel() }
-        let buffer = try await request.body.collect(upTo: configuration.bodyByteCount)
-        return Array(buffer.readableBytesView)
     }
 
     private func answer(_ acceptance: Acceptance) throws(Problem) -> Response {
@@ -112,14 +102,5 @@ struct WakeRoutes {
         }
         guard let record else { throw Problem(.notFound, "No wake has this id.") }
         return record.json.response(status: .ok)
-    }
-}
-
-extension StringProtocol {
-    /// The text without the characters at its end that fulfil the condition.
-    fileprivate func trimmingSuffix(while condition: (Character) -> Bool) -> SubSequence {
-        var end = endIndex
-        while end > startIndex, condition(self[index(before: end)]) { end = index(before: end) }
-        return self[..<end]
     }
 }

@@ -33,9 +33,9 @@ struct Problem: Error {
         return problem
     }
 
-    /// The document as an answer.
-    var response: Response {
-        let document = JSONValue.object([
+    /// The document.
+    var document: JSONValue {
+        .object([
             ("type", .string(code.type)),
             ("title", .string(code.title)),
             ("status", .integer(Int64(code.status))),
@@ -43,7 +43,11 @@ struct Problem: Error {
             ("detail", .string(detail)),
             ("diagnostics", diagnostics.isEmpty ? nil : .array(diagnostics.map(\.json))),
         ])
-        return document.response(
+    }
+
+    /// The document as an answer.
+    var response: Response {
+        document.response(
             status: HTTPResponse.Status(code: code.status), mediaType: Self.mediaType,
             headers: headers)
     }

@@ -6,10 +6,15 @@ import NIOCore
 
 /// A JSON text to be written. Members keep their order, so that answers are stable to the byte;
 /// members without a value are left out.
-indirect enum JSONValue {
+indirect enum JSONValue: Sendable {
     case string(String)
     case integer(Int64)
+    /// A number with a fraction, which must be finite.
+    case number(Double)
     case boolean(Bool)
+    case null
+    /// JSON text as it stands.
+    case raw([UInt8])
     case array([JSONValue])
     case object([(String, JSONValue?)])
 
@@ -25,6 +30,9 @@ indirect enum JSONValue {
         switch self {
         case .string(let text): Self.append(text, to: &bytes)
         case .integer(let number): bytes.append(contentsOf: String(number).utf8)
+        case .number(let number): bytes.append(contentsOf: "\(number)".utf8)
+        case .raw(let text): bytes.append(contentsOf: text)
+        case .null: bytes.append(contentsOf: "null".utf8)
         case .boolean(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
         case .array(let elements):
             bytes.append(UInt8(ascii: "["))

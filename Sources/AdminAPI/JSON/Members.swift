@@ -10,6 +10,21 @@ struct Members {
         values = Dictionary(uniqueKeysWithValues: members.members.map { ($0.name, $0.value) })
     }
 
+    /// Reads a body that must be one object. Throws ``Problem`` with `malformed-body`.
+    init(parsing text: [UInt8]) throws(Problem) {
+        do throws(JSONMembers.Fault) {
+            self.init(try JSONMembers(text))
+        } catch {
+            throw Problem(.malformedBody, "\(error.problem), at byte \(error.offset).")
+        }
+    }
+
+    /// Whether the member is there.
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The bytes of a member as they stand; `nil` when it is missing.
+    func raw(_ name: String) -> ArraySlice<UInt8>? { values[name] }
+
     /// Refuses a member that is not among `names`: it is most likely misspelt.
     func check(names: Set<String>) throws(InvalidField) {
         guard let unknown = values.keys.sorted().first(where: { !names.contains($0) }) else {
@@ -52,6 +67,38 @@ struct Members {
                 field: name, problem: "is not a whole number", remedy: "Write digits only.")
         }
         return number
+    }
+
+    /// A whole number within a range, or `nil` when the member is missing.
+    func integer(
+        _ name: String, in range: ClosedRange<Int64>
+    ) throws(InvalidField) -> Int64? {
+        guard let number = try integer(name) else { return nil }
+        guard range.contains(number) else {
+            throw InvalidField(
+                field: name, problem: "is not from \(range.lowerBound) to \(range.upperBound)",
+                remedy: "Give a number in that range.")
+        }
+        return number
+    }
+
+    /// `true` or `false`, or `nil` when the member is missing.
+    func boolean(_ name: String) throws(InvalidField) -> Bool? {
+        guard let value = values[name] else { return nil }
+        switch String(decoding: value, as: UTF8.self) {
+        case "true": return true
+        case "false": return false
+        default:
+            throw InvalidField(
+                field: name, problem: "is neither true nor false",
+                remedy: "Write true or false, without quotes.")
+        }
+    }
+
+    /// A point of time of RFC 3339, or `nil` when the member is missing.
+    func instant(_ name: String) throws(InvalidField) -> WallInstant? {
+        guard let text = try string(name) else { return nil }
+        return try WallInstant(rfc3339: text, field: name)
     }
 
     /// One of a few words, or `nil` when the member is missing.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import WakeModel
 
 /// The body of `POST /v1/wakes`, parsed.
@@ -29,12 +28,7 @@ struct WakeBody {
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
     init(_ text: [UInt8], now: WallInstant) throws(Problem) {
-        let members: Members
-        do throws(JSONMembers.Fault) {
-            members = Members(try JSONMembers(text))
-        } catch {
-            throw Problem(.malformedBody, "\(error.problem), at byte \(error.offset).")
-        }
+        let members = try Members(parsing: text)
         do throws(InvalidField) {
             try members.check(names: Self.names)
             environment = try members.choice("environment")
@@ -65,8 +59,8 @@ struct WakeBody {
         _ members: Members, now: WallInstant
     ) throws(InvalidField) -> Expiration? {
         let ttl = try members.integer("ttl_seconds")
-        let text = try members.string("expires_at")
-        switch (ttl, text) {
+        let instant = try members.instant("expires_at")
+        switch (ttl, instant) {
         case (nil, nil):
             return nil
         case (0, nil):
@@ -78,26 +72,12 @@ struct WakeBody {
                     remedy: "Give seconds from now, not a point of time.")
             }
             return .at(now.advanced(bySeconds: ttl))
-        case (nil, let text?):
-            return .at(try instant(text))
+        case (nil, let instant?):
+            return .at(instant)
         case (.some, .some):
             throw InvalidField(
                 field: "expires_at", problem: "stands beside ttl_seconds",
                 remedy: "Give one of the two.")
         }
-    }
-
-    private static func instant(_ text: String) throws(InvalidField) -> WallInstant {
-        let whole = Date.ISO8601FormatStyle()
-        let fractional = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        guard
-            let date = (try? Date(text, strategy: whole)) ?? (try? Date(text, strategy: fractional))
-        else {
-            throw InvalidField(
-                field: "expires_at", problem: "is not a time of RFC 3339",
-                remedy: "Write it as 2026-11-21T09:34:00Z.")
-        }
-        return WallInstant(
-            millisecondsSinceEpoch: Int64((date.timeIntervalSince1970 * 1000).rounded()))
     }
 }
