@@ -30,7 +30,7 @@ public struct AdminAPI: Sendable {
         self.logger = logger
         services = Services(
             gateway: gateway, configuration: configuration, metrics: AdminMetrics(metrics),
-            connections: ConnectionCount(), audit: AuditLog(logger))
+            connections: ConnectionCount(), streams: ConnectionCount(), audit: AuditLog(logger))
     }
 
     /// The server as a service: it listens until it is shut down gracefully, then answers the

@@ -12,7 +12,7 @@ struct Members {
 
     /// Reads a body that must be one object. Throws ``Problem`` with `malformed-body`.
     init(parsing text: [UInt8]) throws(Problem) {
-        do throws(JSONMembers.Fault) {
+        do throws(JSONFault) {
             self.init(try JSONMembers(text))
         } catch {
             throw Problem(.malformedBody, "\(error.problem), at byte \(error.offset).")
@@ -103,7 +103,7 @@ struct Members {
 
     /// One of a few words, or `nil` when the member is missing.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(
-        _ name: String
+        _ name: String, _ type: Choice.Type = Choice.self
     ) throws(InvalidField) -> Choice? {
         guard let word = try string(name) else { return nil }
         guard let choice = Choice(rawValue: word) else {

@@ -15,7 +15,7 @@ enum Metric: String, CaseIterable, Sendable {
     case queueAge = "rouse_queue_oldest_due_age_seconds"
     case inFlight = "rouse_wakes_in_flight"
     case intakeQueue = "rouse_intake_queue_depth"
-    case webhookQueue = "rouse_webhook_queue_depth"
+    case webhooks = "rouse_webhook_deliveries_total"
     case dueLag = "rouse_due_lag_seconds"
     case requestLatency = "rouse_http_request_seconds"
     case apnsLatency = "rouse_apns_request_seconds"
@@ -27,6 +27,7 @@ enum Metric: String, CaseIterable, Sendable {
     case commitTime = "rouse_store_commit_seconds"
     case commitRows = "rouse_store_commit_rows"
     case ready = "rouse_ready"
+    case circuitOpen = "rouse_app_circuit_open"
     case droppedSeries = "rouse_metrics_dropped_series_total"
 
     /// How Prometheus reads it.
@@ -40,7 +41,7 @@ enum Metric: String, CaseIterable, Sendable {
         switch self {
         case .dueLag, .requestLatency, .apnsLatency, .commitTime, .commitRows: .histogram
         case .accepted, .decisions, .ended, .refused, .budgetDeferrals, .coalesced,
-            .droppedSeries:
+            .webhooks, .droppedSeries:
             .counter
         default: .gauge
         }
@@ -59,7 +60,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .queueAge: "How long the longest due wake has waited for room."
         case .inFlight: "Wakes that are claimed and not yet settled."
         case .intakeQueue: "Requests that wait to be written."
-        case .webhookQueue: "Webhook events that wait for delivery."
+        case .webhooks: "Webhook events, by what became of their delivery."
         case .dueLag: "Time from a wake's due time until it was handed to the transport."
         case .requestLatency: "Time to answer a request, by route."
         case .apnsLatency: "Time from claiming a wake until APNs answered."
@@ -70,6 +71,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .providerTokenAge: "Age of the provider token in use."
         case .commitTime: "Time of one transaction of the store."
         case .commitRows: "Rows written by one transaction of the store."
+        case .circuitOpen: "1 when an app is held back because APNs refuses what it sends."
         case .ready: "1 when the gateway is ready, as /readyz tells."
         case .droppedSeries: "Series that were not kept because there were too many."
         }

@@ -9,6 +9,8 @@ import WakeModel
 struct Problem: Error {
     /// The media type of problem documents.
     static let mediaType = "application/problem+json"
+    /// How long a caller is asked to wait when the store cannot be written, in seconds.
+    static let unavailablePauseSeconds = 5
 
     let code: ProblemCode
     /// This occurrence, in words without secrets.

@@ -54,11 +54,36 @@ struct HealthRoutes {
         let metrics = services.metrics
         metrics.set(.ready, services.gateway.readiness.isReady ? 1 : 0)
         metrics.set(.httpConnections, Double(services.connections.value))
+        metrics.set(.eventStreams, Double(services.streams.value))
+        await setGatewayGauges()
         var headers = HTTPFields()
         headers[.contentType] = PrometheusText.mediaType
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody(
                 byteBuffer: ByteBuffer(string: PrometheusText.page(of: metrics.registry))))
+    }
+
+    /// Where the store does not answer, these keep what they had: readiness tells of it.
+    private func setGatewayGauges() async {
+        guard let stats = try? await services.gateway.stats() else { return }
+        let metrics = services.metrics
+        metrics.set(.queueDepth, Double(stats.unended))
+        metrics.set(.inFlight, Double(stats.inFlight))
+        metrics.set(.intakeQueue, Double(stats.intakeQueue))
+        for (kind, milliseconds) in stats.oldestDueMilliseconds {
+            metrics.set(.queueAge, Double(milliseconds) / 1000, [("kind", kind.rawValue)])
+        }
+        for app in services.gateway.apps {
+            for lane in app.lanes {
+                metrics.set(
+                    .circuitOpen, lane.circuit == .closed ? 0 : 1,
+                    [
+                        ("app", app.app.bundleID.value),
+                        ("environment", app.app.environment.rawValue),
+                        ("kind", lane.kind.rawValue),
+                    ])
+            }
+        }
     }
 }

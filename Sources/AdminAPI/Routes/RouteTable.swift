@@ -12,7 +12,12 @@ struct RouteTable: Sendable {
         access = AccessControl(authentication: services.configuration.authentication)
         var routes: [Route] = []
         routes += WakeRoutes(services: services).routes
+        routes += BatchRoutes(services: services).routes
         routes += ValidateRoutes(services: services).routes
+        routes += DeviceRoutes(services: services).routes
+        routes += ReceiptRoutes(services: services).routes
+        routes += FeedRoutes(services: services).routes
+        routes += AppRoutes(services: services).routes
         routes += HealthRoutes(services: services).routes
         let table = routes
         routes.append(OpenAPIRoute(documented: table).route)

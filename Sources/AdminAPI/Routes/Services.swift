@@ -9,6 +9,8 @@ struct Services: Sendable {
     let configuration: AdminConfiguration
     let metrics: AdminMetrics
     let connections: ConnectionCount
+    /// Event streams that are open.
+    let streams: ConnectionCount
     /// Where changes that a caller makes are written, a line each.
     let audit: AuditLog
 }

@@ -71,7 +71,7 @@ struct ValidateRoutes {
     private static func headers(_ members: Members) throws(InvalidField) -> [PushDraft.Header] {
         guard let value = members.raw("headers") else { return [] }
         let fields: JSONMembers
-        do throws(JSONMembers.Fault) {
+        do throws(JSONFault) {
             fields = try JSONMembers(Array(value))
         } catch {
             throw InvalidField(

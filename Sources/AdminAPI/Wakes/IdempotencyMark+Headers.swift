@@ -11,10 +11,11 @@ extension IdempotencyMark {
 
     private static let name = HTTPField.Name("idempotency-key")
 
-    /// The mark of a request, or `nil` when it has no `Idempotency-Key`. Keys of different callers
-    /// are different keys.
+    /// The mark of a request, or of one item of a batch; `nil` when there is no `Idempotency-Key`.
+    /// Keys of different callers are different keys, and so are the places in a batch.
     static func make(
-        _ headers: HTTPFields, caller: String, body: [UInt8], expiresAt: WallInstant
+        _ headers: HTTPFields, caller: String, item: Int? = nil, body: [UInt8],
+        expiresAt: WallInstant
     ) throws(Problem) -> IdempotencyMark? {
         guard let name, let key = headers[name] else { return nil }
         guard !key.isEmpty, key.utf8.count <= maximumKeyLength else {
@@ -24,8 +25,9 @@ extension IdempotencyMark {
                     problem: "does not have 1 to \(maximumKeyLength) characters",
                     remedy: "Use a random UUID for each request."))
         }
-        // The zero byte, which is in no header, keeps caller and key apart.
-        let owned = Array(caller.utf8) + [0] + Array(key.utf8)
+        // The zero byte, which is in no header, keeps the parts apart.
+        var owned = Array(caller.utf8) + [0] + Array(key.utf8)
+        if let item { owned += [0] + Array("\(item)".utf8) }
         return IdempotencyMark(
             key: Array(SHA256.hash(data: owned)), request: Array(SHA256.hash(data: body)),
             expiresAt: expiresAt)
