@@ -14,6 +14,12 @@ public struct DayPlan: Hashable, Sendable {
         public var at: WallInstant
         /// What.
         public var event: DeviceEvent
+
+        /// One moment of a plan.
+        public init(at: WallInstant, event: DeviceEvent) {
+            self.at = at
+            self.event = event
+        }
     }
 
     /// Minutes of a day.

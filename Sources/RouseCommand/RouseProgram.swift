@@ -61,7 +61,7 @@ struct RootCommand: AsyncParsableCommand {
         version: RouseVersion.current,
         subcommands: [
             ServeCommand.self, PushCommand.self, ProbeCommand.self, TokenCommand.self,
-            ValidateCommand.self, RulesCommand.self, AuditCommand.self, SimulateCommand.self,
+            ValidateCommand.self, RulesCommand.self, AuditCommand.self,
             SimulatorCommand.self, DoctorCommand.self,
         ])
 }

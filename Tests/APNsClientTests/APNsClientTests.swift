@@ -60,10 +60,14 @@ struct APNsClientTests {
         }
     }
 
-    @Test("every push kind arrives with exactly its fields and its body, and is accepted")
-    func bytes() async throws {
+    @Test(
+        "every push kind arrives with exactly its fields and its body, and is accepted",
+        arguments: TransportKind.allCases)
+    func bytes(over transport: TransportKind) async throws {
         let tokens = try Samples.tokens()
-        try await withClient(authentication: .providerToken(tokens)) { client, simulator in
+        try await withClient(
+            authentication: .providerToken(tokens), over: transport
+        ) { client, simulator in
             for (kind, fields) in Self.kinds {
                 let id = APNsID.generate()
                 let outcome = try await client.send(push(kind, id: id))
@@ -78,7 +82,10 @@ struct APNsClientTests {
                 expected["apns-push-type"] = kind
                 expected["apns-id"] = id.description
                 expected["user-agent"] = "rouse"
-                expected["content-length"] = "\(Samples.payload.count)"
+                // HTTP/2 frames say where a body ends; libcurl says its length all the same.
+                if transport == .curl {
+                    expected["content-length"] = "\(Samples.payload.count)"
+                }
                 let actual = Dictionary(
                     received.headers.map { ($0.name, $0.value) }, uniquingKeysWith: { $0 + $1 })
                 #expect(actual == expected, "\(kind)")

@@ -86,8 +86,13 @@ extension APNsSimulator {
         return transport
     }
 
-    func client(_ authentication: APNsClient.Authentication) throws -> APNsClient {
-        try APNsClient(.init(transport: transport, authentication: authentication))
+    func client(
+        _ authentication: APNsClient.Authentication, over kind: TransportKind = .native
+    ) throws -> APNsClient {
+        var configuration = APNsClient.Configuration(
+            transport: transport, authentication: authentication)
+        configuration.transportKind = kind
+        return try APNsClient(configuration)
     }
 }
 
@@ -95,13 +100,14 @@ extension APNsSimulator {
 func withClient(
     _ configuration: APNsSimulator.Configuration = .init(),
     authentication: APNsClient.Authentication? = nil,
+    over kind: TransportKind = .native,
     _ body: (APNsClient, APNsSimulator) async throws -> Void
 ) async throws {
     let simulator = try await APNsSimulator.start(configuration)
     let result: Result<Void, any Error>
     do {
         let client = try simulator.client(
-            authentication ?? .providerToken(try Samples.tokens()))
+            authentication ?? .providerToken(try Samples.tokens()), over: kind)
         do {
             result = .success(try await body(client, simulator))
         } catch {

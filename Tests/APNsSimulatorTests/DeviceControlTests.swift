@@ -111,7 +111,7 @@ struct DeviceControlTests {
         ])
     func events(json: String, event: DeviceEvent) throws {
         let document = try JSONDecoder().decode(EventDocument.self, from: Data(json.utf8))
-        #expect(try document.event() == event)
+        #expect(try document.deviceEvent() == event)
     }
 
     @Test(

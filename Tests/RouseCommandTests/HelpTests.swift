@@ -11,7 +11,7 @@ struct HelpTests {
     @Test(
         "is what the golden files say (ROUSE_REGENERATE_GOLDEN=1 writes them anew)",
         arguments: [
-            "root", "serve", "push", "probe", "token", "validate", "rules", "audit", "simulate",
+            "root", "serve", "push", "probe", "token", "validate", "rules", "audit",
             "apns-simulator", "doctor",
         ])
     func help(command: String) async throws {

@@ -25,7 +25,7 @@ extension ControlRouter {
             }
             return Self.json(pushes.map(FateDocument.init))
         case ("POST", "events"):
-            let event = try Self.parse(EventDocument.self, body).event()
+            let event = try Self.parse(EventDocument.self, body).deviceEvent()
             guard state.devices.apply(event, to: token) else { return Response(status: 404) }
         default: return Response(status: 404)
         }

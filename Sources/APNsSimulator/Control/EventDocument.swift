@@ -11,7 +11,7 @@ struct EventDocument: Codable {
     var percent: Int?
 
     /// The event, or what is wrong with the document.
-    func event() throws(InvalidField) -> DeviceEvent {
+    func deviceEvent() throws(InvalidField) -> DeviceEvent {
         switch event {
         case "online": .online(try state())
         case "charging": .charging(try state())

@@ -75,7 +75,8 @@ extension AppRules {
                 The channel manager cannot be made: missingBackgroundMode, missingEntitlement or \
                 missingPushServerEnvironment.
                 """,
-            from: [.pushToTalkApps], fix: "Add the capabilities Push to Talk and Push Notifications.",
+            from: [.pushToTalkApps],
+            fix: "Add the capabilities Push to Talk and Push Notifications.",
             check: halfConfiguredPushToTalk),
     ]
 

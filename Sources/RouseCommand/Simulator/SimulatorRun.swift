@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
+import DeviceModel
 import Foundation
 import Logging
 import ServiceLifecycle
