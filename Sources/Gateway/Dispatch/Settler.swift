@@ -16,24 +16,20 @@ final class Settler: Sendable {
 
     private let state = Mutex(State())
     private let bell = Bell()
-    private let store: any WakeStore
-    private let watch: StoreWatch
     private let clock: any GatewayClock
     private let limits: GatewayLimits
     private let logger: Logger
-    private let onSettled: @Sendable (Int) -> Void
+    private let write: @Sendable ([Settlement]) async -> SettleAnswer?
 
-    /// A settler into `store`. `onSettled` is told how many settlements each transaction wrote.
+    /// A settler that hands each batch to `write`, which answers `nil` when the store failed.
     init(
-        store: any WakeStore, watch: StoreWatch, clock: any GatewayClock, limits: GatewayLimits,
-        logger: Logger, onSettled: @escaping @Sendable (Int) -> Void
+        clock: any GatewayClock, limits: GatewayLimits, logger: Logger,
+        write: @escaping @Sendable ([Settlement]) async -> SettleAnswer?
     ) {
-        self.store = store
-        self.watch = watch
         self.clock = clock
         self.limits = limits
         self.logger = logger
-        self.onSettled = onSettled
+        self.write = write
     }
 
     /// Queues settlements; may be called from any thread. The queue is bounded by the number of
@@ -41,6 +37,12 @@ final class Settler: Sendable {
     func settle(_ settlements: [Settlement]) {
         guard !settlements.isEmpty else { return }
         state.withLock { $0.queue.append(contentsOf: settlements) }
+        bell.ring()
+    }
+
+    /// Queues one settlement; may be called from any thread.
+    func settle(_ settlement: Settlement) {
+        state.withLock { $0.queue.append(settlement) }
         bell.ring()
     }
 
@@ -54,13 +56,15 @@ final class Settler: Sendable {
     /// fails, it gives up: the leases lapse, and the next start takes the wakes back.
     func run() async {
         while true {
-            let (batch, isClosed) = state.withLock { ($0.queue, $0.isClosed) }
+            let (batch, isClosed) = state.withLock { state in
+                (Array(state.queue.prefix(limits.settleBatchCount)), state.isClosed)
+            }
             if batch.isEmpty {
                 if isClosed { return }
                 await bell.wait()
-            } else if await write(batch) {
+            } else if let answer = await write(batch) {
                 state.withLock { $0.queue.removeFirst(batch.count) }
-                onSettled(batch.count)
+                log(batch, answer)
             } else if isClosed {
                 return
             } else {
@@ -69,19 +73,11 @@ final class Settler: Sendable {
         }
     }
 
-    private func write(_ batch: [Settlement]) async -> Bool {
-        do throws(StoreFailure) {
-            let verdicts = try await watch.observe { () async throws(StoreFailure) in
-                try await store.settle(batch)
-            }
-            for (settlement, verdict) in zip(batch, verdicts) where verdict == .stale {
-                logger.info(
-                    "a result came after its lease had lapsed and was not recorded",
-                    metadata: ["wake": "\(settlement.ticket.id)"])
-            }
-            return true
-        } catch {
-            return false
+    private func log(_ batch: [Settlement], _ answer: SettleAnswer) {
+        for (settlement, verdict) in zip(batch, answer.verdicts) where verdict == .stale {
+            logger.info(
+                "a result came after its lease had lapsed and was not recorded",
+                metadata: ["wake": "\(settlement.ticket.id)"])
         }
     }
 

@@ -1,40 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PayloadRules
+public import WakeBudget
 public import WakeModel
 
-/// A valid wake that the gateway has decided to take, and its times.
+/// A valid wake on its way into the store, with what its caller says beside it.
 public struct NewWake: Sendable {
-    /// Its name, and its `apns-id`.
-    public let id: WakeID
     /// What was asked for, found valid.
     public let wake: ValidWake
     /// The environment of its device token.
     public let environment: APNsEnvironment
-    /// When it was accepted.
+    /// When it came in.
     public let acceptedAt: WallInstant
-    /// When it may be sent at the earliest.
-    public let dueAt: WallInstant
-    /// From when on it is never sent any more.
-    public let deadline: WallInstant
+    /// Not to be sent before this instant, whatever the budget allows; `nil` for no such wish.
+    public let notBefore: WallInstant?
+    /// How much it matters. Calls have none.
+    public let urgency: Urgency
+    /// How it merges into a wake that waits.
+    public let coalescing: Coalescing
+    /// Random bits for its id, of which 62 are used.
+    public let entropy: UInt64
 
     /// Spells out one wake.
     public init(
-        id: WakeID, wake: ValidWake, environment: APNsEnvironment, acceptedAt: WallInstant,
-        dueAt: WallInstant, deadline: WallInstant
+        wake: ValidWake, environment: APNsEnvironment, acceptedAt: WallInstant,
+        notBefore: WallInstant? = nil, urgency: Urgency = .normal,
+        coalescing: Coalescing = .replace, entropy: UInt64
     ) {
-        self.id = id
         self.wake = wake
         self.environment = environment
         self.acceptedAt = acceptedAt
-        self.dueAt = dueAt
-        self.deadline = deadline
+        self.notBefore = notBefore
+        self.urgency = urgency
+        self.coalescing = coalescing
+        self.entropy = entropy
     }
 
     /// The app it is for.
     public var app: AppIdentity {
         AppIdentity(bundleID: wake.bundleID, environment: environment)
     }
+
+    /// The lane it belongs to.
+    public var lane: Lane { Lane(app: app, kind: wake.kind) }
 }
 
 /// What makes two requests the same request: the client's key, and a digest of what it asked.
@@ -74,23 +82,31 @@ public struct AdmittedWake: Hashable, Sendable {
     public let id: WakeID
     /// When it was accepted.
     public let acceptedAt: WallInstant
-    /// From when on it is never sent any more.
+    /// From when on it is never sent any more, as was known when it was accepted.
     public let deadline: WallInstant
+    /// What the budget decided.
+    public let decision: WakeDecision
+    /// Whether an earlier request was this one already.
+    public let isRepeated: Bool
 
     /// Spells out one receipt.
-    public init(id: WakeID, acceptedAt: WallInstant, deadline: WallInstant) {
+    public init(
+        id: WakeID, acceptedAt: WallInstant, deadline: WallInstant, decision: WakeDecision,
+        isRepeated: Bool = false
+    ) {
         self.id = id
         self.acceptedAt = acceptedAt
         self.deadline = deadline
+        self.decision = decision
+        self.isRepeated = isRepeated
     }
 }
 
 /// A store's answer to one submission.
 public enum Admission: Hashable, Sendable {
-    /// The wake is kept, and will end in exactly one recorded outcome.
+    /// The wake is kept, and will end, or has ended, in exactly one recorded outcome; or it is
+    /// one that was kept before, and nothing new is.
     case admitted(AdmittedWake)
-    /// The same key and the same body came before: this is that wake, and nothing new is kept.
-    case repeated(AdmittedWake)
     /// The same key came before with another body; nothing is kept.
     case conflict
 }

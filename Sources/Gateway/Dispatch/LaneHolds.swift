@@ -46,6 +46,22 @@ struct LaneHolds: Sendable {
         }
     }
 
+    /// Whether the lane is held back, a probe or not.
+    func isHeld(_ lane: Lane) -> Bool { !holds.isEmpty && holds[lane] != nil }
+
+    /// How the lane stands.
+    func circuit(of lane: Lane) -> Circuit {
+        guard let hold = holds[lane] else { return .closed }
+        return hold.isProbing
+            ? .probing(reason: hold.reason, since: hold.since)
+            : .open(reason: hold.reason, since: hold.since, probeAt: hold.probeAt)
+    }
+
+    /// Ends the holds of these lanes: whatever they were refused for may have been mended.
+    mutating func reset(_ lanes: [Lane]) {
+        for lane in lanes { holds[lane] = nil }
+    }
+
     /// When, after `now`, the next held lane may send its probe.
     func nextProbe(after now: WallInstant) -> WallInstant? {
         holds.values.filter { !$0.isProbing && $0.probeAt > now }.map(\.probeAt).min()

@@ -10,6 +10,12 @@ public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringCon
     case claimed
     /// Ended: APNs took it.
     case sent
+    /// Ended: another wake carries it, and shares its outcome with it.
+    case coalesced
+    /// Ended: the app came to the foreground and synced by itself.
+    case superseded
+    /// Ended: it must not be sent.
+    case suppressed
     /// Ended: its deadline came first.
     case expired
     /// Ended: APNs refused it.
@@ -18,6 +24,8 @@ public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringCon
     case undeliverable
     /// Ended: given up.
     case failed
+    /// Ended: somebody asked for it.
+    case cancelled
 
     /// Whether nothing more will happen to it.
     public var isEnd: Bool { self != .pending && self != .claimed }
@@ -30,6 +38,12 @@ public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringCon
 public enum WakeEnd: Hashable, Sendable {
     /// APNs answered 200; with the key for Apple's delivery log when it gave one (sandbox).
     case sent(apnsUniqueID: String?)
+    /// Another wake carries it.
+    case coalesced(into: WakeID)
+    /// The app was in the foreground and synced by itself.
+    case superseded
+    /// It must not be sent.
+    case suppressed(WakeSuppression)
     /// The deadline came before it could be sent.
     case expired
     /// APNs refused it, for a reason that trying again does not mend.
@@ -38,15 +52,21 @@ public enum WakeEnd: Hashable, Sendable {
     case undeliverable(Refusal)
     /// It was given up.
     case failed(FailureCause)
+    /// Somebody asked for it.
+    case cancelled
 
     /// The state that says the same in one word.
     public var state: WakeState {
         switch self {
         case .sent: .sent
+        case .coalesced: .coalesced
+        case .superseded: .superseded
+        case .suppressed: .suppressed
         case .expired: .expired
         case .rejected: .rejected
         case .undeliverable: .undeliverable
         case .failed: .failed
+        case .cancelled: .cancelled
         }
     }
 }
@@ -72,6 +92,11 @@ public struct Refusal: Hashable, Sendable {
         self.init(
             status: rejection.status, reason: rejection.reason,
             tokenDeadSince: rejection.timestamp)
+    }
+
+    /// What follows from it: by the reason's row in the table, else by the status.
+    public var advice: RejectionReason.Advice {
+        reason?.advice(status: status) ?? .forUnknownReason(status: status)
     }
 }
 

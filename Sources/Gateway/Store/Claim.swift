@@ -37,6 +37,8 @@ public struct Claim: Hashable, Sendable {
     public let collapseID: CollapseID?
     /// From when on the wake is never sent any more.
     public let deadline: WallInstant
+    /// When it was due.
+    public let dueAt: WallInstant
     /// How many earlier attempts may have reached APNs.
     public let tries: Int
     /// The reason of the last refusal, if the wake was refused before.
@@ -50,7 +52,7 @@ public struct Claim: Hashable, Sendable {
     public init(
         ticket: Ticket, app: AppIdentity, kind: WakeKind, deviceToken: DeviceToken,
         payload: [UInt8], expiration: Expiration, collapseID: CollapseID?, deadline: WallInstant,
-        tries: Int, previousReason: RejectionReason?, claimedAt: WallInstant,
+        dueAt: WallInstant, tries: Int, previousReason: RejectionReason?, claimedAt: WallInstant,
         leaseUntil: WallInstant
     ) {
         self.ticket = ticket
@@ -61,6 +63,7 @@ public struct Claim: Hashable, Sendable {
         self.expiration = expiration
         self.collapseID = collapseID
         self.deadline = deadline
+        self.dueAt = dueAt
         self.tries = tries
         self.previousReason = previousReason
         self.claimedAt = claimedAt

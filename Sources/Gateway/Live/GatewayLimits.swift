@@ -6,6 +6,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var intakeQueueCount = 10_000
     /// The most wakes that share one transaction at intake.
     public var intakeBatchCount = 512
+    /// The most settlements that share one transaction.
+    public var settleBatchCount = 1_000
     /// The most wakes claimed in one transaction.
     public var claimBatchCount = 500
     /// The most wakes claimed and not yet settled.
@@ -14,10 +16,6 @@ public struct GatewayLimits: Hashable, Sendable {
     public var voipReserveCount = 400
     /// How long a lease lasts. A send must be answered, or given up, within it.
     public var leaseSeconds = 120
-    /// How long after its acceptance a VoIP wake may still be sent: a late call is worse than none.
-    public var voipQueueSeconds = 10
-    /// The longest that a background wake is kept: a stale hint is worthless.
-    public var backgroundHoldSeconds = 86_400
     /// How often a wake may be tried by attempts that may have reached APNs.
     public var triesCount = 12
     /// The first pause after an attempt that did not reach APNs; it doubles from there.
@@ -32,6 +30,16 @@ public struct GatewayLimits: Hashable, Sendable {
     public var housekeepingMilliseconds = 1_000
     /// The most wakes expired or taken back in one step.
     public var housekeepingBatchCount = 1_000
+    /// The most rows of a kind that are pruned in one step.
+    public var pruneBatchCount = 500
+    /// The pause between two steps while there is more to prune.
+    public var prunePauseMilliseconds = 20
+    /// The pause after everything was pruned.
+    public var pruneIdleMilliseconds = 10_000
+    /// The most callers that wait for the outcome of a wake.
+    public var outcomeWaiterCount = 10_000
+    /// The most readers of the stream of outcomes.
+    public var eventSubscriberCount = 100
     /// The pause after the store failed, before it is asked again.
     public var storePauseMilliseconds = 250
     /// How long a shutdown waits for answers before it gives sends up.
@@ -44,6 +52,10 @@ public struct GatewayLimits: Hashable, Sendable {
     func check() {
         precondition(intakeQueueCount > 0 && intakeBatchCount > 0, "Intake limits begin at 1.")
         precondition(claimBatchCount > 0, "A claim takes at least one wake.")
+        precondition(settleBatchCount > 0, "A settling takes at least one wake.")
+        precondition(
+            pruneBatchCount > 0 && prunePauseMilliseconds > 0 && pruneIdleMilliseconds > 0,
+            "Pruning takes at least one row, and pauses begin at 1.")
         precondition(
             voipReserveCount >= 0 && voipReserveCount < inFlightCount,
             "The VoIP reserve must leave room for background wakes.")
