@@ -60,7 +60,8 @@ struct RootCommand: AsyncParsableCommand {
             """,
         version: RouseVersion.current,
         subcommands: [
-            ServeCommand.self, PushCommand.self, ProbeCommand.self, TokenCommand.self,
+            ServeCommand.self, KeysCommand.self, StatusCommand.self, SendCommand.self,
+            WakeCommand.self, DeviceCommand.self, AuditStoreCommand.self, PushCommand.self, ProbeCommand.self, TokenCommand.self,
             ValidateCommand.self, RulesCommand.self, AuditCommand.self,
             SimulatorCommand.self, DoctorCommand.self,
         ])
