@@ -21,16 +21,19 @@ public struct AdminAPI: Sendable {
     private let services: Services
     private let logger: Logger
 
-    /// An API for this gateway, which counts its requests in `metrics`.
+    /// An API for this gateway, which counts its requests in `metrics`; `readings` is asked for
+    /// more whenever somebody reads them.
     public init(
         configuration: AdminConfiguration, gateway: Gateway,
-        metrics: MetricsRegistry = MetricsRegistry(), logger: Logger
+        metrics: MetricsRegistry = MetricsRegistry(), logger: Logger,
+        readings: @escaping @Sendable () -> [MetricReading] = { [] }
     ) {
         self.configuration = configuration
         self.logger = logger
         services = Services(
             gateway: gateway, configuration: configuration, metrics: AdminMetrics(metrics),
-            connections: ConnectionCount(), streams: ConnectionCount(), audit: AuditLog(logger))
+            connections: ConnectionCount(), streams: ConnectionCount(), audit: AuditLog(logger),
+            readings: readings)
     }
 
     /// The server as a service: it listens until it is shut down gracefully, then answers the

@@ -12,7 +12,6 @@ import WakeModel
 struct APIBench {
     let gateway: Gateway
     let sender: ScriptedSender
-    let store: WatchfulStore
     var configuration: AdminConfiguration
     let keys: [Scope: KeySecret]
 
@@ -21,8 +20,7 @@ struct APIBench {
         rate: RequestRate? = nil
     ) throws {
         self.sender = sender
-        store = WatchfulStore(InMemoryWakeStore())
-        gateway = sampleGateway(store: store, sender: sender, limits: limits)
+        gateway = sampleGateway(store: InMemoryWakeStore(), sender: sender, limits: limits)
         var keys: [Scope: KeySecret] = [:]
         for (index, scope) in Scope.allCases.enumerated() {
             keys[scope] = KeySecret((UInt64(index), 1, 2, 3))

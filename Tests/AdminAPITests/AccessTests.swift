@@ -15,7 +15,7 @@ struct AccessTests {
             Services(
                 gateway: bench.gateway, configuration: bench.configuration,
                 metrics: AdminMetrics(MetricsRegistry()), connections: ConnectionCount(),
-                streams: ConnectionCount(), audit: AuditLog(.silent))
+                streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
         ).routes
         try await bench.serve { caller in
             for route in routes where route.path != "/v1/events" {

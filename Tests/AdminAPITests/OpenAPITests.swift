@@ -14,7 +14,7 @@ struct OpenAPITests {
             Services(
                 gateway: bench.gateway, configuration: bench.configuration,
                 metrics: AdminMetrics(MetricsRegistry()), connections: ConnectionCount(),
-                streams: ConnectionCount(), audit: AuditLog(.silent))
+                streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
         ).routes
         var document: [String: Any] = [:]
         try await bench.serve { caller in

@@ -37,9 +37,9 @@ struct ReceiptsBody {
         do throws(InvalidField) {
             try members.check(names: ["id", "apns_id", "launched_at", "synced"])
             // A wake's id is its apns-id, so that the app can say what it has got.
-            let id = try members.string("id") ?? members.requiredString("apns_id")
+            let name = members.has("id") ? "id" : "apns_id"
             return Receipt(
-                id: try WakeID(id), launchedAt: try members.instant("launched_at"),
+                id: try WakeID(members.requiredString(name)), launchedAt: try members.instant("launched_at"),
                 hasSynced: try members.boolean("synced") ?? false)
         } catch {
             throw Problem(error)

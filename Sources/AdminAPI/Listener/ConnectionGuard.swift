@@ -5,6 +5,7 @@ import HummingbirdCore
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
 
 /// Keeps one connection within its limits, as far as neither NIO nor Hummingbird does it.
 ///

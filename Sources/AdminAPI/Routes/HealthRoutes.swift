@@ -4,6 +4,7 @@ import Gateway
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import WakeModel
 
 /// `GET /healthz` and `GET /readyz`, open to everybody, and `GET /metrics`.
 struct HealthRoutes {
@@ -55,6 +56,9 @@ struct HealthRoutes {
         metrics.set(.ready, services.gateway.readiness.isReady ? 1 : 0)
         metrics.set(.httpConnections, Double(services.connections.value))
         metrics.set(.eventStreams, Double(services.streams.value))
+        for reading in services.readings() {
+            metrics.set(reading.metric, reading.value, reading.labels)
+        }
         await setGatewayGauges()
         var headers = HTTPFields()
         headers[.contentType] = PrometheusText.mediaType

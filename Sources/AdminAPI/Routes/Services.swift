@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
-import Logging
 
 /// What the routes work with.
 struct Services: Sendable {
@@ -13,22 +12,6 @@ struct Services: Sendable {
     let streams: ConnectionCount
     /// Where changes that a caller makes are written, a line each.
     let audit: AuditLog
-}
-
-/// One line for each change that somebody made through the API or by a reload: who, what, to what.
-public struct AuditLog: Sendable {
-    private let logger: Logger
-
-    /// An audit log that writes to this logger, at `notice`.
-    public init(_ logger: Logger) { self.logger = logger }
-
-    /// Notes a change. `subject` is what it was done to, never a device token.
-    public func note(_ change: String, by actor: String, to subject: String) {
-        logger.notice(
-            "audit",
-            metadata: [
-                "change": "\(change)", "by": "\(actor.isEmpty ? "anybody" : actor)",
-                "subject": "\(subject)",
-            ])
-    }
+    /// What else is read for the metrics.
+    let readings: @Sendable () -> [MetricReading]
 }

@@ -3,6 +3,7 @@
 import Gateway
 import HTTPTypes
 import PayloadRules
+import WakeModel
 
 /// A wake that the gateway took, as an answer tells it.
 struct AcceptedWake {

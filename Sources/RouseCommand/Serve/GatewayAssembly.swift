@@ -44,15 +44,16 @@ struct GatewayAssembly {
         var api = AdminConfiguration(authentication: authentication)
         api.tls = tls
         let isListening = Mutex(false)
+        let reloader = Reloader(
+            reread: reread, gateway: gateway, webhooks: webhooks, authentication: authentication,
+            tls: tls, clients: clients, logger: logger)
         let server = AdminAPI(
-            configuration: api, gateway: gateway, metrics: metrics, logger: logger
+            configuration: api, gateway: gateway, metrics: metrics, logger: logger,
+            readings: { reloader.clients.readings }
         ).service(on: address) { bound in
             isListening.withLock { $0 = true }
             onListening(bound)
         }
-        let reloader = Reloader(
-            reread: reread, gateway: gateway, webhooks: webhooks, authentication: authentication,
-            tls: tls, clients: clients, logger: logger)
         let group = ServiceGroup(
             services: [gateway, webhooks, server, reloader],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
