@@ -79,7 +79,8 @@ public struct HTTPCaller: ~Copyable {
         _ = CCurlCaller_append_header(caller, "Expect:")
         let answer = perform(request)
         guard answer.code == 0 else {
-            let words = answer.isTooLarge ? "the answer is too large" : String(cString: answer.error)
+            let words =
+                answer.isTooLarge ? "the answer is too large" : String(cString: answer.error)
             throw Failure(description: words)
         }
         return Answer(

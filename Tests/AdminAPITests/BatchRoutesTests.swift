@@ -22,7 +22,8 @@ struct BatchRoutesTests {
             ]
             let text =
                 asLines
-                ? bodies.joined(separator: "\n") + "\n\n" : "[" + bodies.joined(separator: " , ") + "]"
+                ? bodies.joined(separator: "\n") + "\n\n"
+                : "[" + bodies.joined(separator: " , ") + "]"
             let answer = try await caller.send(
                 "POST", "/v1/wakes/batch", text, as: .wake,
                 headers: ["Content-Type": asLines ? "application/x-ndjson" : "application/json"])

@@ -65,7 +65,8 @@ struct ConnectionGuardTests {
             "POST /v1/wakes HTTP/1.1\r\nHost: localhost\r\n" + (try authorization(bench))
             + "Content-Type: application/json\r\n"
         try await bench.serve { caller in
-            let text = head + "Content-Length: 70000\r\n\r\n" + String(repeating: "x", count: 70_000)
+            let text =
+                head + "Content-Length: 70000\r\n\r\n" + String(repeating: "x", count: 70_000)
             try expectProblem(
                 try await HTTPExchange.raw(Array(text.utf8), port: caller.port), .bodyTooLarge)
             let chunk = "2000\r\n\(String(repeating: "x", count: 0x2000))\r\n"

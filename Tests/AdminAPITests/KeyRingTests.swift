@@ -8,7 +8,8 @@ import WakeModel
 @Suite("API keys")
 struct KeyRingTests {
     private func key(
-        _ name: String, _ secret: KeySecret, _ scopes: Set<Scope> = [.wake], rate: RequestRate? = nil
+        _ name: String, _ secret: KeySecret, _ scopes: Set<Scope> = [.wake],
+        rate: RequestRate? = nil
     ) throws -> APIKey {
         try APIKey(name: name, sha256: secret.sha256, scopes: scopes, rate: rate)
     }

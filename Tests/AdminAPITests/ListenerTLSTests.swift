@@ -56,7 +56,9 @@ struct ListenerTLSTests {
             ["-sS", "-m", "10", "--cacert", certificate, "https://127.0.0.1:\(port)/healthz"])
     }
 
-    @Test("curl trusts the certificate; after a reload it gets the new one; a bad file changes nothing")
+    @Test(
+        "curl trusts the certificate; after a reload it gets the new one; a bad file changes nothing"
+    )
     func reload() async throws {
         let folder = try Folder()
         let first = try await folder.makeCertificate("first")

@@ -29,7 +29,8 @@ struct TokenBucketTests {
         #expect(bucket.take(at: .max) == nil)
     }
 
-    @Test("In any stretch no more than burst and rate together, whatever the calls", arguments: 0..<8)
+    @Test(
+        "In any stretch no more than burst and rate together, whatever the calls", arguments: 0..<8)
     func bound(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let perSecond = Int.random(in: 1...1_000, using: &generator)

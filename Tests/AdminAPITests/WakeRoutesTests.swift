@@ -144,7 +144,8 @@ struct WakeRoutesTests {
         }
     }
 
-    @Test("A second wake waits, a third merges; both say why, and the first of them can be cancelled")
+    @Test(
+        "A second wake waits, a third merges; both say why, and the first of them can be cancelled")
     func decisions() async throws {
         try await APIBench().serve { caller in
             _ = try await caller.wake()
@@ -191,7 +192,8 @@ struct WakeRoutesTests {
             #expect(seen == ids.reversed())
             let token = Samples.deviceToken(3).hex
             let one = try await caller.send("GET", "/v1/wakes?device=\(token)", as: .read).json()
-            #expect((one["wakes"] as? [[String: Any]])?.compactMap { $0["id"] as? String } == [ids[2]])
+            #expect(
+                (one["wakes"] as? [[String: Any]])?.compactMap { $0["id"] as? String } == [ids[2]])
             for query in [
                 "state=gone", "state=sent,,failed", "device=xyz", "cursor=1", "limit=0",
                 "limit=1001", "environment=sandbox", "app=a%20b",

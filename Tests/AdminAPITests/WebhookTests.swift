@@ -89,7 +89,8 @@ struct WebhookTests {
         let id = try #require(post.headers["webhook-id"])
         #expect(event["id"] as? String == id)
         let time = try #require(post.headers["webhook-timestamp"])
-        let key = SymmetricKey(data: try #require(Data(base64Encoded: String(Self.secret.dropFirst(6)))))
+        let key = SymmetricKey(
+            data: try #require(Data(base64Encoded: String(Self.secret.dropFirst(6)))))
         let mac = HMAC<SHA256>.authenticationCode(
             for: Array("\(id).\(time).".utf8) + post.body, using: key)
         #expect(post.headers["webhook-signature"] == "v1," + Data(mac).base64EncodedString())
@@ -120,7 +121,8 @@ struct WebhookTests {
                 now: start.advanced(bySeconds: WebhookSchedule.lifeSeconds)) == .done)
     }
 
-    @Test("Secrets that are too short or no Base64 are refused", arguments: ["", "short", "whsec_%"])
+    @Test(
+        "Secrets that are too short or no Base64 are refused", arguments: ["", "short", "whsec_%"])
     func secrets(secret: String) {
         #expect(throws: InvalidField.self) {
             try WebhookEndpoint(url: "https://example.com", secret: secret)

@@ -258,7 +258,8 @@ struct ConfigurationTests {
             ("tsl: {}", "tls"), ("tls: { certificate-file: a }", "both"),
             ("retention-days: 0", "retention-days"), ("budget: { hourly-send: 3 }", "hourly-sends"),
             ("budget: { hourly-sends: 13 }", "hourly-sends"),
-            ("webhook: { url: ftp://x }", "url"), ("webhook: { url: http://x, events: [outcom] }", "outcome"),
+            ("webhook: { url: ftp://x }", "url"),
+            ("webhook: { url: http://x, events: [outcom] }", "outcome"),
             ("api-keys: [{ name: a b, sha256: \(String(repeating: "0f", count: 32)) }]", "name"),
             (
                 "api-keys: [{ name: a, sha256: \(String(repeating: "0f", count: 32)), scopes: [red] }]",

@@ -9,7 +9,8 @@ struct ReloadTests {
         try await Rouse.run(
             "/usr/bin/curl",
             [
-                "-sS", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Authorization: Bearer \(key)",
+                "-sS", "-o", "/dev/null", "-w", "%{http_code}", "-H",
+                "Authorization: Bearer \(key)",
                 "\(base)/v1/apps",
             ]
         ).out
@@ -60,7 +61,10 @@ struct ReloadTests {
 
             try standIn.folder.write(yaml + "\nbugdet: {}\n", to: "rouse.yaml")
             let revoked = try await Rouse.run(
-                ["keys", "revoke", "--keys-file", standIn.folder.path + "/keys.json", "--name", "first"])
+                [
+                    "keys", "revoke", "--keys-file", standIn.folder.path + "/keys.json", "--name",
+                    "first",
+                ])
             #expect(revoked.status == 0, "\(revoked.all)")
             gateway.signal(SIGHUP)
             for _ in 0..<100 where !gateway.error.contains("the old one stays") {

@@ -23,8 +23,9 @@ struct AccessControl: Sendable {
         case .tooMany(let key, let seconds):
             throw Problem(
                 .rateLimited,
-                "The key \(key.name) makes more requests than its rate allows.")
-                .retrying(afterSeconds: seconds)
+                "The key \(key.name) makes more requests than its rate allows."
+            )
+            .retrying(afterSeconds: seconds)
         case .known(let key):
             guard key.scopes.allows(scope) else {
                 var problem = Problem(

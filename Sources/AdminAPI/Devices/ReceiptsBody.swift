@@ -39,7 +39,8 @@ struct ReceiptsBody {
             // A wake's id is its apns-id, so that the app can say what it has got.
             let name = members.has("id") ? "id" : "apns_id"
             return Receipt(
-                id: try WakeID(members.requiredString(name)), launchedAt: try members.instant("launched_at"),
+                id: try WakeID(members.requiredString(name)),
+                launchedAt: try members.instant("launched_at"),
                 hasSynced: try members.boolean("synced") ?? false)
         } catch {
             throw Problem(error)

@@ -16,7 +16,9 @@ struct ListenerChannel: ServerChildChannel {
     let tls: ListenerTLS?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        guard let context = tls?.current else { return base.setup(channel: channel, logger: logger) }
+        guard let context = tls?.current else {
+            return base.setup(channel: channel, logger: logger)
+        }
         let added = channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
         }

@@ -34,7 +34,8 @@ public final class ListenerTLS: Sendable {
             chain = try NIOSSLCertificate.fromPEMFile(certificatePath)
         } catch {
             throw InvalidField(
-                field: "tls.certificate-file", problem: "is no readable PEM file (\(certificatePath))",
+                field: "tls.certificate-file",
+                problem: "is no readable PEM file (\(certificatePath))",
                 remedy: "Name a file with the certificate first and its issuers behind it.")
         }
         guard !chain.isEmpty else {

@@ -96,7 +96,9 @@ struct Schema: Sendable {
     }
 
     /// An object with any members.
-    static func anyObject(_ description: String? = nil) -> Schema { make("object", description, []) }
+    static func anyObject(_ description: String? = nil) -> Schema {
+        make("object", description, [])
+    }
 
     /// An object whose members all look alike.
     static func map(of value: Schema, _ description: String? = nil) -> Schema {

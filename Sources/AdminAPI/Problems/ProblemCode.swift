@@ -52,7 +52,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     public var status: Int {
         switch self {
         case .malformedRequest, .malformedBody, .invalidField, .invalidWake, .unknownApp,
-            .ambiguousEnvironment: 400
+            .ambiguousEnvironment:
+            400
         case .unauthorized: 401
         case .forbidden: 403
         case .notFound: 404

@@ -68,8 +68,9 @@ struct FeedRoutes {
             }
             return EventStream(
                 events: events, pulseSeconds: configuration.eventPulseSeconds,
-                streams: services.streams)
-                .response
+                streams: services.streams
+            )
+            .response
         }
     }
 }

@@ -30,7 +30,8 @@ struct ReceiptRoutes {
                 }
                 let items = zip(receipts, answers).map { receipt, answer in
                     JSONValue.object([
-                        ("id", .string(receipt.id.description)), ("result", .string(answer.rawValue)),
+                        ("id", .string(receipt.id.description)),
+                        ("result", .string(answer.rawValue)),
                     ])
                 }
                 return JSONValue.object([("receipts", .array(items))]).response(status: .ok)
