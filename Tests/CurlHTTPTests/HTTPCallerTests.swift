@@ -35,7 +35,9 @@ struct HTTPCallerTests {
         #expect(!text.contains("Expect:"))
     }
 
-    @Test("Redirects are not followed, and every method goes out as it is", arguments: ["DELETE", "PUT"])
+    @Test(
+        "Redirects are not followed, and every method goes out as it is",
+        arguments: ["DELETE", "PUT"])
     func methods(method: String) throws {
         let server = try OneShotServer(
             "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")

@@ -49,7 +49,8 @@ struct RoomTests {
         ],
         "RouseCommand": [
             "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "ArgumentParser",
-            "CurlHTTP", "CurlTransport", "DeviceModel", "Foundation", "Gateway", "Glibc", "HTTP2Transport",
+            "CurlHTTP", "CurlTransport", "DeviceModel", "Foundation", "Gateway", "Glibc",
+            "HTTP2Transport",
             "Logging", "PayloadLint", "PayloadRules", "PushTransport", "ServiceLifecycle",
             "StoreSQLite", "Synchronization", "UnixSignals", "WakeBudget", "WakeModel",
             "WakeSimulation", "Yams",
