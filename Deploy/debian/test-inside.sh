@@ -8,7 +8,6 @@ export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
 readonly configuration=/etc/rouse/rouse.yaml
 readonly base=http://127.0.0.1:8080
-key=$(head --bytes=32 /dev/urandom | od -An -tx1 | tr -d ' \n')
 
 step() { printf '\n== %s\n' "$*"; }
 fail() {
@@ -77,9 +76,6 @@ stand_in=$!
 within 10 test -s /srv/stand-in/ca.pem || fail "the stand-in did not start"
 install -o rouse -g rouse -m 0400 /srv/stand-in/AuthKey_LOCALKEY01.p8 /srv/stand-in/ca.pem /etc/rouse/
 cat >>"${configuration}" <<YAML
-api-keys:
-  - name: test
-    sha256: $(printf %s "${key}" | sha256sum | cut -d' ' -f1)
 apps:
   - bundle-id: com.example.app
     environment: sandbox
@@ -89,6 +85,8 @@ apps:
 transport:
   proxy: none
 YAML
+key=$(runuser -u rouse -- rouse keys create --config "${configuration}" --name test 2>/tmp/out) \
+    || { cat /tmp/out; fail "a key for callers is made"; }
 mkdir -p /etc/systemd/system/rouse.service.d
 printf '[Service]\nWatchdogSec=3s\n' >/etc/systemd/system/rouse.service.d/watchdog.conf
 expect "the gateway's user can use it" runuser -u rouse -- rouse doctor --offline --config "${configuration}"
