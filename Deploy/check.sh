@@ -77,8 +77,9 @@ completion() { "${rouse}" --generate-completion-script "$1" >"${work}/completion
 check "Python's tools" python3 python_tools
 PATH=${work}/venv/bin:${PATH}
 
-mapfile -t scripts < <(find Deploy .ci Tests -type f \
-    \( -name '*.sh' -o -path '*/debian/p*' -o -path .ci/run \) | sort)
+# Whatever begins with a shell.
+mapfile -t scripts < <(grep --recursive --files-with-matches --max-count=1 -E '^#!.*\b(ba)?sh$' \
+    Deploy .ci Tests | sort)
 check "shell scripts" shellcheck shellcheck --severity=warning "${scripts[@]}"
 check "YAML" yamllint yamllint --strict --config-data \
     '{extends: relaxed, rules: {line-length: {max: 120}, document-start: disable}}' \
