@@ -79,7 +79,7 @@ PATH=${work}/venv/bin:${PATH}
 
 # Whatever begins with a shell.
 mapfile -t scripts < <(grep --recursive --files-with-matches --max-count=1 -E '^#!.*\b(ba)?sh$' \
-    Deploy .ci Tests | sort)
+    Deploy .ci | sort)
 check "shell scripts" shellcheck shellcheck --severity=warning "${scripts[@]}"
 check "YAML" yamllint yamllint --strict --config-data \
     '{extends: relaxed, rules: {line-length: {max: 120}, document-start: disable}}' \
