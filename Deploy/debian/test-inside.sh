@@ -67,7 +67,8 @@ systemd-analyze --no-pager security rouse.service | tail -n 1
 step "A configuration that cannot be served"
 systemctl start rouse && fail "it started without apps"
 sleep 3
-expect "it ends with 78 and is not tried again" is "$(property ExecMainStatus) $(property NRestarts)" '78 0'
+expect "it ends with 78 and is not tried again" \
+    is "$(property ExecMainStatus) $(property NRestarts)" '78 0'
 expect "and says what is missing" says 'apps is empty'
 
 step "First start"
@@ -89,7 +90,8 @@ key=$(runuser -u rouse -- rouse keys create --config "${configuration}" --name t
     || { cat /tmp/out; fail "a key for callers is made"; }
 mkdir -p /etc/systemd/system/rouse.service.d
 printf '[Service]\nWatchdogSec=3s\n' >/etc/systemd/system/rouse.service.d/watchdog.conf
-expect "the gateway's user can use it" runuser -u rouse -- rouse doctor --offline --config "${configuration}"
+expect "the gateway's user can use it" \
+    runuser -u rouse -- rouse doctor --offline --config "${configuration}"
 cp /tmp/out /tmp/doctor
 expect "and nothing about it is doubtful" grep '0 wrong, 0 warnings' /tmp/doctor
 expect "it starts, and systemctl returns when it listens" systemctl enable --now rouse
