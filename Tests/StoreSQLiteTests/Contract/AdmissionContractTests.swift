@@ -13,7 +13,7 @@ struct AdmissionContractTests {
 
     @Test("The first wake of a device may go; the next waits for the spacing", arguments: StoreKind.allCases)
     func spacing(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let first = try await desk.admitOne(Samples.wake())
             #expect(first.decision == .send)
             try await desk.settleSent(try #require(try await desk.claim().claims.first))
@@ -31,7 +31,7 @@ struct AdmissionContractTests {
 
     @Test("A grant claims in the same transaction, as far as it goes", arguments: StoreKind.allCases)
     func grants(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let small = ClaimGrant(
                 lanes: Set(Samples.lanes), background: 2, calls: 1, leaseSeconds: 60)
             let wakes = (1...4).map { Samples.wake(device: $0) }
@@ -57,7 +57,7 @@ struct AdmissionContractTests {
 
     @Test("A wake that meets a waiting one replaces what it carries", arguments: StoreKind.allCases)
     func replacing(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let first = try await desk.admitOne(Samples.wake())
             let answer = try await desk.admit([
                 Samples.wake(payload: #"{"aps":{"content-available":1},"note":"new"}"#)
@@ -83,7 +83,7 @@ struct AdmissionContractTests {
 
     @Test("A union sends the keys of both, and keeps the due time", arguments: StoreKind.allCases)
     func uniting(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             try await desk.settleSent(try await desk.claimOne(Samples.wake()))
             let waiting = try await desk.admitOne(
                 Samples.wake(payload: #"{"aps":{"content-available":1},"a":1,"b":1}"#))
@@ -102,7 +102,7 @@ struct AdmissionContractTests {
 
     @Test("What cannot go before its expiry ends with its admission", arguments: StoreKind.allCases)
     func expiring(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             try await desk.settleSent(try await desk.claimOne(Samples.wake()))
             let answer = try await desk.admit([
                 Samples.wake(expiration: .at(desk.now.advanced(bySeconds: 60)))
@@ -121,7 +121,7 @@ struct AdmissionContractTests {
 
     @Test("Calls go by themselves; the same call is the same wake", arguments: StoreKind.allCases)
     func calls(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let first = try await desk.admitOne(Samples.wake(.voip, call: 1))
             #expect(first.decision == .send)
             #expect(first.deadline == desk.now.advanced(bySeconds: 10))
@@ -137,7 +137,7 @@ struct AdmissionContractTests {
 
     @Test("More than ten calls an hour to one device are refused", arguments: StoreKind.allCases)
     func misuse(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             for call in 1...10 as ClosedRange<UInt64> {
                 let admitted = try await desk.admitOne(Samples.wake(.voip, call: call))
                 #expect(admitted.decision == .send)
@@ -157,7 +157,7 @@ struct AdmissionContractTests {
 
     @Test("A spread wake waits for its place, and a plain one does not wait with it", arguments: StoreKind.allCases)
     func spread(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let spread = try await desk.admitOne(Samples.wake(dueIn: 300))
             #expect(
                 spread.decision == .deferred(until: desk.now.advanced(bySeconds: 300), because: []))
@@ -183,7 +183,7 @@ struct AdmissionContractTests {
 
     @Test("The same key and body is the same answer; another body is a conflict", arguments: StoreKind.allCases)
     func idempotency(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let answer = try await desk.store.admit(
                 [
                     Submission(wake: Samples.wake(), idempotency: mark(1, 1)),
@@ -205,7 +205,7 @@ struct AdmissionContractTests {
 
     @Test("A key is free again when its time is over", arguments: StoreKind.allCases)
     func idempotencyExpires(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             _ = try await desk.store.admit(
                 [Submission(wake: Samples.wake(device: 1), idempotency: mark(1, 1))],
                 grant: nil, under: desk.rules)

@@ -27,7 +27,7 @@ struct DeviceContractTests {
 
     @Test("A pending wake is cancelled; one in hand, or ended, is not", arguments: StoreKind.allCases)
     func cancelling(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let id = try await desk.admitOne(Samples.wake(dueIn: 60)).id
             let outcome = try await desk.store.cancel(id, at: desk.now, under: desk.rules)
             #expect(outcome.isCancelled == true && outcome.ended.map(\.end) == [.cancelled])
@@ -46,7 +46,7 @@ struct DeviceContractTests {
 
     @Test("Reports hold, release, suppress and supersede what waits", arguments: StoreKind.allCases)
     func signals(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let id = try await desk.admitOne(Samples.wake()).id
             _ = try await report(.signals([.lowPowerMode(true)]), desk)
             #expect(try await desk.claim().claims.isEmpty)
@@ -76,7 +76,7 @@ struct DeviceContractTests {
 
     @Test("An unknown device is made only when that is asked for", arguments: StoreKind.allCases)
     func unknownDevice(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             #expect(try await report(.signals([.foreground]), desk).devices == 0)
             #expect(try await report(.signals([.foreground]), desk, makes: true).devices == 1)
             #expect(try await view(desk).recent.isEmpty)
@@ -85,7 +85,7 @@ struct DeviceContractTests {
 
     @Test("A 410 kills the token and tells the feed; a registration revives it", arguments: StoreKind.allCases)
     func deadToken(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let deadSince = desk.now.advanced(bySeconds: -60)
             let refusal = Refusal(status: 410, reason: .unregistered, tokenDeadSince: deadSince)
             let claim = try await desk.claimOne(Samples.wake())
@@ -104,8 +104,9 @@ struct DeviceContractTests {
             #expect(try await view(desk).deadSince == nil)
             #expect(try await view(desk).registeredAt == desk.now)
             // The refused push was refunded, and the same 410 does not count any more.
-            let alive = try await desk.claimOne(Samples.wake())
-            let answer = try await desk.settle(
+            let later = desk.later(2)
+            let alive = try await later.claimOne(Samples.wake(at: later.now))
+            let answer = try await later.settle(
                 alive, .end(.undeliverable(refusal)), attempt: .refused(refusal))
             #expect(answer.ended.map(\.end) == [.rejected(refusal)])
             #expect(try await view(desk).deadSince == nil)
@@ -115,7 +116,7 @@ struct DeviceContractTests {
 
     @Test("A wrong environment is told and kills nothing", arguments: StoreKind.allCases)
     func environment(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let refusal = Refusal(status: 400, reason: .badDeviceToken)
             let claim = try await desk.claimOne(Samples.wake())
             try await desk.settle(claim, .end(.rejected(refusal)), attempt: .refused(refusal))
@@ -127,7 +128,7 @@ struct DeviceContractTests {
 
     @Test("A receipt is booked once, for the wake that carried the one it names", arguments: StoreKind.allCases)
     func receipts(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let first = try await desk.admitOne(Samples.wake()).id
             let merged = try await desk.admitOne(Samples.wake()).id
             let waiting = try await desk.admitOne(Samples.wake(dueIn: 60, device: 8)).id
@@ -156,7 +157,7 @@ struct DeviceContractTests {
 
     @Test("A receipt of an app that has synced ends what waits", arguments: StoreKind.allCases)
     func synced(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
             try await desk.settleSent(claim)
             let waiting = try await desk.later(2).admitOne(
@@ -174,7 +175,7 @@ struct DeviceContractTests {
 
     @Test("A forgotten device begins anew", arguments: StoreKind.allCases)
     func forgetting(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             try await desk.settleSent(try await desk.claimOne(Samples.wake()))
             let waiting = try await desk.admitOne(Samples.wake()).id
             let outcome = try await report(.forget, desk)
@@ -188,7 +189,7 @@ struct DeviceContractTests {
 
     @Test("Lists page through a device, a state and everything", arguments: StoreKind.allCases)
     func lists(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             var ids: [WakeID] = []
             for number in 0..<7 as Range<Int64> {
                 let at = desk.now.advanced(bySeconds: number)
@@ -229,7 +230,7 @@ struct DeviceContractTests {
 
     @Test("A pause is remembered until it is ended", arguments: StoreKind.allCases)
     func pauses(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let pause = LanePause(at: desk.now, reason: "holiday")
             try await desk.store.setPause(pause, of: [lane])
             let row = try #require(try await desk.store.lanes().first)
@@ -241,7 +242,7 @@ struct DeviceContractTests {
 
     @Test("Webhooks are leased, come again, and go when they are settled", arguments: StoreKind.allCases)
     func webhooks(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
             try await desk.settleSent(claim)
             let halt = AppHalt(lane: lane, isHalted: true, reason: "a bad key", at: desk.now)
@@ -282,7 +283,7 @@ struct DeviceContractTests {
 
     @Test("Old ended wakes are pruned in steps, and the books still balance", arguments: StoreKind.allCases)
     func pruning(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             for device in 1...5 as ClosedRange<UInt64> {
                 try await desk.settleSent(try await desk.claimOne(Samples.wake(device: device)))
             }

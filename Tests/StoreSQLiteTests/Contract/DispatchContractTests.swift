@@ -2,6 +2,7 @@
 
 import Gateway
 import GatewayTestKit
+import PayloadRules
 import Testing
 import WakeBudget
 import WakeModel
@@ -10,7 +11,7 @@ import WakeModel
 struct DispatchContractTests {
     @Test("A claim carries what was admitted, whole", arguments: StoreKind.allCases)
     func faithful(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let expiration = Expiration.at(desk.now.advanced(bySeconds: 600))
             let wake = Samples.wake(device: 9, expiration: expiration)
             let admitted = try await desk.admitOne(wake)
@@ -29,7 +30,7 @@ struct DispatchContractTests {
 
     @Test("A wake is claimed by one only", arguments: StoreKind.allCases)
     func exclusive(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             try await desk.admit((0..<50).map { Samples.wake(device: $0) })
             let claimed = try await withThrowingTaskGroup(of: [Claim].self) { group in
                 for _ in 0..<10 { group.addTask { try await desk.claim(limit: 7).claims } }
@@ -42,7 +43,7 @@ struct DispatchContractTests {
 
     @Test("Lanes are served in order, the longest due first, within limits", arguments: StoreKind.allCases)
     func precedence(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let late = try await desk.admitOne(Samples.wake(dueIn: 2, device: 1)).id
             let early = try await desk.admitOne(Samples.wake(dueIn: 1, device: 2)).id
             let voip = try await desk.admitOne(Samples.wake(.voip, device: 3)).id
@@ -74,7 +75,7 @@ struct DispatchContractTests {
             (.expired, nil), (.failed(.fateUnknown), .unanswered(lost)),
             (.failed(.triesUsedUp), .unanswered(refused)),
         ]
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             for (device, (end, attempt)) in ends.enumerated() {
                 let claim = try await desk.claimOne(Samples.wake(device: UInt64(device)))
                 let answer = try await desk.settle(claim, .end(end), attempt: attempt)
@@ -92,7 +93,7 @@ struct DispatchContractTests {
 
     @Test("Settling twice changes nothing, and an unknown wake is stale", arguments: StoreKind.allCases)
     func idempotentSettlement(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
             #expect(try await desk.settleSent(claim).verdicts == [.applied])
             let before = try await desk.record(claim.id)
@@ -111,7 +112,7 @@ struct DispatchContractTests {
 
     @Test("A retry waits for its time, is refunded, and says what it was refused with", arguments: StoreKind.allCases)
     func retry(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
             let refusal = Refusal(status: 503, reason: .serviceUnavailable)
             let due = desk.now.advanced(bySeconds: 900)
@@ -133,7 +134,7 @@ struct DispatchContractTests {
 
     @Test("A wake that comes back while another waits is carried by it", arguments: StoreKind.allCases)
     func comesBackLate(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
             let newer = try await desk.admitOne(Samples.wake())
             let failure = SendFailure(certainty: .unknown, description: "lost")
@@ -152,7 +153,7 @@ struct DispatchContractTests {
     @Test("A release leaves no trace but the fencing number", arguments: StoreKind.allCases)
     func release(_ kind: StoreKind) async throws {
         for wake in [Samples.wake(.voip), Samples.wake()] {
-            try await kind.withCounter { desk in
+            try await kind.withCounter { (desk) async throws in
                 let claim = try await desk.claimOne(wake)
                 #expect(try await desk.settle(claim, .release).verdicts == [.applied])
                 let again = try #require(try await desk.later(2).claim().claims.first)
@@ -164,7 +165,7 @@ struct DispatchContractTests {
 
     @Test("The history keeps the latest attempts only", arguments: StoreKind.allCases)
     func boundedHistory(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let id = try await desk.admitOne(Samples.wake(.voip)).id
             for round in 0..<AttemptRecord.maximumKept + 5 {
                 let claim = try #require(try await desk.claim().claims.first)
@@ -184,7 +185,7 @@ struct DispatchContractTests {
 
     @Test("A lapsed lease returns a background wake, charged, and fences its holder off", arguments: StoreKind.allCases)
     func lapsedBackground(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake())
             let early = try await desk.store.reclaimLapsed(
                 at: desk.now.advanced(bySeconds: 59), limit: 10, under: desk.rules)
@@ -206,7 +207,7 @@ struct DispatchContractTests {
 
     @Test("A lapsed lease ends a VoIP wake: its fate is unknown", arguments: StoreKind.allCases)
     func lapsedVoIP(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let claim = try await desk.claimOne(Samples.wake(.voip))
             let over = desk.later(60)
             let reclaimed = try await desk.store.reclaimLapsed(
@@ -220,7 +221,7 @@ struct DispatchContractTests {
 
     @Test("Overdue wakes end as expired, step by step, and are not claimed", arguments: StoreKind.allCases)
     func expiry(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             var ids: [WakeID] = []
             for number in 1...5 as ClosedRange<Int64> {
                 let expiry = desk.now.advanced(bySeconds: number * 10)
@@ -245,7 +246,7 @@ struct DispatchContractTests {
 
     @Test("A claim finds out what is over by itself", arguments: StoreKind.allCases)
     func overAtClaim(_ kind: StoreKind) async throws {
-        try await kind.withCounter { desk in
+        try await kind.withCounter { (desk) async throws in
             let call = try await desk.admitOne(Samples.wake(.voip))
             let answer = try await desk.later(10).claim()
             #expect(answer.claims.isEmpty)
