@@ -81,10 +81,13 @@ public final class Gateway: Service {
         hall.logger.info(
             "the gateway runs", metadata: ["apps": "\(hall.configuration.apps.count)"])
         await withTaskCancellationOrGracefulShutdownHandler {
-            await loadPauses()
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.intake.run() }
-                group.addTask { await self.dispatcher.run() }
+                group.addTask {
+                    // Nothing leaves before it is known who is paused; what comes is kept.
+                    await self.loadPauses()
+                    await self.dispatcher.run()
+                }
                 group.addTask { await self.prune() }
             }
         } onCancelOrGracefulShutdown: {

@@ -100,7 +100,7 @@ struct ConfigurationTests {
                 .pkcs12(path: "/etc/rouse/other.p12"),
             ])
         #expect(configuration.apps[0].server?.certificateAuthorityPath == "/tmp/ca.pem")
-        #expect(ServeReadiness.problems(of: configuration).isEmpty)
+        #expect(ServeReadiness.problems(of: configuration, keysFile: KeysFile()).isEmpty)
     }
 
     @Test("the transport may be named in one word", arguments: TransportKind.allCases)
@@ -114,9 +114,9 @@ struct ConfigurationTests {
         let configuration = try read(Self.app)
         #expect(configuration.listen == .tcp(host: "127.0.0.1", port: 8080))
         #expect(configuration.storePath == "/etc/rouse/rouse.sqlite")
-        let problems = ServeReadiness.problems(of: configuration)
+        let problems = ServeReadiness.problems(of: configuration, keysFile: KeysFile())
         #expect(problems.count == 1)
-        #expect(problems[0].hasPrefix("api-keys is empty"))
+        #expect(problems[0].hasPrefix("There is no API key"))
     }
 
     @Test("the environment stands over the file")
@@ -202,9 +202,9 @@ struct ConfigurationTests {
     func insecure() throws {
         var configuration = try read("listen: 0.0.0.0:80\n" + Self.app)
         #expect(
-            ServeReadiness.problems(of: configuration).contains { $0.contains("insecure: true") })
+            ServeReadiness.problems(of: configuration, keysFile: KeysFile()).contains { $0.contains("insecure: true") })
         configuration.allowsInsecureListen = true
-        #expect(!ServeReadiness.problems(of: configuration).contains { $0.contains("insecure") })
+        #expect(!ServeReadiness.problems(of: configuration, keysFile: KeysFile()).contains { $0.contains("insecure") })
     }
 
     @Test(

@@ -3,6 +3,7 @@
 import Gateway
 import HTTPTypes
 import Hummingbird
+import ServiceLifecycle
 import WakeModel
 
 /// `POST /v1/wakes`, and what can be asked of wakes afterwards.
@@ -82,14 +83,28 @@ struct WakeRoutes {
             expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
         let accepted = try AcceptedWake(await gateway.accept(body.inquiry(mark)))
         if wait == .outcome,
-            let record = try await asking({ () async throws(StoreFailure) in
-                try await gateway.outcome(
-                    of: accepted.wake.id, within: Int64(seconds) * 1000)
-            }), record.hasOutcome
+            let record = try await outcome(of: accepted.wake.id, within: Int64(seconds) * 1000),
+            record.hasOutcome
         {
             return record.json.response(status: .ok, headers: accepted.headers)
         }
         return accepted.json.response(status: .accepted, headers: accepted.headers)
+    }
+
+    /// Waits for the end of a wake; a shutdown, which waits for open answers, ends the wait.
+    private func outcome(
+        of id: WakeID, within milliseconds: Int64
+    ) async throws(Problem) -> WakeRecord? {
+        let gateway = gateway
+        let result = await cancelWhenGracefulShutdown {
+            () async -> Result<WakeRecord?, StoreFailure> in
+            do throws(StoreFailure) {
+                return .success(try await gateway.outcome(of: id, within: milliseconds))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try await asking { () async throws(StoreFailure) in try result.get() }
     }
 
     // MARK: Telling

@@ -23,8 +23,12 @@ struct GatewayClient: ~Copyable {
         key = try Self.key(options, variables)
         certificateAuthorityPath = options.gatewayCA
         if let path = options.gatewayCA { try InputFile.check(path, "--gateway-ca") }
+        caller = try Self.makeCaller()
+    }
+
+    private static func makeCaller() throws(CommandFailure) -> HTTPCaller {
         do throws(HTTPCaller.Failure) {
-            caller = try HTTPCaller()
+            return try HTTPCaller()
         } catch {
             throw CommandFailure(.unavailable, error.description)
         }

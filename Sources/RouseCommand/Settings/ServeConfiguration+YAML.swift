@@ -116,10 +116,10 @@ extension ServeConfiguration {
     private mutating func readFiles(
         _ root: ConfigurationMapping, _ folder: URL, _ variables: Variables
     ) throws(CommandFailure) {
-        storePath =
-            try variables[.store] ?? Self.path(root.string("store") ?? storePath, in: folder)
-        keysPath =
-            try variables[.keysFile] ?? root.string("keys-file").map { Self.path($0, in: folder) }
+        let store = try root.string("store") ?? storePath
+        storePath = variables[.store] ?? Self.path(store, in: folder)
+        let keys = try root.string("keys-file").map { Self.path($0, in: folder) }
+        keysPath = variables[.keysFile] ?? keys
         let mapping = try root.mapping("tls", known: TLSFiles.keys)
         let certificate = try mapping?.string("certificate-file").map { Self.path($0, in: folder) }
         let key = try mapping?.string("key-file").map { Self.path($0, in: folder) }
