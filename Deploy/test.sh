@@ -37,6 +37,9 @@ Tests/TransportFixture/thread-sanitizer.sh || failed+=("thread sanitizer")
 step "Deploy/run.sh as a new user runs it"
 Deploy/smoke.sh || failed+=("Deploy/run.sh")
 
+step "The shipped scenarios against what the wake budget promises"
+Deploy/scenarios/check.sh || failed+=("scenarios")
+
 if [[ ${#failed[@]} -gt 0 ]]; then
     step "Failed: ${failed[*]}"
     exit 1

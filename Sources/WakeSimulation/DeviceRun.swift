@@ -59,8 +59,8 @@ struct DeviceRun<Rule: SendingRule> {
         var nextAsk = 0
         var now = scenario.start.millisecondsSinceEpoch
         noteAbility(at: now)
-        // Both change only by what is done to the rule and to the device, so they are asked for only
-        // then.
+        // Both change only by what is done to the rule and to the device, so they are asked for
+        // only then.
         var due = rule.due(at: now) ?? .max
         var change = nextChange
         while true {

@@ -6,12 +6,14 @@ import WakeModel
 
 @Suite("Silent connections", .timeLimit(.minutes(1)))
 struct SilenceTests {
+    /// More than a busy machine takes to say something, and less than the late answer is late.
+    private static let timeout = Duration.seconds(1)
     private static let body = #"{"reason":"IdleTimeout"}"#
 
     @Test("a silent connection is ended with GOAWAY and its reason")
     func goAway() async throws {
         try await WireTests.withSimulator {
-            $0.idleTimeout = .milliseconds(100)
+            $0.idleTimeout = Self.timeout
         } _: { simulator in
             let client = try await RawClient.connect(to: simulator)
             #expect(try await client.push(Push())?.status == 200)
@@ -28,7 +30,7 @@ struct SilenceTests {
     @Test("a request whose body does not come is answered 400, and then the connection ends")
     func unfinishedRequest() async throws {
         try await WireTests.withSimulator {
-            $0.idleTimeout = .milliseconds(100)
+            $0.idleTimeout = Self.timeout
         } _: { simulator in
             let client = try await RawClient.connect(to: simulator)
             let stream = client.sendHeaders(Push().fields)
@@ -44,9 +46,9 @@ struct SilenceTests {
     @Test("an answer that is only late still comes")
     func lateAnswer() async throws {
         try await WireTests.withSimulator {
-            $0.idleTimeout = .milliseconds(100)
+            $0.idleTimeout = Self.timeout
         } _: { simulator in
-            simulator.inject(Fault(.delay(milliseconds: 400), count: 1))
+            simulator.inject(Fault(.delay(milliseconds: 2500), count: 1))
             let client = try await RawClient.connect(to: simulator)
             let stream = client.send(Push())
             #expect(await client.nextFrame(ofType: RawClient.Kind.goAway)?.number() == 1)

@@ -5,7 +5,8 @@ import WakeModel
 
 /// Reads lines of a log of sent pushes: objects with `time` (RFC 3339, or a number since 1970),
 /// `token`, `headers`, `payload` or `body`, and, for the rules about APNs' answers, `status` and
-/// `reason`, the `timestamp` of a 410, when the token was `registered`, and whether it was `deleted`.
+/// `reason`, the `timestamp` of a 410, when the token was `registered`, and whether it was
+/// `deleted`.
 struct LogReader: Sendable {
     let reader: DocumentReader
 
