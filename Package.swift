@@ -198,7 +198,7 @@ let package = Package(
             of: "AdminAPI",
             [
                 "Gateway", "GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel",
-                coreMetrics, crypto, lifecycle,
+                coreMetrics, crypto, httpTypes, lifecycle,
             ]),
 
         // Layer 4: where rooms are wired together.

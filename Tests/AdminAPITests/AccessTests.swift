@@ -2,7 +2,9 @@
 
 import Foundation
 import GatewayTestKit
+import HTTPTypes
 import Testing
+import WakeModel
 
 @testable import AdminAPI
 

@@ -88,15 +88,32 @@ struct BatchRoutesTests {
         }
     }
 
-    @Test("Ten thousand wakes go in one request")
+    @Test("A thousand wakes go in one request")
     func many() async throws {
         try await APIBench().serve { caller in
-            let text = (0..<10_000).map { APIBench.body(device: UInt64($0)) }
-                .joined(separator: "\n")
+            let text = (0..<1_000).map { APIBench.body(device: $0) }.joined(separator: "\n")
             let answer = try await caller.send(
                 "POST", "/v1/wakes/batch", text, headers: ["Content-Type": "application/x-ndjson"])
             #expect(answer.status == 200, "\(answer.body.prefix(300))")
-            #expect(try answer.json()["accepted"] as? Int == 10_000)
+            #expect(try answer.json()["accepted"] as? Int == 1_000)
+        }
+    }
+
+    @Test("Ten thousand items are read, and one more is too many")
+    func limit() throws {
+        let item = APIBench.body()
+        let lines = Array(repeating: item, count: 10_000).joined(separator: "\n")
+        let list = "[" + Array(repeating: item, count: 10_000).joined(separator: ",") + "]"
+        let limit = AdminConfiguration(authentication: .disabled).batchItemCount
+        #expect(try JSONItems(lines: Array(lines.utf8), limit: limit).items.count == 10_000)
+        let items = try JSONItems(array: Array(list.utf8), limit: limit).items
+        #expect(items.count == 10_000)
+        #expect(items.allSatisfy { Array($0) == Array(item.utf8) })
+        #expect(throws: JSONFault.self) {
+            try JSONItems(lines: Array((lines + "\n{}").utf8), limit: limit)
+        }
+        #expect(throws: JSONFault.self) {
+            try JSONItems(array: Array((list.dropLast() + ",{}]").utf8), limit: limit)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import GatewayTestKit
+import HTTPTypes
 import Testing
 
 @testable import AdminAPI

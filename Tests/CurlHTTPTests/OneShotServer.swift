@@ -18,7 +18,8 @@ final class OneShotServer: @unchecked Sendable {
     /// Listens on a port that the system chooses; an empty answer closes the connection.
     init(_ answer: String) throws {
         self.answer = Array(answer.utf8)
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.listener = listener
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")

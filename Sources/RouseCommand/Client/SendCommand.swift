@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CurlHTTP
 import Foundation
 
 /// `rouse send`: wakes from a file, through a gateway.

@@ -3,6 +3,7 @@
 import APNsClient
 import AdminAPI
 import Gateway
+import PushTransport
 import WakeModel
 
 /// The clients of all apps: those with the same server and credential share one.
