@@ -45,8 +45,8 @@ struct GatewayAssembly {
         api.tls = tls
         let isListening = Mutex(false)
         let reloader = Reloader(
-            reread: reread, gateway: gateway, webhooks: webhooks, authentication: authentication,
-            tls: tls, clients: clients, logger: logger)
+            reread: reread, started: plan.configuration, gateway: gateway, webhooks: webhooks,
+            authentication: authentication, tls: tls, clients: clients, logger: logger)
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger,
             readings: { reloader.clients.readings }
