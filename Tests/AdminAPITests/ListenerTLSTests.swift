@@ -57,7 +57,7 @@ struct ListenerTLSTests {
     }
 
     @Test(
-        "curl trusts the certificate; after a reload it gets the new one; a bad file changes nothing"
+        "curl trusts the certificate, after a reload the new one; a bad file changes nothing"
     )
     func reload() async throws {
         let folder = try Folder()

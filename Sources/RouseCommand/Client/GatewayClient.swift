@@ -19,11 +19,15 @@ struct GatewayClient: ~Copyable {
     /// A client of the gateway that options and environment name.
     init(_ options: GatewayOptions, _ variables: Variables) throws(CommandFailure) {
         let address = options.gateway ?? variables[.gateway] ?? Self.usualAddress
-        (base, unixSocketPath) = try Self.base(address)
-        key = try Self.key(options, variables)
-        certificateAuthorityPath = options.gatewayCA
+        let (base, unixSocketPath) = try Self.base(address)
+        let key = try Self.key(options, variables)
         if let path = options.gatewayCA { try InputFile.check(path, "--gateway-ca") }
-        caller = try Self.makeCaller()
+        let caller = try Self.makeCaller()
+        self.base = base
+        self.unixSocketPath = unixSocketPath
+        self.key = key
+        certificateAuthorityPath = options.gatewayCA
+        self.caller = caller
     }
 
     private static func makeCaller() throws(CommandFailure) -> HTTPCaller {

@@ -4,10 +4,11 @@ import AdminAPI
 import CurlHTTP
 import Foundation
 
+// `@unchecked` below: `caller` is touched on `queue` alone, which is serial.
+
 /// Takes webhooks to their receiver over libcurl, one request after the other on a queue of its
 /// own, so that a slow receiver blocks nothing but its own events.
 final class CurlWebhookCarrier: WebhookCarrier, @unchecked Sendable {
-    // `@unchecked`: `caller` is touched on `queue` alone, which is serial.
     private let queue = DispatchQueue(label: "rouse.webhooks")
     private var caller: HTTPCaller?
 

@@ -46,8 +46,9 @@ struct GatewayAssembly {
         api.tls = tls
         let isListening = Mutex(false)
         let reloader = Reloader(
-            reread: reread, gateway: gateway, webhooks: webhooks, authentication: authentication,
-            tls: tls, clients: clients, manager: manager, logger: logger)
+            reread: reread, started: plan.configuration, gateway: gateway, webhooks: webhooks,
+            authentication: authentication, tls: tls, clients: clients, manager: manager,
+            logger: logger)
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger,
             readings: { reloader.clients.readings }

@@ -16,6 +16,7 @@ import WakeModel
 /// log and takes a restart.
 final class Reloader: Service {
     private let reread: (@Sendable () throws(CommandFailure) -> ServePlan)?
+    private let started: ServeConfiguration
     private let gateway: Gateway
     private let webhooks: WebhookDelivery
     private let authentication: AdminConfiguration.Authentication
@@ -25,11 +26,13 @@ final class Reloader: Service {
     private let logger: Logger
 
     init(
-        reread: (@Sendable () throws(CommandFailure) -> ServePlan)?, gateway: Gateway,
-        webhooks: WebhookDelivery, authentication: AdminConfiguration.Authentication,
-        tls: ListenerTLS?, clients: ClientGroup, manager: ServiceNotifier, logger: Logger
+        reread: (@Sendable () throws(CommandFailure) -> ServePlan)?,
+        started: ServeConfiguration, gateway: Gateway, webhooks: WebhookDelivery,
+        authentication: AdminConfiguration.Authentication, tls: ListenerTLS?,
+        clients: ClientGroup, manager: ServiceNotifier, logger: Logger
     ) {
         self.reread = reread
+        self.started = started
         self.gateway = gateway
         self.webhooks = webhooks
         self.authentication = authentication
@@ -73,20 +76,39 @@ final class Reloader: Service {
     private func use(_ plan: ServePlan) throws(CommandFailure) {
         let old = clients
         let new = try ClientGroup(plan.apps, earlier: old)
-        switch (tls, plan.configuration.tls) {
-        case (let tls?, let files?):
-            try failing(with: .configuration) { () throws(InvalidField) in
-                try tls.reload(certificatePath: files.certificatePath, keyPath: files.keyPath)
-            }
-        case (nil, nil): break
-        default: logger.warning("whether the listener speaks TLS changes with a restart only")
+        do throws(CommandFailure) {
+            try reloadTLS(plan.configuration)
+        } catch {
+            new.retire(for: old)
+            throw error
         }
+        warnOfRestart(plan.configuration)
         current.withLock { $0 = new }
         gateway.reload(plan.gatewayConfiguration, sender: new.sender)
         old.retire(for: new)
         webhooks.replace(plan.webhook)
         guard case .keys(let ring) = authentication else { return }
         note(ring.replace(with: plan.keys))
+    }
+
+    private func reloadTLS(_ new: ServeConfiguration) throws(CommandFailure) {
+        guard let tls, let files = new.tls else { return }
+        try failing(with: .configuration) { () throws(InvalidField) in
+            try tls.reload(certificatePath: files.certificatePath, keyPath: files.keyPath)
+        }
+    }
+
+    /// Tells what of the new configuration takes a restart.
+    private func warnOfRestart(_ new: ServeConfiguration) {
+        var keys: [String] = []
+        if new.listen != started.listen { keys.append("listen") }
+        if new.storePath != started.storePath { keys.append("store") }
+        if (new.tls == nil) != (tls == nil) { keys.append("tls") }
+        if new.logLevel != started.logLevel { keys.append("log-level") }
+        guard !keys.isEmpty else { return }
+        logger.warning(
+            "part of the configuration changes with a restart only",
+            metadata: ["keys": "\(keys.joined(separator: ", "))"])
     }
 
     /// A line for each key that came or went.

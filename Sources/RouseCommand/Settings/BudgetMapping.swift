@@ -3,7 +3,8 @@
 import WakeBudget
 import WakeModel
 
-/// The key `budget` of a configuration: each number of ``BudgetSettings`` by its name in kebab case.
+/// The key `budget` of a configuration: the numbers of ``BudgetSettings``, by their names in kebab
+/// case.
 enum BudgetMapping {
     private struct Number: Sendable {
         let key: String
