@@ -54,6 +54,7 @@ let nioPosix = Product.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Product.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Product.product(name: "NIOTLS", package: "swift-nio")
 let sqlite = Product.product(name: "GRDB", package: "GRDB.swift")
+let sqliteC = Product.product(name: "GRDBSQLite", package: "GRDB.swift")
 let unixSignals = Product.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let x509 = Product.product(name: "X509", package: "swift-certificates")
 let yams = Product.product(name: "Yams", package: "Yams")
@@ -118,11 +119,13 @@ let package = Package(
         tests(of: "AppAudit", ["PayloadRules"]),
 
         // Layer 2: the hall.
-        room("Gateway", ["PayloadRules", "WakeModel", lifecycle, logging]),
-        tests(of: "Gateway", ["GatewayTestKit", "PayloadRules", "WakeModel"]),
+        room("Gateway", ["PayloadRules", "WakeBudget", "WakeModel", lifecycle, logging]),
+        tests(of: "Gateway", ["GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel"]),
         .target(
             name: "GatewayTestKit",
-            dependencies: ["Gateway", "PayloadRules", "WakeModel", lifecycle, logging],
+            dependencies: [
+                "Gateway", "PayloadRules", "WakeBudget", "WakeModel", lifecycle, logging,
+            ],
             path: "Tests/GatewayTestKit", swiftSettings: roomSettings),
 
         // Layer 3: C.
@@ -184,8 +187,12 @@ let package = Package(
         tests(
             of: "APNsClient",
             ["APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport", "WakeModel"]),
-        room("StoreSQLite", ["Gateway", "PayloadRules", "WakeModel", sqlite]),
-        tests(of: "StoreSQLite", ["Gateway", "GatewayTestKit", "PayloadRules", "WakeModel"]),
+        room(
+            "StoreSQLite",
+            ["Gateway", "PayloadRules", "WakeBudget", "WakeModel", sqlite, sqliteC]),
+        tests(
+            of: "StoreSQLite",
+            ["Gateway", "GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel"]),
         .target(name: "CCurlCalls", dependencies: ["CLibcurl", "CLibcrypto"]),
         room("CurlHTTP", ["CCurlCalls", "CCurlShims"]),
         tests(of: "CurlHTTP"),
