@@ -12,7 +12,7 @@ import Synchronization
 final class WriteQueue: Sendable {
     /// The most work that one transaction takes on, in wakes; a call that comes meanwhile waits
     /// for it.
-    static let maximumWeight = 1_500
+    static let maximumWeight = 750
 
     /// A verb that waits for its transaction.
     private struct Job: Sendable {
