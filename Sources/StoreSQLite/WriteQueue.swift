@@ -123,7 +123,7 @@ final class WriteQueue: Sendable {
 
 /// The desk of the writing connection.
 ///
-// SAFETY: @unchecked because a desk must not be used by two threads at a time. It is used on the
+// SAFETY: `@unchecked`, because a desk must not be used by two threads at a time. It is used on the
 // queue of its connection only: `WriteQueue` works there, and so do opening and closing.
 final class WriterDesk: @unchecked Sendable {
     private let desk: Desk
