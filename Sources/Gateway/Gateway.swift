@@ -35,7 +35,7 @@ public final class Gateway: Service {
         validator: WakeValidator = WakeValidator(), clock: any GatewayClock = SystemGatewayClock(),
         limits: GatewayLimits = GatewayLimits(), metrics: any GatewayMetrics = NoMetrics(),
         logger: Logger,
-        entropy: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+        entropy: @escaping @Sendable () -> UInt64 = { EntropyPool.shared.next() }
     ) {
         limits.check()
         configuration.check()
@@ -65,7 +65,7 @@ public final class Gateway: Service {
         apps: [AppIdentity], store: any WakeStore, sender: any WakeSender,
         validator: WakeValidator = WakeValidator(), clock: any GatewayClock = SystemGatewayClock(),
         limits: GatewayLimits = GatewayLimits(), logger: Logger,
-        entropy: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+        entropy: @escaping @Sendable () -> UInt64 = { EntropyPool.shared.next() }
     ) {
         self.init(
             configuration: GatewayConfiguration(apps: apps), store: store, sender: sender,

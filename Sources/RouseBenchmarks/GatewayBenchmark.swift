@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
 import PushTransport
+import WakeModel
 
 /// Wakes per second through the whole gateway: accepted durably, sent, settled.
 struct GatewayBenchmark: AsyncParsableCommand {
@@ -45,6 +47,7 @@ struct GatewayBenchmark: AsyncParsableCommand {
         _ options: BenchmarkOptions, wakes: Int, batch: Int, devices: Int = 100_000,
         on bench: Bench
     ) throws -> [GatewayResult] {
+        try GatewayTask.makeDocuments(devices, in: bench.documentsPath)
         let server = try MeasuredServer.start(.nghttpd, on: bench, processor: nil)
         var samples: [TransportKind: [GatewaySample]] = [:]
         for round in 1...options.rounds {
@@ -92,6 +95,24 @@ struct GatewayTask: Codable {
     let wakes: Int
     let batch: Int
     let devices: Int
+
+    /// A device token of 32 bytes, another for each number.
+    static func deviceToken(_ number: Int) throws -> DeviceToken {
+        var bits = UInt64(number)
+        var bytes: [UInt8] = []
+        for _ in 0..<4 {
+            bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9 &+ 0x9e37_79b9_7f4a_7c15
+            bytes += (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
+        }
+        return try DeviceToken(bytes: bytes)
+    }
+
+    /// nghttpd answers 200 for files that are there: makes one for each device.
+    static func makeDocuments(_ devices: Int, in folder: String) throws {
+        for number in 0..<devices {
+            try Data().write(to: URL(filePath: "\(folder)/3/device/\(deviceToken(number).hex)"))
+        }
+    }
 }
 
 /// What came of it.

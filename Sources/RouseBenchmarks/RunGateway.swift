@@ -95,19 +95,8 @@ private struct GatewayLoad {
     private func inquiry(_ number: Int) throws -> Inquiry {
         Inquiry(
             WakeRequest(
-                kind: .background, deviceToken: try Self.token(number % devices),
+                kind: .background, deviceToken: try GatewayTask.deviceToken(number % devices),
                 bundleID: app.bundleID, payload: Sample.payload))
-    }
-
-    /// A device token of 32 bytes, another for each number.
-    private static func token(_ number: Int) throws -> DeviceToken {
-        var bits = UInt64(number)
-        var bytes: [UInt8] = []
-        for _ in 0..<4 {
-            bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9 &+ 0x9e37_79b9_7f4a_7c15
-            bytes += (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
-        }
-        return try DeviceToken(bytes: bytes)
     }
 
     /// Waits until no wake is left, and returns when that was, in wall seconds.

@@ -130,7 +130,8 @@ struct Statement {
     // function pointer of that size.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-    // SAFETY: a place that is never read, because it is only given with a length of 0.
+    // SAFETY: `nonisolated(unsafe)`, because a raw pointer is not Sendable; this one is a constant,
+    // and never read, because it is only given with a length of 0.
     private static nonisolated(unsafe) let nothing = UnsafeRawPointer(bitPattern: 1)
 
     // MARK: Columns

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The desk of the reading connection: it sees what was committed before each transaction.
 ///
-// SAFETY: @unchecked because a desk must not be used by two threads at a time. It is made, used
+// SAFETY: `@unchecked`, because a desk must not be used by two threads at a time. It is made, used
 // and closed on the queue of its connection only.
 final class ReaderDesk: @unchecked Sendable {
     private let database: DatabaseQueue

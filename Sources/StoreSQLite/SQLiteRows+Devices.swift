@@ -99,6 +99,7 @@ extension SQLiteRows {
             if device.token == token, device.lane == lane { return device }
             number += 1
         }
+        vacancy = (token, lane, number)
         return nil
     }
 
@@ -110,12 +111,19 @@ extension SQLiteRows {
     func make(
         _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
     ) throws(StoreFailure) -> DeviceRow {
+        if let vacancy, vacancy.token == token, vacancy.lane == lane {
+            return DeviceRow(
+                number: vacancy.number, lane: lane, token: token, kind: kind, touchedAt: now)
+        }
         var number = hash.number(of: token, lane: lane)
         while try find(number) != nil { number += 1 }
         return DeviceRow(number: number, lane: lane, token: token, kind: kind, touchedAt: now)
     }
 
-    func save(_ device: DeviceRow) throws(StoreFailure) { cache.change(device) }
+    func save(_ device: DeviceRow) throws(StoreFailure) {
+        vacancy = nil
+        cache.change(device)
+    }
 
     private func find(_ number: Int64) throws(StoreFailure) -> DeviceRow? {
         if let device = cache.find(number) { return device }

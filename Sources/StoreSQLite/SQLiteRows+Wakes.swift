@@ -47,9 +47,17 @@ extension SQLiteRows {
         statement.bind(31, end.detail)
         statement.bind(32, wake.launchedAt)
         try statement.run()
+        if wake.state == .claimed { remember(wake) }
+    }
+
+    private func remember(_ wake: borrowing WakeRow) {
+        var lease = copy wake
+        lease.payload = []
+        leases[wake.number] = lease
     }
 
     func update(_ wake: borrowing WakeRow, _ columns: WakeColumns) throws(StoreFailure) {
+        if columns == .claim { remember(wake) } else { leases[wake.number] = nil }
         switch columns {
         case .schedule: try updateSchedule(wake)
         case .content: try updateContent(wake)
@@ -173,6 +181,7 @@ extension SQLiteRows {
     // MARK: Reading
 
     func wake(_ number: Int64, withPayload: Bool) throws(StoreFailure) -> WakeRow? {
+        if !withPayload, let lease = leases[number] { return lease }
         let statement = try connection.prepare("SELECT * FROM wake WHERE number = ?")
         defer { statement.reset() }
         statement.bind(1, number)

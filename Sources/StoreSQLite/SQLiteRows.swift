@@ -15,6 +15,11 @@ final class SQLiteRows: WakeRows {
     var lanesByNumber: [Int64: LaneRow] = [:]
     var lanesByName: [Lane: LaneRow] = [:]
     var counted: [StoreCounter: Int] = [:]
+    /// Wakes that were claimed through these rows and wait for their outcome, without payloads: as
+    /// many as are in flight. Their rows need not be read again when it comes.
+    var leases: [Int64: WakeRow] = [:]
+    /// Where the device that was looked for last, and is not known, would stand.
+    var vacancy: (token: DeviceToken, lane: Int64, number: Int64)?
     private var lastNumber: Int64
     /// Where the walk through all devices stands.
     var sweep: Int64 = 0
@@ -69,6 +74,8 @@ final class SQLiteRows: WakeRows {
     func rolledBack() {
         cache.rolledBack()
         counted.removeAll(keepingCapacity: true)
+        leases.removeAll(keepingCapacity: true)
+        vacancy = nil
         lanesByNumber = [:]
         lanesByName = [:]
     }

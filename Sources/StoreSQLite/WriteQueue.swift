@@ -12,7 +12,7 @@ import Synchronization
 final class WriteQueue: Sendable {
     /// The most work that one transaction takes on, in wakes; a call that comes meanwhile waits
     /// for it.
-    static let maximumWeight = 1_500
+    static let maximumWeight = 750
 
     /// A verb that waits for its transaction.
     private struct Job: Sendable {
@@ -123,7 +123,7 @@ final class WriteQueue: Sendable {
 
 /// The desk of the writing connection.
 ///
-// SAFETY: @unchecked because a desk must not be used by two threads at a time. It is used on the
+// SAFETY: `@unchecked`, because a desk must not be used by two threads at a time. It is used on the
 // queue of its connection only: `WriteQueue` works there, and so do opening and closing.
 final class WriterDesk: @unchecked Sendable {
     private let desk: Desk

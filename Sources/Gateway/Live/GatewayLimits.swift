@@ -5,9 +5,9 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The most requests that wait to be written; one more is refused with "too busy".
     public var intakeQueueCount = 10_000
     /// The most wakes that share one transaction at intake.
-    public var intakeBatchCount = 512
+    public var intakeBatchCount = 256
     /// The most settlements that share one transaction.
-    public var settleBatchCount = 1_000
+    public var settleBatchCount = 500
     /// The most wakes claimed in one transaction.
     public var claimBatchCount = 500
     /// The most wakes claimed and not yet settled.
