@@ -34,8 +34,14 @@ done
 step "The transports under the thread sanitizer"
 Tests/TransportFixture/thread-sanitizer.sh || failed+=("thread sanitizer")
 
+step "The transports under the address sanitizer and valgrind"
+Tests/TransportFixture/address-sanitizer.sh || failed+=("address sanitizer")
+
 step "Deploy/run.sh as a new user runs it"
 Deploy/smoke.sh || failed+=("Deploy/run.sh")
+
+step "The shipped scenarios against what the wake budget promises"
+Deploy/scenarios/check.sh || failed+=("scenarios")
 
 if [[ ${#failed[@]} -gt 0 ]]; then
     step "Failed: ${failed[*]}"

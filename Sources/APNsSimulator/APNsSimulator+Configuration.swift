@@ -27,7 +27,7 @@ extension APNsSimulator {
         /// for every later one too, as was seen at Apple (reference §1.6).
         public var wedgesOnExpiredToken = false
         /// Whether answers carry a `date` field with the time of ``now``, by which a client can
-        /// tell that its clock is wrong.
+        /// tell that its clock is wrong. Off, because Apple documents none (reference §2.2).
         public var sendsDate = false
         /// The provider keys it knows. When empty, signatures are not verified.
         public var providerKeys: [ProviderKey] = []
@@ -35,8 +35,15 @@ extension APNsSimulator {
         public var trustedClientCertificateAuthorityPEM: String?
         /// The topics that a client certificate is for; `nil` for any.
         public var clientCertificateTopics: Set<String>?
+        /// The one environment that client certificates are for; in the other one they are answered
+        /// with `BadCertificateEnvironment`. `nil` for both, as Apple makes them (reference §1.2).
+        public var clientCertificateEnvironment: APNsEnvironment?
         /// Fixes everything that looks random: which requests a share hits, and generated ids.
         public var seed: UInt64 = 1
+        /// How long a connection may be silent before it is ended with `IdleTimeout`; `nil` for
+        /// ever, because Apple gives no figure (reference §1.5). A request whose rest did not come
+        /// is answered with the same reason.
+        public var idleTimeout: Duration?
         /// How much is remembered of each push.
         public var log = LogDepth.last(10_000)
         /// Threads that serve connections.

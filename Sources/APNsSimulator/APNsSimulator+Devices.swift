@@ -43,7 +43,7 @@ extension APNsSimulator {
     ///
     /// The senders' time stays, and with it the age of provider tokens. `apns-expiration` is taken
     /// along: a push that may be stored for an hour is stored for an hour of the devices' time.
-    /// Less than 0 counts as 0.
+    /// Less than 0 counts as 0; after 100 years in all it stands.
     public func advanceDevices(bySeconds seconds: Int64) {
         let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         state.devices.advance(byMilliseconds: overflow ? .max : milliseconds)

@@ -81,6 +81,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             guard phase == .serving || phase == .draining else { return }
             sendGoAway(goAway, stream: session.lastStream)
             flush()
+        case IdleStateHandler.IdleStateEvent.all: endSilence()
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -109,8 +110,11 @@ final class ConnectionHandler: ChannelInboundHandler {
         state.counters.handshakes.increment()
         let configuration = state.configuration
         let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLHandler.self)
-        if tls?.peerCertificate != nil {
-            identity.certificate = .init(topics: configuration.clientCertificateTopics)
+        if let certificate = tls?.peerCertificate {
+            identity.certificate = .init(
+                topics: configuration.clientCertificateTopics,
+                environment: configuration.clientCertificateEnvironment,
+                validUntilSeconds: Int64(certificate.notValidAfter))
         }
         let startsWithOne = configuration.oneStreamUntilValidToken && identity.certificate == nil
         session = ServerSession(streamLimit: startsWithOne ? 1 : configuration.maxConcurrentStreams)

@@ -67,7 +67,11 @@ struct Listener: Sendable {
             }
         default: break
         }
-        try channel.pipeline.syncOperations.addHandlers(
-            NIOSSLServerHandler(context: tls), ConnectionHandler(state: state, number: number))
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+        if let timeout = state.configuration.idleTimeout {
+            try pipeline.addHandler(IdleStateHandler(allTimeout: TimeAmount(timeout)))
+        }
+        try pipeline.addHandler(ConnectionHandler(state: state, number: number))
     }
 }

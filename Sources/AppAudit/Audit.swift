@@ -49,6 +49,7 @@ public struct Audit: Sendable {
         try checkNames(known)
         // What no target names is not built, where there are targets.
         if known.targets.isEmpty { facts += LooseReader(found, library).facts() }
+        library.noteUnreadableFolders()
         guard !facts.isEmpty || !library.problems.isEmpty else { throw .nothingToAudit }
         var findings: [AppFinding] = []
         for var facts in facts {

@@ -69,6 +69,15 @@ final class FileLibrary {
         if !problems.contains(problem) { problems.append(problem) }
     }
 
+    /// Notes the folders that could not be looked into.
+    func noteUnreadableFolders() {
+        for folder in tree.unreadableFolders.sorted() {
+            note(
+                ReadingFailure(
+                    place: AppPlace(file: folder), message: "the folder cannot be looked into"))
+        }
+    }
+
     /// Sorts findings by their files.
     func report(_ findings: [AppFinding], configurationCount: Int) -> AuditReport {
         let byFile = Dictionary(grouping: findings, by: \.file)

@@ -17,6 +17,9 @@ final class FileTree {
 
     private var entriesLeft = AuditLimits.folderEntries
 
+    /// The folders whose names could not be read: what is in them was not looked at.
+    private(set) var unreadableFolders: Set<String> = []
+
     /// Whether there was more than the audit looks at.
     var isExhausted: Bool { entriesLeft <= 0 }
 
@@ -45,9 +48,11 @@ final class FileTree {
     }
 
     private func collect(_ folder: String, depth: Int, into files: inout [String]) {
-        guard depth < AuditLimits.folderDepth,
-            let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
-        else { return }
+        guard depth < AuditLimits.folderDepth else { return }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            unreadableFolders.insert(folder)
+            return
+        }
         for name in names.sorted() where !name.hasPrefix(".") {
             guard entriesLeft > 0 else { return }
             entriesLeft -= 1

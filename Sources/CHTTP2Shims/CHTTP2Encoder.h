@@ -2,7 +2,7 @@
 //
 // HPACK encoding (RFC 7541) as APNs asks for it (reference §1.4): `:path` and `authorization` are
 // literals that no table keeps; `apns-id`, `apns-expiration` and `apns-collapse-id` enter the table
-// once, for their names, and are literals without indexing from then on; everything else is indexed.
+// once, for their names, and are literals without indexing from then on; all else is indexed.
 //
 // Why not nghttp2's encoder: it Huffman-codes a provider token of 200 bytes anew for each push,
 // which is two thirds of what a push costs with it. Here what pushes share is coded once for each

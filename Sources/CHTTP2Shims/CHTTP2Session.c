@@ -7,7 +7,11 @@
 
 // How nghttp2's HEADERS for every request end: `:method: POST`, entry 3 of the static table.
 static const uint8_t PLACEHOLDER = 0x83;
-enum { FRAME_HEADER = 9, FIRST_STREAMS = 64 };
+enum {
+    FIRST_STREAMS = 64,
+    // What RFC 9113 §6.5.2 recommends as the least, and so a good guess before any SETTINGS.
+    STREAMS_BEFORE_SETTINGS = 100,
+};
 
 // MARK: - Life
 
@@ -50,7 +54,7 @@ CHTTP2Session *CHTTP2Session_create(uint32_t streams, const char *authority,
     session->streamLimit = streams;
     session->firstFree = NO_STREAM;
     session->starting = NO_STREAM;
-    session->state.peerStreamLimit = NGHTTP2_INITIAL_MAX_CONCURRENT_STREAMS;
+    session->state.peerStreamLimit = STREAMS_BEFORE_SETTINGS;
     session->encoder = Encoder_create();
     if (!session->encoder || !make_blocks(session, authority, userAgent) ||
         !open_session(session)) {
@@ -239,7 +243,7 @@ void CHTTP2Session_add_field(CHTTP2Session *session, const uint8_t *name, size_t
     Encoder_append_field(session->encoder, &session->head, name, nameLength, value, valueLength);
 }
 
-// What flow control held back is copied, because the submitter's bytes are there for this call only.
+// What flow control held back is copied: the submitter's bytes are there for this call only.
 static bool keep_rest_of_body(Stream *stream) {
     if (stream->bodyTaken == stream->bodyLength) {
         stream->body = NULL;

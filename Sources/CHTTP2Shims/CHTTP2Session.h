@@ -10,6 +10,9 @@
 // No place in a table of streams.
 #define NO_STREAM UINT32_MAX
 
+// RFC 9113 §4.1: a frame's header, which begins with the length of what follows it.
+enum { FRAME_HEADER = 9, FRAME_LENGTH = 3 };
+
 // The answer headers that fit a stream without an allocation.
 enum { INLINE_HEADERS = 232 };
 
@@ -58,6 +61,10 @@ struct CHTTP2Session {
     size_t stagedStart;
     size_t stagedEnd;
     size_t stagedCapacity;
+
+    uint32_t frameLeft;  // bytes of the present frame that are still to come
+    uint32_t frameLength;  // of the next one, as far as its bytes are there
+    uint32_t frameLengthBytes;
 
     uint32_t starting;  // the stream whose HEADERS nghttp2 is about to give, or NO_STREAM
     bool isBroken;      // memory ran out where nothing could be undone

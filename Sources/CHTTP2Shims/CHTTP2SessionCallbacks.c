@@ -14,18 +14,6 @@ static Stream *stream_of(CHTTP2Session *session, nghttp2_session *library, int32
     return known == 0 ? NULL : &session->streams[known - 1];
 }
 
-// MARK: - Counting
-
-// A frame that ends an answer costs the peer work of its own; any other might be sent for ever.
-static int on_begin_frame(nghttp2_session *library, const nghttp2_frame_hd *frame, void *context) {
-    (void)library;
-    CHTTP2Session *session = context;
-    const bool carriesAnswer = frame->type == NGHTTP2_HEADERS || frame->type == NGHTTP2_DATA;
-    const bool endsAnswer = carriesAnswer && (frame->flags & NGHTTP2_FLAG_END_STREAM) != 0;
-    if (!endsAnswer) session->state.controlFrames++;
-    return 0;
-}
-
 // MARK: - Answers
 
 static bool is_named(const uint8_t *name, size_t length, const char *text) {
@@ -109,6 +97,7 @@ static int on_answer_end(CHTTP2Session *session, nghttp2_session *library, int32
     Stream *stream = stream_of(session, library, id);
     if (!stream || stream->status < 200) return 0;
     stream->isWhole = true;
+    session->state.controlFrames--;
     if (stream->bodyTaken == stream->bodyLength) return 0;
     return nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL) == 0
                ? 0
@@ -198,7 +187,6 @@ static nghttp2_session_callbacks *callbacks;
 static void make_callbacks(void) {
     nghttp2_session_callbacks *made;
     if (nghttp2_session_callbacks_new(&made) != 0) return;
-    nghttp2_session_callbacks_set_on_begin_frame_callback(made, on_begin_frame);
     nghttp2_session_callbacks_set_on_begin_headers_callback(made, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(made, on_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, on_data);
@@ -213,7 +201,30 @@ const nghttp2_session_callbacks *CHTTP2Session_callbacks(void) {
     return callbacks;
 }
 
+// MARK: - Counting
+
+// Every frame, by its length. nghttp2 has no word for those that it ignores, and a peer might send
+// them for ever. One that ends an answer has a request behind it, and is taken back when it does.
+static void count_frames(CHTTP2Session *session, const uint8_t *bytes, size_t length) {
+    while (length > 0) {
+        if (session->frameLeft > 0) {
+            const size_t count = length < session->frameLeft ? length : session->frameLeft;
+            session->frameLeft -= (uint32_t)count;
+            bytes += count;
+            length -= count;
+            continue;
+        }
+        session->frameLength = session->frameLength << 8 | *bytes++;
+        length--;
+        if (++session->frameLengthBytes < FRAME_LENGTH) continue;
+        session->state.controlFrames++;
+        session->frameLeft = session->frameLength + FRAME_HEADER - FRAME_LENGTH;
+        session->frameLength = session->frameLengthBytes = 0;
+    }
+}
+
 bool CHTTP2Session_receive(CHTTP2Session *session, const uint8_t *bytes, size_t length) {
     if (session->isBroken) return false;
+    count_frames(session, bytes, length);
     return nghttp2_session_mem_recv(session->session, bytes, length) == (ssize_t)length;
 }

@@ -57,8 +57,16 @@ extension ModelledDevice {
         var opens = max(now, spacingOpens, hour.opens, herdOpens)
         opens = max(opens, bucket.opens(costPermille: costPermille))
         let isSpent = runtimeLeft <= 0 || (!isOnWiFi && cellularLeft <= 0)
-        if isSpent { opens = max(opens, nextReset) }
+        if isSpent {
+            guard isRenewable else { return nil }
+            opens = max(opens, nextReset)
+        }
         return isUnused(at: opens) ? nil : opens
+    }
+
+    /// Whether the next reset leaves anything to spend.
+    private var isRenewable: Bool {
+        parameters.budget.runtimeSeconds > 0 && (isOnWiFi || parameters.budget.cellularBytes > 0)
     }
 
     /// The gates that only an event can open.

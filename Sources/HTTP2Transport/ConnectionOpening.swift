@@ -117,7 +117,8 @@ final class ConnectionOpening {
 
     // MARK: Name
 
-    private func didResolve(_ outcome: NameLookup.Outcome, now: Int64) -> Progress {
+    /// Goes on with what the resolver found.
+    func didResolve(_ outcome: NameLookup.Outcome, now: Int64) -> Progress {
         switch outcome {
         case .addresses(let addresses):
             return proceed(AddressRace(addresses, now: now), now: now)
@@ -178,6 +179,8 @@ final class ConnectionOpening {
         var tunnel = tunnel
         step = .tunnelling(tunnel, descriptor)
         while !tunnel.outbound.isEmpty {
+            // SAFETY: the array lives through the call, and send reads `count` bytes and keeps no
+            // pointer.
             let count = tunnel.outbound.withUnsafeBufferPointer { bytes in
                 bytes.baseAddress.map { CHTTP2Socket_send(descriptor, $0, bytes.count) } ?? 0
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many frames a peer may send that bring no answer nearer: PING, SETTINGS, WINDOW_UPDATE,
-/// PRIORITY, RST_STREAM, CONTINUATION, unknown ones, and HEADERS and DATA that end nothing.
+/// How many frames a peer may send that end no answer: PING, SETTINGS, WINDOW_UPDATE, PRIORITY,
+/// RST_STREAM, CONTINUATION, unknown ones, and HEADERS and DATA but for the last of a request's.
 ///
 /// An honest peer sends a few for each request, and a few by the hour. One that sends them for ever
 /// costs processor time and buffers (CVE-2019-9511 to 9518, CVE-2024-27316) and is closed. Pure:
@@ -9,7 +9,8 @@
 struct FloodBudget: Hashable {
     /// What a connection may spend without any request: SETTINGS, and an hour's PINGs at once.
     static let burst = 1000
-    /// What each request adds: its HEADERS, its DATA, and a WINDOW_UPDATE for stream and connection.
+    /// What each request adds: its HEADERS, its DATA, and a WINDOW_UPDATE for stream and for
+    /// connection.
     static let perRequest = 4
     /// What each second adds, up to ``burst``: PINGs of a proxy that is nervous.
     static let perSecond = 10
@@ -25,7 +26,7 @@ struct FloodBudget: Hashable {
     /// A request was started.
     mutating func didStartRequest() { left = min(left + Self.perRequest, Self.maximum) }
 
-    /// So many such frames came. False when it was too much.
+    /// So many such frames came; a negative number takes some back. False when it was too much.
     mutating func spend(_ frames: Int, now: Int64) -> Bool {
         let seconds = (now - refilledAt) / 1000
         if seconds > 0 {

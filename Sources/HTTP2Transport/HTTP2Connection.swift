@@ -87,6 +87,9 @@ final class HTTP2Connection {
         return limit - Int(state.openStreams)
     }
 
+    /// Streams that are open, those included that were given up and whose reset is not written.
+    var openStreams: UInt32 { session.map { CHTTP2Session_state($0).openStreams } ?? 0 }
+
     /// Whether the peer's windows take a body of that size now.
     func takesBody(of count: Int) -> Bool {
         session.map { CHTTP2Session_may_start($0, count) } ?? false
@@ -120,7 +123,8 @@ final class HTTP2Connection {
         isSuspect = false
         guard let session else { return true }
         let seen = CHTTP2Session_state(session).controlFrames
-        let frames = Int(seen &- controlFramesSeen)
+        // Negative when what began before turned out to be the end of an answer.
+        let frames = Int(Int32(bitPattern: seen &- controlFramesSeen))
         controlFramesSeen = seen
         return frames == 0 || flood.spend(frames, now: now)
     }

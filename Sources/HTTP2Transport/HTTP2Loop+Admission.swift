@@ -82,6 +82,7 @@ extension HTTP2Loop {
                 CHTTP2Session_add_field(session, name.start, name.count, value.start, value.count)
             }
         }
+        // SAFETY: the session copies the body's bytes before the call ends.
         return request.body.withUnsafeBufferPointer { body in
             guard let start = body.baseAddress else {
                 preconditionFailure("A request without a body was queued.")

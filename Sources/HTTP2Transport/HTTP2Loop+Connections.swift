@@ -153,7 +153,15 @@ extension HTTP2Loop {
 
     /// Writes what a connection has to say.
     func flush(_ connection: HTTP2Connection, now: Int64) {
-        guard !connection.flush() else { return }
+        let open = connection.openStreams
+        guard !connection.flush() else {
+            // A stream that this side resets ends when its RST_STREAM is written.
+            if connection.openStreams < open {
+                settle(connection, now: now)
+                hasFreedStreams = true
+            }
+            return
+        }
         let words = connection.words
         // The peer may have said something before it went.
         let (_, hasHeard) = connection.receive()

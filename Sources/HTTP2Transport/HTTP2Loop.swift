@@ -45,6 +45,8 @@ final class HTTP2Loop {
     var tlsContext: TLSContext?
     var completions: [Completion] = []
     var connectionsOpened = 0
+    /// Whether writing made room for those that wait, so that the loop must not.
+    var hasFreedStreams = false
     /// Why the last attempt to connect failed, for those whose time runs out while they wait.
     var lastConnectFailure: TransportFailure?
     private var shutdownDue: Int64?
@@ -87,7 +89,9 @@ final class HTTP2Loop {
     /// Waits for a descriptor, the mailbox or the next point of time.
     private func wait(for events: inout [CHTTP2Event]) -> Int {
         let now = CHTTP2_monotonic_milliseconds()
-        let mayWait = mailbox.mayFallAsleep() && !connections.contains { $0.hasMoreToRead }
+        let isBusy = hasFreedStreams || connections.contains { $0.hasMoreToRead }
+        hasFreedStreams = false
+        let mayWait = !isBusy && mailbox.mayFallAsleep()
         let limit = mayWait ? max(0, min(nextDue(now: now) - now, Self.maximumWaitMilliseconds)) : 0
         return Int(
             CHTTP2Reactor_wait(reactor.pointer, &events, Int32(events.count), Int32(limit)))

@@ -3,7 +3,8 @@
 internal import CHTTP2Shims
 internal import LoopKit
 
-/// What the loop's thread waits on. Confined to it; only a `ReactorWaker` reaches it from elsewhere.
+/// What the loop's thread waits on. Confined to it; only a `ReactorWaker` reaches it from
+/// elsewhere.
 struct Reactor {
     let pointer: OpaquePointer
 

@@ -37,10 +37,12 @@ struct SocketAddress: Hashable, Sendable {
     static func parse(_ text: String) -> (family: Family, bytes: [UInt8])? {
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 {
+            // SAFETY: plain bytes of a local value, copied before the closure ends.
             return (.v4, withUnsafeBytes(of: &four) { Array($0) })
         }
         var six = in6_addr()
         if inet_pton(AF_INET6, text, &six) == 1 {
+            // SAFETY: as above.
             return (.v6, withUnsafeBytes(of: &six) { Array($0) })
         }
         return nil

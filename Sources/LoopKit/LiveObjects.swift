@@ -2,8 +2,8 @@
 
 internal import Synchronization
 
-/// Counts, in debug builds, what holds memory of a library or of a submitter, so that tests can prove
-/// that all of it is given back. Costs nothing in release builds.
+/// Counts, in debug builds, what holds memory of a library or of a submitter, so that tests can
+/// prove that all of it is given back. Costs nothing in release builds.
 package enum LiveObjects {
     /// What is counted.
     package enum Kind: Sendable {

@@ -21,8 +21,8 @@ public struct TransportConfiguration: Sendable {
     /// there are full.
     public var maximumConnections: Int = 4
     /// The most streams in flight on one connection; a lower limit that the server sets is obeyed.
-    /// `nil` for what suits the transport: 1000, which APNs announces (reference §1.3), and 250 with
-    /// libcurl, whose cost grows with the streams of one connection.
+    /// `nil` for what suits the transport: 1000, which APNs announces (reference §1.3), and 250
+    /// with libcurl, whose cost grows with the streams of one connection.
     public var maximumStreamsPerConnection: Int?
     /// The most submissions that wait for a stream: 100 000 are about 100 MB with their payloads.
     /// Beyond it, each new one fails as `queueFull`.

@@ -69,7 +69,7 @@ struct APNsClientLoad {
         switch load.client {
         case .curlCalls, .nativeCalls: await sendByCalls(count)
         case .curlBatches, .nativeBatches: await sendByBatches(count)
-        case .curlReceiving, .nativeReceiving, .plainC, .tunedC:
+        case .curlReceiving, .nativeReceiving, .nativeTransport, .plainC, .tunedC, .nghttp2C:
             await ReceivingLoad(self, pushes: count).run()
         }
     }

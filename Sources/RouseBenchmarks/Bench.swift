@@ -49,7 +49,10 @@ final class Bench {
     func clear() { try? FileManager.default.removeItem(atPath: directory) }
 
     /// Tells whoever waits what is being measured.
-    func progress(_ text: String) {
+    func progress(_ text: String) { Self.report(text) }
+
+    /// Tells whoever waits, where there is no bench.
+    static func report(_ text: String) {
         // A progress line that cannot be written is no reason to stop.
         _ = write(STDERR_FILENO, text + "\n", text.utf8.count + 1)
     }

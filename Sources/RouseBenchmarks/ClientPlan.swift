@@ -7,8 +7,8 @@ struct ClientPlan {
     var servers = MeasuredServer.Kind.allCases
     /// Beside c-plain, which is always there: it is what the others are compared with.
     var clients: [Load.Client] = [
-        .tunedC, .curlCalls, .curlBatches, .curlReceiving, .nativeCalls, .nativeBatches,
-        .nativeReceiving,
+        .tunedC, .curlCalls, .curlBatches, .curlReceiving, .nghttp2C, .nativeTransport,
+        .nativeReceiving, .nativeBatches, .nativeCalls,
     ]
     var connections = [1, 4]
     var inFlight = [100, 1000]
@@ -46,11 +46,11 @@ struct ClientPlan {
             for (place, client) in ([.plainC] + clients).enumerated() {
                 var load = load
                 load.client = client
-                if client.transportKind == .native { load.pushes *= Load.nativeFactor }
+                if client.isFast { load.pushes *= Load.fastFactor }
                 samples[place].append(try sample(of: server) { try bench.run(load) })
             }
             var limit = load
-            limit.pushes *= Load.nativeFactor
+            limit.pushes *= Load.fastFactor / H2Load.pushFactor
             samples[names.count - 1].append(
                 try sample(of: server) { try H2Load.run(limit, bodyPath: bench.bodyPath) })
         }

@@ -15,9 +15,9 @@ enum CurlBaselineLoad {
         let url = "https://127.0.0.1:\(load.port)/"
         // SAFETY: every pointer is to memory that lives until the call has returned, and the
         // latencies have room for all pushes.
-        let isDone = withCStrings(paths) { paths in
-            withCStrings(headers) { headers in
-                withCStrings([url, load.authorityPath, Sample.userAgent]) { texts in
+        let isDone = CStrings.lend(paths) { paths in
+            CStrings.lend(headers) { headers in
+                CStrings.lend([url, load.authorityPath, Sample.userAgent]) { texts in
                     Sample.payload.withUnsafeBufferPointer { body in
                         latencies.withUnsafeMutableBufferPointer { latencies in
                             guard let body = body.baseAddress, let room = latencies.baseAddress
@@ -57,23 +57,5 @@ enum CurlBaselineLoad {
             ("authorization", "bearer " + token), ("apns-topic", Sample.bundleID),
             ("apns-push-type", "background"), ("apns-priority", "5"),
         ]
-    }
-
-    /// C copies of the texts, for the duration of a call.
-    private static func withCStrings<R>(
-        _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>>) throws -> R
-    ) rethrows -> R {
-        let copies = texts.map { text -> UnsafePointer<CChar> in
-            guard let copy = strdup(text) else { preconditionFailure("Memory ran out.") }
-            return UnsafePointer(copy)
-        }
-        defer { for copy in copies { free(UnsafeMutablePointer(mutating: copy)) } }
-        // SAFETY: the copies live until `body` has returned.
-        return try copies.withUnsafeBufferPointer { copies in
-            guard let start = copies.baseAddress else {
-                preconditionFailure("There is at least one text.")
-            }
-            return try body(start)
-        }
     }
 }

@@ -11,6 +11,8 @@ struct Load: Codable {
         case plainC = "c-plain"
         /// The same with every trick that was found.
         case tunedC = "c-tuned"
+        /// What a skilled C programmer writes with nghttp2 and libssl.
+        case nghttp2C = "c-nghttp2"
         /// `APNsClient` on libcurl, one `await` a push, as many tasks as pushes in flight.
         case curlCalls = "curl-calls"
         /// `APNsClient` on libcurl, four batches at a time that make up the pushes in flight.
@@ -22,20 +24,25 @@ struct Load: Codable {
         case nativeCalls = "native-calls"
         case nativeBatches = "native-batches"
         case nativeReceiving = "native-receiving"
+        /// The native transport by itself, by callbacks, with requests that are ready.
+        case nativeTransport = "native-transport"
 
         /// What carries the pushes; `nil` where it is no ``APNsClient``.
         var transportKind: TransportKind? {
             switch self {
-            case .plainC, .tunedC: nil
+            case .plainC, .tunedC, .nghttp2C: nil
             case .curlCalls, .curlBatches, .curlReceiving: .curl
-            case .nativeCalls, .nativeBatches, .nativeReceiving: .native
+            case .nativeCalls, .nativeBatches, .nativeReceiving, .nativeTransport: .native
             }
         }
+
+        /// Whether it brings an HTTP/2 of its own, which costs a small part of libcurl's.
+        var isFast: Bool { transportKind == .native || self == .nghttp2C }
     }
 
-    /// How many times as many pushes a client of its own HTTP/2 gets, so that its measurement takes
-    /// about as long as libcurl's.
-    static let nativeFactor = 8
+    /// How many times as many pushes a fast client gets, so that its measurement takes about as
+    /// long as libcurl's.
+    static let fastFactor = 16
 
     var client: Client
     var port: Int

@@ -24,7 +24,8 @@ struct RouseBenchmarks: AsyncParsableCommand {
         subcommands: [
             AllBenchmarks.self, ClientBenchmark.self, StandInBenchmark.self, MemoryBenchmark.self,
             GatewayBenchmark.self, PayloadBenchmark.self, LintBenchmark.self, BudgetBenchmark.self,
-            RunLoad.self, RunMemory.self, RunGateway.self, RunLint.self, ServeStandIn.self,
+            FaultBenchmark.self, RunLoad.self, RunMemory.self, RunGateway.self, RunLint.self,
+            ServeStandIn.self,
         ],
         defaultSubcommand: AllBenchmarks.self)
 }

@@ -15,6 +15,8 @@ struct RunLoad: AsyncParsableCommand {
         let report =
             switch load.client {
             case .plainC, .tunedC: try CurlBaselineLoad.run(load)
+            case .nghttp2C: try Nghttp2BaselineLoad.run(load)
+            case .nativeTransport: try await TransportLoad(load).run()
             case .curlCalls, .curlBatches, .curlReceiving, .nativeCalls, .nativeBatches,
                 .nativeReceiving:
                 try await APNsClientLoad(load).run()

@@ -62,8 +62,8 @@ struct RootCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, KeysCommand.self, StatusCommand.self, SendCommand.self,
             WakeCommand.self, DeviceCommand.self, AuditStoreCommand.self, PushCommand.self,
-            ProbeCommand.self, TokenCommand.self,
-            ValidateCommand.self, RulesCommand.self, AuditCommand.self,
+            ProbeCommand.self, TokenCommand.self, ValidateCommand.self, RulesCommand.self,
+            AuditCommand.self, SimulateCommand.self,
             SimulatorCommand.self, DoctorCommand.self,
         ])
 }

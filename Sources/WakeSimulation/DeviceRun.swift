@@ -59,34 +59,47 @@ struct DeviceRun<Rule: SendingRule> {
         var nextAsk = 0
         var now = scenario.start.millisecondsSinceEpoch
         noteAbility(at: now)
+        // Both change only by what is done to the rule and to the device, so they are asked for
+        // only then.
+        var due = rule.due(at: now) ?? .max
+        var change = nextChange
         while true {
             let moment = nextMoment < story.moments.count ? story.moments[nextMoment].at : nil
             let happening = moment?.millisecondsSinceEpoch ?? .max
             let asking = nextAsk < story.asks.count ? story.asks[nextAsk].at : .max
             let receipt = receipts.first?.at ?? .max
-            let due = rule.due(at: now) ?? .max
-            let change = device?.nextChange?.millisecondsSinceEpoch ?? .max
             let next = min(happening, asking, receipt, due, change)
             guard next < end else { break }
             now = next
             if now == happening {
-                happen(story.moments[nextMoment].event, at: now)
+                let event = story.moments[nextMoment].event
+                happen(event, at: now)
                 nextMoment += 1
+                change = nextChange
+                if event == .appOpened { due = rule.due(at: now) ?? .max }
             } else if now == asking {
                 ask(nextAsk, at: now)
                 nextAsk += 1
+                due = rule.due(at: now) ?? .max
             } else if now == receipt {
                 confirm(receipts.removeFirst(), at: now)
+                due = rule.due(at: now) ?? .max
             } else if now == due {
                 release(at: now)
+                due = rule.due(at: now) ?? .max
+                change = nextChange
             } else {
                 device?.advance(to: WallInstant(millisecondsSinceEpoch: now), into: &reports)
                 digest()
+                change = nextChange
             }
             noteAbility(at: now)
         }
         finish(at: end)
     }
+
+    /// When the device will next do something by itself, in milliseconds since the epoch.
+    private var nextChange: Int64 { device?.nextChange?.millisecondsSinceEpoch ?? .max }
 
     /// Brings the device into the state in which the first day finds it.
     private mutating func prepare() -> Int {

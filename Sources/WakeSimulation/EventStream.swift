@@ -26,6 +26,12 @@ public struct EventStream: Hashable, Sendable {
         self.pattern = pattern
     }
 
+    /// The last event of a recorded pattern, in milliseconds after the start; `nil` for others.
+    public var lastRecorded: Int64? {
+        guard case .recorded(let sequences) = pattern else { return nil }
+        return sequences.lazy.compactMap(\.last).max()
+    }
+
     /// When events come.
     public enum Pattern: Hashable, Sendable {
         /// One every so many seconds, from so many seconds after the start on, and not more than

@@ -130,7 +130,7 @@ struct DeviceTests {
             #expect(simulator.fates(of: token).map(\.label)[1...] == ["expired", "undecided"])
             simulator.advanceDevices(bySeconds: 2)
             #expect(simulator.fates(of: token).map(\.label)[1...] == ["expired", "expired"])
-            #expect(simulator.fates(of: token)[2].decidedAt?.sinceStart == 7200 + 3600)
+            #expect(simulator.fates(of: token)[2].decidedAt?.sinceStart == 10_800)
 
             // A sleeping device takes priority 10 at once, and 5 when it wakes.
             simulator.apply(.online(true), to: token)
@@ -247,6 +247,36 @@ struct DeviceTests {
             let launchedAt = try #require(first.decidedAt)
             #expect(second.decidedAt == launchedAt.advanced(bySeconds: 1))
             await client.close()
+        }
+    }
+
+    @Test("after the devices' time was moved, what is left of a wait is waited for, not all of it")
+    func alarmAfterMove() async throws {
+        try await WireTests.withSimulator {
+            $0.deviceModel = DeviceSetup(parameters: .exact)
+        } _: { simulator in
+            var deliveries = simulator.deliveries().makeAsyncIterator()
+            let client = try await RawClient.connect(to: simulator)
+            for _ in 1...2 { _ = try await client.push(Push()) }
+            let first = try #require(await deliveries.next())
+            // The second waits for 900 s; nobody asks after it again.
+            simulator.advanceDevices(bySeconds: 899)
+            let second = try #require(await deliveries.next())
+            #expect(second.decidedAt == first.decidedAt?.advanced(bySeconds: 900))
+            await client.close()
+        }
+    }
+
+    @Test("deliveries end with the simulator, whether one begins to read before or after")
+    func deliveriesEnd() async throws {
+        var simulators: [APNsSimulator] = []
+        var before: AsyncStream<ModelledPush>?
+        try await WireTests.withSimulator { simulator in
+            simulators.append(simulator)
+            before = simulator.deliveries()
+        }
+        for stream in [try #require(before), simulators[0].deliveries()] {
+            #expect(await stream.first { _ in true } == nil)
         }
     }
 

@@ -15,7 +15,7 @@ struct Push: Sendable {
 
     /// A background push with everything in order.
     init(
-        token: String = Push.token, authorization: String? = TestToken.bearer(),
+        token: String = Push.token, authorization: String? = TestToken.current,
         body: [UInt8] = Array(#"{"aps":{"content-available":1}}"#.utf8)
     ) {
         path = "/3/device/" + token

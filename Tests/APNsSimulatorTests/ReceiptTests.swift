@@ -127,8 +127,8 @@ struct ReceiptTests {
         }
     }
 
-    @Test("receipts that pile up while one is told go in one request")
-    func batches() async throws {
+    @Test("what happens while a gateway is in trouble is told afterwards, in order")
+    func pileUp() async throws {
         try await Self.withServer(answering: [503]) { simulator, _, requests in
             let token = try DeviceTests.token.get()
             simulator.register(.init(token: token, model: DeviceSetup(parameters: .exact)))
@@ -143,6 +143,36 @@ struct ReceiptTests {
             #expect(told == 3)
             await client.close()
         }
+    }
+
+    @Test("receipts go together, a hundred at most, and never past a signal")
+    func batches() throws {
+        let target = try ReceiptTarget(url: "http://127.0.0.1:9")
+        let counters = AtomicCounters()
+        let reporter = GatewayReporter(target, counters: counters)
+        let token = try DeviceTests.token.get()
+        func launch(_ numbers: ClosedRange<Int>) {
+            for number in numbers {
+                let push = ModelledPush(
+                    number: number, apnsID: "\(number)", deviceToken: token, topic: nil,
+                    content: .background, acceptedAt: TestClock.start, fate: nil, decidedAt: nil)
+                reporter.add(.reachedApp(push), clock: DeviceClock())
+            }
+        }
+        launch(1...250)
+        reporter.add(
+            .signals(
+                DeviceSignals(DeviceConditions()), of: token, at: TestClock.start, opened: true),
+            clock: DeviceClock())
+        launch(251...260)
+        var sizes: [Int] = []
+        while let batch = reporter.nextBatch() { sizes.append(batch.count) }
+        #expect(sizes == [100, 100, 50, 1, 10])
+
+        // What finds no room is lost, and counted.
+        launch(1...GatewayReporter.maximumWaiting + 5)
+        #expect(counters.snapshot.receiptsLost == 5)
+        #expect(reporter.nextBatch()?.count == GatewayReporter.maximumBatch)
     }
 
     @Test("shutting down does not wait for a gateway that is not there")

@@ -198,4 +198,20 @@ struct RequestJudgeTests {
             .with("apns-topic", "com.example.app.location-query")
         #expect(Self.judge(location, certificate: one) == .rejected(.invalidPushType))
     }
+
+    @Test(
+        "a client certificate is good until its last second, in its own environment",
+        arguments: [
+            (0, nil, nil), (0, APNsEnvironment.sandbox, nil),
+            (0, .production, RejectionReason.badCertificateEnvironment),
+            (-1, nil, .badCertificate), (-1, .production, .badCertificate),
+        ] as [(Int64, APNsEnvironment?, RejectionReason?)])
+    func certificateRights(
+        secondsLeft: Int64, environment: APNsEnvironment?, reason: RejectionReason?
+    ) {
+        let rights = ConnectionIdentity.CertificateRights(
+            environment: environment, validUntilSeconds: TestToken.now + secondsLeft)
+        let verdict = Self.judge(Self.push, certificate: rights)
+        #expect(verdict == reason.map { .rejected($0) } ?? .accepted)
+    }
 }

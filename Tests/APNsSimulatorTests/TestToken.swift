@@ -10,6 +10,10 @@ enum TestToken {
     /// The moment that tests take for now: 2026-11-21T09:20:00Z.
     static let now: Int64 = 1_795_252_800
 
+    /// A token of this run, the same each time: one for every second of a slow test would be
+    /// changed too often.
+    static let current = bearer()
+
     static func base64URL(_ bytes: some Sequence<UInt8>) -> String {
         Data(bytes).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

@@ -264,6 +264,42 @@ struct WireTests {
         }
     }
 
+    @Test("a client certificate that runs out on an open connection is bad from then on")
+    func expiringCertificate() async throws {
+        let identity = try TestCertificate()
+        let clock = TestClock()
+        try await Self.withSimulator {
+            $0.trustedClientCertificateAuthorityPEM = identity.authorityPEM
+            $0.now = { clock.now }
+        } _: { simulator in
+            let client = try await RawClient.connect(
+                to: simulator, certificate: (identity.certificatePEM, identity.keyPEM))
+            #expect(try await client.push(Push(authorization: nil))?.status == 200)
+            // Its end is counted from the machine's clock, which may be years ahead of the test's.
+            clock.advance(bySeconds: 100 * 365 * 86_400)
+            let answer = try await client.push(Push(authorization: nil))
+            #expect(answer?.status == 403)
+            #expect(answer?.body == #"{"reason":"BadCertificate"}"#)
+            await client.close()
+        }
+    }
+
+    @Test("a client certificate is held to its environment")
+    func certificateEnvironment() async throws {
+        let identity = try TestCertificate()
+        try await Self.withSimulator {
+            $0.trustedClientCertificateAuthorityPEM = identity.authorityPEM
+            $0.clientCertificateEnvironment = .production
+        } _: { simulator in
+            let client = try await RawClient.connect(
+                to: simulator, certificate: (identity.certificatePEM, identity.keyPEM))
+            let answer = try await client.push(Push(authorization: nil))
+            #expect(answer?.status == 403)
+            #expect(answer?.body == #"{"reason":"BadCertificateEnvironment"}"#)
+            await client.close()
+        }
+    }
+
     @Test("a client certificate of another CA fails the handshake")
     func strangeCertificate() async throws {
         let trusted = try TestCertificate()

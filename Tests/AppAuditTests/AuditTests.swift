@@ -225,6 +225,22 @@ struct AuditTests {
         }
     }
 
+    @Test(
+        "a folder that may not be looked into is a problem, and not passed over in silence",
+        .enabled(if: geteuid() != 0, "for root every folder is open"))
+    func shutFolder() throws {
+        let folder = try TestFolder()
+        try folder.write("let provider = 1", to: "Shut/A.swift")
+        let shut = folder.path + "/Shut"
+        try #require(chmod(shut, 0) == 0)
+        defer { chmod(shut, 0o700) }
+        for path in [shut, folder.path] {
+            let problems = try Audit(paths: [path]).report().problems
+            #expect(problems.map(\.place.file) == [shut])
+            #expect(problems.map(\.message) == ["the folder cannot be looked into"])
+        }
+    }
+
     @Test("pipes, devices, circles of links and files that are too large are not read")
     func oddFiles() throws {
         let folder = try TestFolder()

@@ -216,7 +216,20 @@ struct SourceReaderTests {
             + "deviceToken: Data) { \(body) }"
     }
 
+    /// The same function with another name for its parameter.
+    private static func named(_ name: String, _ body: String) -> String {
+        "func application(_ a: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken "
+            + "\(name): Data) { \(body) }"
+    }
+
     private static let deviceTokensCases: [(String, Subject, Bool)] = [
+        (named("token", "let s = token.description"), Subject.describedDeviceToken, true),
+        (named("data", "let s = \"\\(data)\""), .describedDeviceToken, true),
+        (named("t", "let s = String(describing: t)"), .describedDeviceToken, true),
+        (named("data", "guard data.count == 32 else { return }"), .fixedTokenLength, true),
+        (named("data", "let s = \"\\(other)\""), .describedDeviceToken, false),
+        (named("data", "let s = other.description"), .describedDeviceToken, false),
+        ("func f(token: Data) { let s = token.description }", .describedDeviceToken, false),
         (token("let s = deviceToken.description"), Subject.describedDeviceToken, true),
         (token("let s = \"\\(deviceToken)\""), .describedDeviceToken, true),
         (token("let s = String(describing: deviceToken)"), .describedDeviceToken, true),

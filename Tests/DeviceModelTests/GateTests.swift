@@ -48,7 +48,7 @@ struct GateTests {
         #expect(bench.launches == [0, 450, 900])
     }
 
-    @Test("a spent day waits for the reset at four in the morning")
+    @Test("a spent day waits for the reset at four in the morning; without a budget for ever")
     func spentDay() {
         var parameters = ModelParameters.exact
         parameters.budget.runtimeSeconds = 0

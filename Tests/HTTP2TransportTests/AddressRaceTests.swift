@@ -35,11 +35,11 @@ struct AddressRaceTests {
         #expect(race.next(now: 1249) == nil)
         #expect(race.due == 1250)
         #expect(race.next(now: 1250)?.family == .v4)
-        #expect(race.didFail(now: 1300))
+        #expect(race.didFail(now: 1300) == true)
         #expect(race.due == 1300)
         #expect(race.next(now: 1300)?.family == .v6)
         #expect(race.due == nil)
-        #expect(race.didFail(now: 1301))
-        #expect(!race.didFail(now: 1302))
+        #expect(race.didFail(now: 1301) == true)
+        #expect(race.didFail(now: 1302) == false)
     }
 }

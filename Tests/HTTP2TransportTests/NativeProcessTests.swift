@@ -43,7 +43,7 @@ extension ServerTests {
         func killedServer() async throws {
             let server = try await Nghttpd()
             async let report = run(
-                "stress", on: server, ["count=90000", "seed=11", "timeout=1000", "connections=3"])
+                "stress", on: server, ["count=30000", "seed=11", "timeout=1000", "connections=3"])
             try await Task.sleep(for: .milliseconds(500))
             server.end()
             let (status, text) = try await report

@@ -194,6 +194,8 @@ struct SessionTests {
         let (session, block) = try session()
         _ = session.start(shared: block)
         _ = try session.frames()
+        // From here on our SETTINGS hold, which forbid PUSH_PROMISE.
+        session.hear(ServerFrame.settingsAcknowledgement)
         let isTaken = session.hear(bytes)
         _ = try session.frames()
         #expect(!isTaken || session.state.goAwaySent)

@@ -69,19 +69,19 @@ struct TransferStoreTests {
     @Test("a budget for frames: requests add to it, time refills it, a flood ends it")
     func flood() {
         var budget = FloodBudget(now: 0)
-        #expect(budget.spend(FloodBudget.burst, now: 0))
-        #expect(!budget.spend(1, now: 0))
+        #expect(budget.spend(FloodBudget.burst, now: 0) == true)
+        #expect(budget.spend(1, now: 0) == false)
         budget = FloodBudget(now: 0)
         for _ in 0..<100 { budget.didStartRequest() }
-        #expect(budget.spend(FloodBudget.burst + 400, now: 500))
+        #expect(budget.spend(FloodBudget.burst + 400, now: 500) == true)
         #expect(budget.left == 0)
-        #expect(budget.spend(20, now: 2000))
-        #expect(!budget.spend(1, now: 2000))
+        #expect(budget.spend(20, now: 2000) == true)
+        #expect(budget.spend(1, now: 2000) == false)
         budget = FloodBudget(now: 0)
         for _ in 0..<1_000_000 { budget.didStartRequest() }
         #expect(budget.left == FloodBudget.maximum)
         // A PING a second for a day.
         var patient = FloodBudget(now: 0)
-        for second in 0..<86_400 { #expect(patient.spend(1, now: Int64(second) * 1000)) }
+        for second in 0..<86_400 { #expect(patient.spend(1, now: Int64(second) * 1000) == true) }
     }
 }

@@ -13,6 +13,7 @@ struct ContentJudgeTests {
             ("{}", "a.json", .document), ("{}\n", "a.json", .document),
             ("{}\n", "a.jsonl", .lines), ("{}", "a.NDJSON", .lines),
             ("{}\n{}", "a.json", .lines), ("\n\n{}\r\n{}\r\n", "-", .lines),
+            ("\u{feff}{}\n{}\n", "a.json", .lines), ("\u{feff}{\n}\n", "a.json", .document),
             // One of the first two lines is faulty.
             ("{}\n{oops", "a.json", .lines), ("{oops\n{}\n{}\n", "a.json", .lines),
             ("{oops\n{oops\n", "a.json", .document),

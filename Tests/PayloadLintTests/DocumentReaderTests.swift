@@ -28,6 +28,7 @@ struct DocumentReaderTests {
             ("{\"Simulator Target Bundle\":\"x\",\"aps\":{}}", .apns),
             ("{\"h\\u0065aders\":{},\"payload\":{}}", .request),
             ("headers: {}\npayload: {}\n", .request), ("aps: {}\n", .payload),
+            ("\u{feff}headers: {}\npayload: {}\n", .request),
         ])
     func kinds(text: String, kind: InputKind) {
         #expect(Self.read(text).kind == kind)
@@ -105,6 +106,27 @@ struct DocumentReaderTests {
             item.places.place(ofOffset: offset)
                 == .offset(Array(text.utf8).firstIndex(of: 0x64, from: 30)))
         #expect(item.places.editableRange(0..<1) == nil)
+    }
+
+    private static let wrongTexts: [[UInt8]] = {
+        let utf8 = [#"{"aps":{"content-available":1}}"#, #"{"headers":{},"payload":{"v":1}}"#]
+        let ascii: [UInt8] = Array(#"{"aps":{"v":1}}"#.utf8)
+        return utf8.map { Array("\u{feff}\($0)".utf8) }
+            + [ascii.flatMap { [0, $0] }, ascii.flatMap { [$0, 0] }]
+    }()
+
+    @Test(
+        "JSON in the wrong encoding is not taken for YAML, and stays as it is",
+        arguments: wrongTexts)
+    func wrongEncoding(bytes: [UInt8]) throws {
+        let reader = DocumentReader(assumptions: PushAssumptions(), forcedKind: nil)
+        for name in ["a.json", "a"] {
+            let document = reader.read(bytes, name: name)
+            #expect(document.faults.isEmpty)
+            let draft = try #require(document.item).draft
+            #expect(draft.payload == bytes)
+            #expect(PushValidator().report(on: draft).diagnostics.map(\.rule) == ["G005"])
+        }
     }
 
     @Test("a line is never YAML")

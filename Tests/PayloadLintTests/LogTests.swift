@@ -47,7 +47,8 @@ struct LogTests {
         let text = """
             {"time":"2026-11-21T09:34:00Z","token":"740f",\
             "headers":{"apns-push-type":"background"},\
-            "body":{"aps":{"content-available":1}},"status":410,"reason":"Unregistered"}
+            "body":{"aps":{"content-available":1}},"status":410,"reason":"Unregistered",\
+            "timestamp":1795253640123,"registered":1795253641,"deleted":true}
             """
         let push = try #require(Self.reader.read(Array(text.utf8)).push)
         #expect(push.at.secondsSinceEpoch == 1_795_253_640)
@@ -56,7 +57,15 @@ struct LogTests {
         #expect(
             String(decoding: push.draft.payload, as: UTF8.self)
                 == #"{"aps":{"content-available":1}}"#)
-        #expect(push.answer == SentPush.Answer(status: 410, reason: "Unregistered"))
+        #expect(
+            push.answer
+                == SentPush.Answer(
+                    status: 410, reason: "Unregistered",
+                    inactiveAt: WallInstant(millisecondsSinceEpoch: 1_795_253_640_123)))
+        #expect(
+            push.token
+                == SentPush.TokenCare(
+                    registeredAt: WallInstant(secondsSinceEpoch: 1_795_253_641), isDeleted: true))
     }
 
     @Test(

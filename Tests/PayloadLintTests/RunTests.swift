@@ -46,6 +46,28 @@ struct RunTests {
         #expect(run.result.isFailure)
     }
 
+    @Test("findings come in the order of their places, also those of headers")
+    func orderOfFindings() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(
+            """
+            payload:
+              aps: {content-available: 1, badge: 0}
+            headers:
+              apns-priority: 10
+              apns-topic: com.example.app.voip
+              apns-push-type: background
+              apns-expiration: 300
+
+            """, to: "a.yaml")
+        let run = try await FinishedRun([path], Self.options("BG004,BG006,H007,H011"))
+        #expect(
+            try run.findings() == [
+                "BG004 2:31 /payload/aps/badge", "BG006 4:18 /headers/apns-priority",
+                "H007 5:15 /headers/apns-topic", "H011 7:20 /headers/apns-expiration",
+            ])
+    }
+
     @Test(
         "findings stand where they are in the file, whatever it is",
         arguments: [

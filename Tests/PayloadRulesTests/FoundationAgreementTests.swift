@@ -36,7 +36,7 @@ struct FoundationAgreementTests {
     @Test("takes every text that the grammar can write", arguments: [UInt64](11...14))
     func randomTexts(seed: UInt64) {
         var texts = RandomJSON(seed: seed)
-        for index in 0..<1_000 {
+        for index in PropertyRounds.few(500) {
             let text = texts.document()
             guard foundationAccepts(text) else {
                 Issue.record(
@@ -50,7 +50,7 @@ struct FoundationAgreementTests {
     func mutatedTexts(seed: UInt64) {
         var texts = RandomJSON(seed: seed)
         var taken = 0
-        for index in 0..<3_000 {
+        for index in PropertyRounds.few(1_200) {
             var text = texts.document(depth: 3)
             let place = Int.random(in: 0..<text.count, using: &texts.generator)
             text[place] = UInt8.random(in: 0x20...0x7e, using: &texts.generator)

@@ -48,7 +48,7 @@ struct HistoryCase: Sendable, CustomTestStringConvertible {
 
     static let all: [HistoryCase] =
         backgroundCases + voipCases + otherCases + tokenCases
-        + answerCases
+        + answerCases + deletionCases
 
     private static let backgroundCases: [HistoryCase] = [
         HistoryCase(
@@ -188,6 +188,51 @@ struct HistoryCase: Sendable, CustomTestStringConvertible {
             push(.background, at: seconds, payload: payload),
         ]
     }
+
+    /// A push to a host that APNs calls a bad token's, on which the sender perhaps deletes it.
+    private static func badToken(
+        on environment: APNsEnvironment?, at seconds: Int64 = 0, deletes isDeleted: Bool = true
+    ) -> SentPush {
+        var push = Self.push(
+            .background, at: seconds, answer: .init(status: 400, reason: "BadDeviceToken"))
+        if let environment { push.draft.headers.append(.init(":authority", environment.host)) }
+        push.token.isDeleted = isDeleted
+        return push
+    }
+
+    /// A push that APNs answers with a 410 of `testNow`, to a token that was registered then.
+    private static func gone(
+        registered seconds: Int64, deletes isDeleted: Bool, at sent: Int64 = 60
+    ) -> SentPush {
+        var push = Self.push(
+            .background, at: sent,
+            answer: .init(status: 410, reason: "Unregistered", inactiveAt: testNow))
+        push.token = .init(
+            registeredAt: testNow.advanced(bySeconds: seconds), isDeleted: isDeleted)
+        return push
+    }
+
+    private static let deletionCases: [HistoryCase] = [
+        HistoryCase(
+            "SQ001", breaks: true, "deleted too eagerly", [gone(registered: 1, deletes: true)]),
+        HistoryCase("SQ001", breaks: false, "deleted", [gone(registered: -1, deletes: true)]),
+        HistoryCase("SQ001", breaks: false, "kept", [gone(registered: 1, deletes: false)]),
+        HistoryCase(
+            "SQ001", breaks: false, "registered anew",
+            [
+                gone(registered: -1, deletes: false),
+                gone(registered: 30, deletes: false, at: 7200),
+            ]),
+        HistoryCase("SQ002", breaks: true, "one environment", [badToken(on: .sandbox)]),
+        HistoryCase("SQ002", breaks: true, "no host", [badToken(on: nil)]),
+        HistoryCase(
+            "SQ002", breaks: true, "the same one twice",
+            [badToken(on: .sandbox, deletes: false), badToken(on: .sandbox, at: 7200)]),
+        HistoryCase("SQ002", breaks: false, "kept", [badToken(on: .sandbox, deletes: false)]),
+        HistoryCase(
+            "SQ002", breaks: false, "both environments",
+            [badToken(on: .sandbox, deletes: false), badToken(on: .production, at: 1)]),
+    ]
 
     private static let answerCases: [HistoryCase] = [
         HistoryCase("SQ001", breaks: true, "after 410", answered(410, "Unregistered", then: 7200)),

@@ -12,7 +12,7 @@ struct PushValidatorPropertyTests {
         var pushes = RandomPushes(seed: seed)
         let validator = PushValidator()
         var rules: Set<RuleID> = []
-        for index in 0..<4_000 {
+        for index in PropertyRounds.few(800) {
             let draft = pushes.draft()
             let report = validator.report(on: draft)
             rules.formUnion(report.diagnostics.map(\.rule))
@@ -39,7 +39,7 @@ struct PushValidatorPropertyTests {
         var history = PushHistory()
         var rules: Set<RuleID> = []
         var milliseconds: Int64 = 1_795_255_200_000
-        for _ in 0..<3_000 {
+        for _ in PropertyRounds.few(1_000) {
             milliseconds += pushes.generator.pick([-60_000, 0, 0, 1, 1000, 60_000, 4_000_000])
             let answer = pushes.generator.pick(
                 [

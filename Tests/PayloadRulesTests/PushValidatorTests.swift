@@ -39,6 +39,27 @@ struct PushValidatorTests {
         #expect(report.diagnostics.allSatisfy { $0.header == nil })
     }
 
+    @Test(
+        "a body too long to be read says that nothing else was checked",
+        arguments: [
+            (5_000, "the body has 5000 bytes, 4096 are allowed"),
+            (
+                16_385,
+                "the body has 16385 bytes, 4096 are allowed, so that nothing else was checked"
+            ),
+            (
+                16_777_217,
+                "the body has more than 16777216 bytes, 4096 are allowed, so that nothing else was "
+                    + "checked"
+            ),
+        ])
+    func longBodies(count: Int, message: String) {
+        let draft = PushDraft(payload: Array("{".utf8) + Array(repeating: 0x20, count: count - 1))
+        let found = validator.report(on: draft).diagnostics
+        #expect(found.first { $0.rule == "G003" }?.message == message)
+        #expect(found.contains { $0.rule == "G001" } == (count == 5_000))
+    }
+
     @Test("the topic's suffix decides before the payload")
     func topicDecides() {
         let draft = PushDraft(

@@ -57,6 +57,10 @@ struct RepairTests {
                 #"{"aps":{"alert":{"title-loc-key":"T"},"mutable-content":1,"badge":3}}"#
             ),
             (
+                .alert, #"{"aps":{"alert":"x","content_available":true}}"#,
+                #"{"aps":{"alert":"x","content-available":1}}"#
+            ),
+            (
                 .alert,
                 #"{"aps":{"alert":"x","interruption-level":"timeSensitive","thread-id":5}}"#,
                 #"{"aps":{"alert":"x","interruption-level":"time-sensitive","thread-id":"5"}}"#
@@ -150,7 +154,7 @@ struct RepairTests {
         arguments: [UInt64](41...44))
     func randomRepairs(seed: UInt64) {
         var pushes = RandomPushes(seed: seed)
-        for index in 0..<1_500 {
+        for index in PropertyRounds.few(300) {
             var draft = pushes.draft()
             let original = draft.payload
             let includesUnsafe = index.isMultiple(of: 2)

@@ -26,8 +26,9 @@ extension ServerTests {
                     $0.maximumStreamsPerConnection = 60
                 }
             ) { bench in
-                // A simulator that has logged a push and then refuses it invites a knowing transport
-                // to send it again: that one gets refusals before the body, and honest GOAWAYs.
+                // A simulator that has logged a push and then refuses it invites a knowing
+                // transport to send it again: that one gets refusals before the body, and honest
+                // GOAWAYs.
                 let refusalStage: Fault.Stage = maker.knowsRefusals ? .headers : .answer
                 let lastStream: Fault.GoAway.LastStream =
                     maker.knowsRefusals ? .highestSeen : .theOneBefore

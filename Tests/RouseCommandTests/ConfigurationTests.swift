@@ -42,6 +42,7 @@ struct ConfigurationTests {
               - name: backend
                 sha256: \(String(repeating: "0f", count: 32))
             transport:
+              kind: curl
               connections: 2
               streams-per-connection: 100
               queue: 5000
@@ -74,6 +75,7 @@ struct ConfigurationTests {
         #expect(configuration.storePath == "/etc/rouse/data/wakes.sqlite")
         #expect(configuration.logLevel == .debug)
         #expect(configuration.apiKeys.map(\.name) == ["backend"])
+        #expect(configuration.transport.kind == .curl)
         #expect(configuration.transport.maximumConnections == 2)
         #expect(configuration.transport.maximumStreamsPerConnection == 100)
         #expect(configuration.transport.maximumQueued == 5000)
@@ -99,6 +101,12 @@ struct ConfigurationTests {
             ])
         #expect(configuration.apps[0].server?.certificateAuthorityPath == "/tmp/ca.pem")
         #expect(ServeReadiness.problems(of: configuration, keysFile: KeysFile()).isEmpty)
+    }
+
+    @Test("the transport may be named in one word", arguments: TransportKind.allCases)
+    func transportKind(kind: TransportKind) throws {
+        let configuration = try read("transport: \(kind.rawValue)\n" + Self.app)
+        #expect(configuration.transport.kind == kind)
     }
 
     @Test("has defaults for everything but apps and keys, and says what is missing")
@@ -165,6 +173,7 @@ struct ConfigurationTests {
                 "api-keys:\n  - name: x\n    sha256: abc", "api-keys[0].sha256 is not 64",
                 "sha256sum"
             ),
+            ("transport: nativ", "transport", "Did you mean native?"),
             ("transport:\n  connections: 0", "transport.connections", "1 to 64"),
             ("transport:\n  proxy: ftp://user:secret@x", "transport.proxy", "http://"),
             ("listen: a:1\nlisten: b:1", "listen stands there twice", "Remove one"),

@@ -11,7 +11,7 @@ struct HelpTests {
     @Test(
         "is what the golden files say (ROUSE_REGENERATE_GOLDEN=1 writes them anew)",
         arguments: [
-            "root", "serve", "push", "probe", "token", "validate", "rules", "audit",
+            "root", "serve", "push", "probe", "token", "validate", "rules", "audit", "simulate",
             "apns-simulator", "doctor", "keys", "status", "send", "wake", "device", "audit-store",
         ])
     func help(command: String) async throws {
@@ -43,6 +43,9 @@ struct HelpTests {
             ["push", "ab", "--voip", "--collapse-id", "x"], ["push", "ab", "--port", "0"],
             ["push", "ab", "--cert", "x"], ["token", "abc"], ["serve", "--dev", "--config", "x"],
             ["serve", "--folder", "x"], ["serve"], ["apns-simulator", "--port", "70000"],
+            ["apns-simulator", "--device-model", "nobody"],
+            ["apns-simulator", "--receipts", "http://127.0.0.1:8080"],
+            ["apns-simulator", "--device-model", "steady", "--receipts", "http://example.com"],
             ["push", "ab"], ["push", "ab", "--bundle-id", "com.example.app.voip"],
             ["probe", "ab", "--host", "x", "--sandbox-server", "y:1"],
             ["validate"], ["validate", "x", "--format", "yaml"], ["validate", "x", "--jobs", "0"],

@@ -41,6 +41,35 @@ struct SimulatorTests {
         #expect(!FileManager.default.fileExists(atPath: keyPath))
     }
 
+    @Test("with a device model, the control endpoint tells what became of a push")
+    func deviceModel() async throws {
+        let folder = try TestFolder()
+        let simulator = try RunningRouse([
+            "apns-simulator", "--folder", folder.path, "--control-port", "0", "--device-model",
+            "commuter", "--seed", "7", "--receipts", "http://127.0.0.1:9",
+        ])
+        let lines = try await simulator.lines { $0.hasPrefix("Ready") }
+        #expect(lines.contains { $0.hasPrefix("Devices") && $0.hasSuffix(" commuter, seed 7") })
+        #expect(lines.contains { $0.hasPrefix("Receipts") && $0.hasSuffix(" http://127.0.0.1:9") })
+        let command = try #require(lines.first { $0.hasPrefix("Try") })
+        let directory = URL(filePath: Rouse.path).deletingLastPathComponent().path
+        let push = try await Rouse.run(
+            "/bin/sh", ["-c", String(command.dropFirst(3))],
+            environment: ["PATH": "\(directory):/usr/bin:/bin"])
+        #expect(push.status == 0, "\(push.all)")
+        let token = try #require(command.split(separator: " ").last)
+        let control = try #require(lines.first { $0.hasPrefix("Control") })
+        let address = try #require(control.split(separator: " ").last)
+            .replacing("/pushes", with: "")
+        let fates = try await Rouse.run(
+            "/usr/bin/curl", ["-sS", "\(address)/devices/\(token)/pushes"])
+        let pushes = try #require(
+            try JSONSerialization.jsonObject(with: Data(fates.out.utf8)) as? [[String: Any]])
+        #expect(pushes.map { $0["content"] as? String } == ["background"])
+        #expect(pushes.first?["fate"] is String)
+        #expect(try await simulator.end(SIGTERM) == 0)
+    }
+
     @Test("a port in use ends with 69")
     func portInUse() async throws {
         try await StandIn.with { standIn in

@@ -58,9 +58,10 @@ struct RoomTests {
         "rouse": ["Glibc", "RouseCommand"],
         "RouseBenchmarks": [
             "APNsClient", "APNsSimulator", "APNsWire", "ArgumentParser", "CBenchmarkProcess",
-            "CCurlBaseline", "DeviceModel", "Foundation", "FoundationEssentials", "Gateway",
-            "Glibc", "Logging", "PayloadLint", "PayloadRules", "PushTransport", "RouseCommand",
-            "StoreSQLite", "Synchronization", "WakeBudget", "WakeModel", "WakeSimulation",
+            "CCurlBaseline", "CNghttp2Baseline", "CurlTransport", "Foundation",
+            "FoundationEssentials", "Gateway", "Glibc", "HTTP2Transport", "Logging", "PayloadLint",
+            "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite", "Synchronization",
+            "WakeBudget", "WakeModel",
         ],
     ]
 

@@ -39,6 +39,7 @@ enum Fixture {
             case "stress": try await scenario.stress()
             case "idle": try await scenario.idle()
             case "hammer": try await scenario.hammer()
+            case "frames": scenario.frames()
             default:
                 print("unknown scenario")
                 exit(64)

@@ -153,7 +153,7 @@ private func pump(from source: Int32, to sink: Int32) {
 /// The few socket calls of these tests.
 package enum Socket {
     /// A socket that listens on a port of 127.0.0.1 chosen by the system.
-    package static func listening() -> Int32 {
+    package static func listening(backlog: Int32 = 64) -> Int32 {
         let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = loopback(port: 0)
         let isBound = withUnsafePointer(to: &address) {
@@ -161,7 +161,7 @@ package enum Socket {
                 bind(made, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        precondition(isBound && listen(made, 64) == 0, "A loopback port must be free.")
+        precondition(isBound && listen(made, backlog) == 0, "A loopback port must be free.")
         return made
     }
 

@@ -53,6 +53,9 @@ struct BudgetWalk {
     var sends: [Send] = []
     /// Sends with a lower number are confirmed.
     var confirmedBelow = 0
+    /// The ledger keeps longer gaps between sends cut, in seconds, and does not find what is
+    /// behind one any more.
+    static let longestGap: Int64 = 65_535
     /// The numbers of those sends that the ledger can still refund.
     var refundable: [Int] = []
     var sendCount = 0
@@ -254,6 +257,17 @@ struct BudgetWalk {
         }
     }
 
+    /// Whether no gap that the ledger keeps cut lies between a send and the latest.
+    private func isFound(_ number: Int) -> Bool {
+        var newer = sends.last
+        for send in sends.reversed() {
+            if let newer, newer.lived - send.lived > Self.longestGap { return false }
+            if send.number == number { return true }
+            newer = send
+        }
+        return false
+    }
+
     private mutating func settle() {
         guard !flights.isEmpty else { return }
         let flight = flights.remove(at: Int(below(Int64(flights.count))))
@@ -261,7 +275,7 @@ struct BudgetWalk {
         let returns = fate != .accepted && below(2) == 0
         let isRefunded =
             fate == .notSent && flight.corrections == corrections
-            && refundable.contains(flight.number)
+            && refundable.contains(flight.number) && isFound(flight.number)
         if isRefunded {
             refundable.removeAll { $0 == flight.number }
             sends.removeAll { $0.number == flight.number }

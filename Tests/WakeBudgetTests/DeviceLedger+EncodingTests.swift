@@ -9,10 +9,45 @@ struct EncodingTests {
     /// Version 1 of three ledgers, as written when it was introduced. They never change: a store
     /// may hold them.
     static let fixtures: [(name: String, hex: String)] = [
-        ("fresh", "0100000000000000f0"),
-        ("busy", "FIXTURE-BUSY"),
-        ("calls", "FIXTURE-CALLS"),
+        ("fresh", "010000000000000000f0"), ("busy", busy), ("calls", calls),
     ]
+
+    private static let busy = [
+        // version, kind
+        "0100",
+        // clock
+        "e9334b6b00000000",
+        // sends: how many, the latest
+        "0390314b6b",
+        // unconfirmed, reports
+        "007b",
+        // foreground, launch, launch interval
+        "f4314b6b92314b6b0000",
+        // the day's slots: start, four words
+        "90314b6b01000000000000000000000000000000000000000000000000000000",
+        "00000000",
+        // gaps between sends
+        "ffffd0070000000000000000000000000000000000000000",
+        // in flight, corrections
+        "0000",
+        // Low Power Mode, battery, its percentage
+        "58324b6bbc324b6b11",
+        // refresh, force-quit
+        "84334b6b20334b6b",
+        // the wake that waits
+        "e8334b6bb8544b6b020200e9334b6b",
+    ].joined()
+
+    private static let calls = [
+        // version, kind
+        "0101",
+        // clock
+        "39805c18a3010000",
+        // how many
+        "03",
+        // the latest, and two older ones: age and fingerprint
+        "f747a05d990300002340a05d99c472006c42a05d99e5c0",
+    ].joined()
 
     static func ledger(_ name: String) -> DeviceLedger {
         switch name {
@@ -86,7 +121,7 @@ struct EncodingTests {
         _ = device.ask(at: 0, .urgent, expiresAt: 5_000)
         let charge = try device.charge(at: 0.5)
         let bytes = charge.encoded()
-        #expect(Self.hex(bytes) == "FIXTURE-CHARGE")
+        #expect(Self.hex(bytes) == "010001d2496b0000000000d2496b88e5496b02010000d2496b")
         let stored = try Charge(decoding: bytes)
         #expect(stored == charge)
         #expect(device.settle(stored, as: .notSent, returns: true, at: 2) == .pending)

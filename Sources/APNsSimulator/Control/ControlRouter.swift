@@ -24,7 +24,8 @@ import WakeModel
 /// | `DELETE /connections` | closes every connection |
 /// | `GET /ca.pem` | the certificate authority |
 ///
-/// What changes something answers 204, but for the clock; a bad body 400 with `field`, `problem` and `remedy`.
+/// What changes something answers 204, but for the clock; a bad body 400 with `field`, `problem`
+/// and `remedy`.
 struct ControlRouter: Sendable {
     let state: SimulatorState
     let certificateAuthorityPEM: String

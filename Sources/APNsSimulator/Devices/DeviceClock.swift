@@ -7,15 +7,18 @@ import WakeModel
 /// Whatever crosses from one side to the other is translated, so that a sender in real time and
 /// devices whose time was moved agree on how long a push may be stored.
 struct DeviceClock: Hashable, Sendable {
+    /// How far the devices' time can be ahead, in milliseconds: 100 years, so that no sum of times
+    /// leaves its range.
+    static let maximumOffset: Int64 = 100 * 365 * 86_400_000
+
     /// In milliseconds.
     private(set) var offset: Int64 = 0
     /// When it was last moved, in the senders' time.
     private var movedAt = WallInstant(millisecondsSinceEpoch: .min)
 
-    /// Moves the devices' time ahead. Less than 0 counts as 0.
+    /// Moves the devices' time ahead, as far as ``maximumOffset``. Less than 0 counts as 0.
     mutating func advance(byMilliseconds milliseconds: Int64, at now: WallInstant) {
-        let (sum, overflow) = offset.addingReportingOverflow(max(0, milliseconds))
-        offset = overflow ? .max : sum
+        offset += min(max(0, milliseconds), Self.maximumOffset - offset)
         movedAt = now
     }
 

@@ -36,6 +36,8 @@ final class DevicePopulation: Sendable {
         var loop: (any EventLoop)?
         var readers: [Int: AsyncStream<ModelledPush>.Continuation] = [:]
         var lastReader = 0
+        /// The simulator was shut down: nobody is told anything any more.
+        var hasStopped = false
     }
 
     /// A time at which a device must be looked at.
@@ -165,14 +167,19 @@ extension DevicePopulation {
         }
     }
 
-    /// Every push that reaches an app from now on, until the simulator is shut down.
+    /// Every push that reaches an app from now on, until the simulator is shut down; none after.
     func deliveries() -> AsyncStream<ModelledPush> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ModelledPush.self, bufferingPolicy: .bufferingNewest(Self.streamCapacity))
-        let reader = residents.withLock { residents in
+        let reader: Int? = residents.withLock { residents in
+            guard !residents.hasStopped else { return nil }
             residents.lastReader += 1
             residents.readers[residents.lastReader] = continuation
             return residents.lastReader
+        }
+        guard let reader else {
+            continuation.finish()
+            return stream
         }
         continuation.onTermination = { [weak self] _ in
             self?.residents.withLock { _ = $0.readers.removeValue(forKey: reader) }
@@ -197,7 +204,11 @@ extension DevicePopulation {
 
     /// Moves the devices' time ahead, and lets happen what is due by then. Less than 0 counts as 0.
     func advance(byMilliseconds milliseconds: Int64) {
-        residents.withLock { $0.clock.advance(byMilliseconds: milliseconds, at: now()) }
+        residents.withLock { residents in
+            residents.clock.advance(byMilliseconds: milliseconds, at: now())
+            // It was set by the time until now, and would ring late by the whole step.
+            residents.silence()
+        }
         live { _, _, _ in }
     }
 
@@ -207,9 +218,9 @@ extension DevicePopulation {
     /// Ends alarms and streams.
     func stop() {
         let readers = residents.withLock { residents in
-            residents.alarm?.task.cancel()
-            residents.alarm = nil
+            residents.silence()
             residents.loop = nil
+            residents.hasStopped = true
             return Array(residents.readers.values)
         }
         // Their ends take the lock.
@@ -235,6 +246,12 @@ extension DevicePopulation {
 }
 
 extension DevicePopulation.Residents {
+    /// Takes the alarm back.
+    fileprivate mutating func silence() {
+        alarm?.task.cancel()
+        alarm = nil
+    }
+
     /// Lets everything happen on all devices that is due before `now`, in the order of time.
     fileprivate mutating func settle(before now: WallInstant, into news: inout [DeviceNews]) {
         while let appointment = agenda.min, appointment.at < now {

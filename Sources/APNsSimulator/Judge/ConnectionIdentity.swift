@@ -12,7 +12,7 @@ struct ConnectionIdentity: Sendable {
     var firstKey: VerifyingKey.Identity?
     /// The last `authorization` value and what became of it: the cache that keeps signature
     /// verification off the hot path.
-    var latest: (header: String, result: Result<AcceptedToken, TokenRejection>)?
+    var latest: (header: String, result: Result<AcceptedToken, Rejection>)?
     /// The accepted provider tokens that still count against the rule of twenty minutes.
     var recentTokens: [RecentToken] = []
     /// Set once a provider token was found expired and the configuration says that this wedges
@@ -26,6 +26,18 @@ struct ConnectionIdentity: Sendable {
     struct CertificateRights: Hashable, Sendable {
         /// The topics it may push to; `nil` for any.
         var topics: Set<String>?
+        /// The one environment it is for; `nil` for both.
+        var environment: APNsEnvironment?
+        /// Its last second, since the epoch; `nil` for no end.
+        var validUntilSeconds: Int64?
+
+        /// Why it is worth nothing at `now` in `environment`, if so. TLS has verified it; what only
+        /// time or the place makes wrong is left.
+        func rejection(in environment: APNsEnvironment, now: WallInstant) -> Rejection? {
+            if let end = validUntilSeconds, now.secondsSinceEpoch > end { return .badCertificate }
+            guard let own = self.environment, own != environment else { return nil }
+            return .otherCertificateEnvironment
+        }
     }
 
     /// A provider token that passed every check but the ones that time can change.
@@ -35,8 +47,8 @@ struct ConnectionIdentity: Sendable {
         let topics: Set<String>?
     }
 
-    /// Why a provider token was refused, in a form that `Result` takes.
-    struct TokenRejection: Error, Hashable {
+    /// Why a sender was refused, in a form that `Result` takes.
+    struct Rejection: Error, Hashable {
         let reason: RejectionReason
     }
 

@@ -22,11 +22,14 @@ extension RequestJudge {
     /// then ignored, as Apple documents.
     func authenticate(
         _ head: RequestHead, connection: inout ConnectionIdentity, now: WallInstant
-    ) -> Result<Sender, ConnectionIdentity.TokenRejection> {
-        if let rights = connection.certificate { return .success(.certificate(rights)) }
+    ) -> Result<Sender, ConnectionIdentity.Rejection> {
+        if let rights = connection.certificate {
+            let rejection = rights.rejection(in: environment, now: now)
+            return rejection.map { .failure($0) } ?? .success(.certificate(rights))
+        }
         guard let header = head.authorization else { return .failure(.missing) }
         if connection.isWedged { return .failure(.expired) }
-        let result: Result<ConnectionIdentity.AcceptedToken, ConnectionIdentity.TokenRejection>
+        let result: Result<ConnectionIdentity.AcceptedToken, ConnectionIdentity.Rejection>
         if let latest = connection.latest, latest.header == header {
             result = latest.result
         } else {
@@ -50,7 +53,7 @@ extension RequestJudge {
     /// Checks a provider token that differs from the last one.
     private func accept(
         _ header: String, connection: inout ConnectionIdentity, now: WallInstant
-    ) -> Result<ConnectionIdentity.AcceptedToken, ConnectionIdentity.TokenRejection> {
+    ) -> Result<ConnectionIdentity.AcceptedToken, ConnectionIdentity.Rejection> {
         guard let compact = Self.credentials(in: header) else { return .failure(.invalid) }
         guard !compact.isEmpty else { return .failure(.missing) }
         guard let token = ProviderToken(compact: compact) else { return .failure(.invalid) }
@@ -71,7 +74,7 @@ extension RequestJudge {
     /// Holds the connection to the team and the kind of key that it began with.
     private func bind(
         _ identity: VerifyingKey.Identity, to connection: inout ConnectionIdentity
-    ) -> ConnectionIdentity.TokenRejection? {
+    ) -> ConnectionIdentity.Rejection? {
         guard let team = connection.teamID, let first = connection.firstKey else {
             connection.teamID = identity.teamID
             connection.firstKey = identity
@@ -91,7 +94,7 @@ extension RequestJudge {
     private func note(
         _ header: String, of identity: VerifyingKey.Identity,
         in connection: inout ConnectionIdentity, now: WallInstant
-    ) -> ConnectionIdentity.TokenRejection? {
+    ) -> ConnectionIdentity.Rejection? {
         if connection.recentTokens.contains(where: { $0.header == header }) { return nil }
         connection.recentTokens.removeAll {
             now.milliseconds(since: $0.firstSeen) >= Self.tokenUpdateWindowMilliseconds
@@ -115,7 +118,7 @@ extension RequestJudge {
     }
 }
 
-extension ConnectionIdentity.TokenRejection {
+extension ConnectionIdentity.Rejection {
     static let missing = Self(reason: .missingProviderToken)
     static let invalid = Self(reason: .invalidProviderToken)
     static let expired = Self(reason: .expiredProviderToken)
@@ -123,4 +126,6 @@ extension ConnectionIdentity.TokenRejection {
     static let tooManyUpdates = Self(reason: .tooManyProviderTokenUpdates)
     /// In the spelling that APNs is seen to use; Apple's page prints another (reference §3.3).
     static let otherEnvironment = Self(reason: .badEnvironmentKeyInToken)
+    static let badCertificate = Self(reason: .badCertificate)
+    static let otherCertificateEnvironment = Self(reason: .badCertificateEnvironment)
 }

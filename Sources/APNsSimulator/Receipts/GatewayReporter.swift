@@ -25,7 +25,7 @@ final class GatewayReporter: Sendable {
 
     private let target: ReceiptTarget
     private let counters: AtomicCounters
-    private let waiting = Mutex<[Report]>([])
+    private let waiting = Mutex(CircularBuffer<Report>())
     private let bell: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
@@ -74,8 +74,8 @@ final class GatewayReporter: Sendable {
         }
     }
 
-    /// The oldest report, with the receipts that follow it if it is one itself.
-    private func nextBatch() -> [Report]? {
+    /// Takes the oldest report, with the receipts that follow it if it is one itself.
+    func nextBatch() -> [Report]? {
         waiting.withLock { waiting in
             guard let first = waiting.first else { return nil }
             var count = 1

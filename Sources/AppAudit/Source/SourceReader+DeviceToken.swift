@@ -16,19 +16,32 @@ extension SourceReader {
         case "UserDefaults", "AppStorage": readStorage(name, index)
         case "describing" where text.sees(":", at: index + 1):
             if let argument = text[index + 2], argument.isName,
-                Self.namesDeviceToken(argument.text), text.sees(")", at: index + 3)
+                text.sees(")", at: index + 3),
+                Self.namesDeviceToken(argument.text) || isData(index + 2)
             {
                 see(.describedDeviceToken, at: index + 2)
             }
-        case "token" where text[index - 1]?.isMark(".") == true:
-            // `credentials.token` of PushKit is a device token too.
-            guard let owner = text[index - 2], owner.isName,
-                owner.text.lowercased().contains("credentials")
-            else { return }
-            readUse(index)
+        case "token" where isOfCredentials(index): readUse(index)
         case _ where Self.namesDeviceToken(name): readUse(index)
+        // The parameter of the app delegate's function may have any name.
+        case _ where isUsed(index) && isData(index): readUse(index)
         default: return
         }
+    }
+
+    /// Whether a name stands behind `credentials.`: PushKit's `token` is a device token too.
+    private func isOfCredentials(_ index: Int) -> Bool {
+        guard text[index - 1]?.isMark(".") == true, let owner = text[index - 2], owner.isName else {
+            return false
+        }
+        return owner.text.lowercased().contains("credentials")
+    }
+
+    /// Whether ``readUse(_:)`` could find something, which is cheaper to see than ``isData(_:)``.
+    private func isUsed(_ index: Int) -> Bool {
+        if text[index - 1]?.isMark("\\(") == true { return true }
+        guard text.sees(".", at: index + 1), let member = text[index + 2] else { return false }
+        return ["description", "debugDescription", "count"].contains(member.text)
     }
 
     /// `deviceToken.description`, `"\(deviceToken)"`, `deviceToken.count == 32`.

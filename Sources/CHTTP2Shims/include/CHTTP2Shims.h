@@ -222,7 +222,7 @@ void CHTTP2Session_abort(CHTTP2Session *session);
 typedef struct CHTTP2SessionState {
     uint32_t openStreams;        // cancelled ones included until their reset is on its way
     uint32_t peerStreamLimit;    // SETTINGS_MAX_CONCURRENT_STREAMS
-    uint32_t controlFrames;      // frames so far that brought no answer nearer
+    uint32_t controlFrames;      // frames so far that ended no answer
     uint32_t pingAnswers;        // acknowledged PINGs so far
     uint32_t goAwayCode;         // of the last GOAWAY received
     int32_t goAwayLastStream;

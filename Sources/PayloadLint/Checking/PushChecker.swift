@@ -28,13 +28,26 @@ struct PushChecker: Sendable {
         report(document.faults, in: text, &result)
         guard let item = document.item else { return result }
         let report = validator.report(on: item.draft)
-        let isUnreadable = report.diagnostics.contains { Self.unreadable.contains($0.rule) }
+        let isUnreadable =
+            item.draft.payload.count > WakeValidator.maximumReadBytes
+            || report.diagnostics.contains { Self.unreadable.contains($0.rule) }
         if !report.pushTypeIsInferred || !isUnreadable {
             result.pushType = report.pushType
             result.isInferred = report.pushTypeIsInferred
         }
         for diagnostic in report.diagnostics { add(diagnostic, of: item, in: text, &result) }
+        result.findings = Self.inOrder(result.findings)
         return result
+    }
+
+    /// Findings by their place in the file, whose headers can stand in any order and behind the
+    /// payload; those of one place stay as they are.
+    private static func inOrder(_ findings: [Finding]) -> [Finding] {
+        guard findings.count > 1 else { return findings }
+        return findings.enumerated().sorted { first, second in
+            (first.element.line, first.element.column, first.offset)
+                < (second.element.line, second.element.column, second.offset)
+        }.map(\.element)
     }
 
     /// What a history says of one push.

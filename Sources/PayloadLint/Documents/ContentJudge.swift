@@ -56,7 +56,8 @@ enum ContentJudge {
 
     private static func hasLines(_ head: [UInt8], isWhole: Bool, name: String) -> Bool {
         var lines: [ArraySlice<UInt8>] = []
-        var rest = head[...]
+        let text = head.afterByteOrderMark
+        var rest = text
         while lines.count < 2, let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             let line = rest[..<end]
             if !isBlank(line) { lines.append(line) }
@@ -69,7 +70,7 @@ enum ContentJudge {
         let isFirstWhole = isJSON(first)
         if lines.count == 1, !hasMore { return isFirstWhole && isNamedLines(name) }
         if isFirstWhole { return true }
-        if isWhole, isJSON(head[...]) { return false }
+        if isWhole, isJSON(text) { return false }
         let second = lines.count == 2 ? lines[1] : rest
         return (lines.count == 2 || isWhole) && isJSON(second)
             && second.first(where: { !isSpace($0) }) == UInt8(ascii: "{")

@@ -7,7 +7,8 @@ extension DocumentReader {
     /// Reads a request document, or a bare payload, in YAML.
     func readYAML(_ bytes: [UInt8]) -> PushDocument {
         let kind: InputKind = forcedKind ?? .payload
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        // YAML may begin with a byte order mark, and libyaml does not expect one in a string.
+        guard let text = String(validating: bytes.afterByteOrderMark, as: UTF8.self) else {
             // The rules say where it is not UTF-8.
             return PushDocument(
                 kind: kind,

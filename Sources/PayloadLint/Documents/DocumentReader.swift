@@ -83,9 +83,12 @@ struct DocumentReader: Sendable {
 
     private func looksLikeYAML(_ bytes: [UInt8], name: String) -> Bool {
         guard forcedKind != .apns, forcedKind != .lines else { return false }
+        // Text in UTF-16 or UTF-32 is for rule G005.
+        guard !bytes.prefix(4).contains(0) else { return false }
         if [".yaml", ".yml"].contains(where: { name.lowercased().hasSuffix($0) }) { return true }
-        let start = bytes.firstIndex { !" \t\r\n".utf8.contains($0) } ?? bytes.endIndex
-        let line = bytes[start...].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        let text = bytes.afterByteOrderMark
+        let start = text.firstIndex { !" \t\r\n".utf8.contains($0) } ?? text.endIndex
+        let line = text[start...].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard let first = line.first, !"{[\"".utf8.contains(first) else { return false }
         return line.starts(with: "---".utf8) || first == UInt8(ascii: "#")
             || line.contains(UInt8(ascii: ":"))
@@ -108,6 +111,12 @@ extension JSONDocument {
 }
 
 extension [UInt8] {
+    /// The bytes behind the byte order mark of UTF-8, if there is one. JSON may have none, which
+    /// rule G005 says; it must not hide what the text is.
+    var afterByteOrderMark: ArraySlice<UInt8> {
+        starts(with: [0xef, 0xbb, 0xbf]) ? dropFirst(3) : self[...]
+    }
+
     /// Whether a text stands somewhere in the bytes.
     func contains(text: StaticString) -> Bool {
         text.withUTF8Buffer { text in

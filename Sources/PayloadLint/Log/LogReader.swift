@@ -5,7 +5,8 @@ import WakeModel
 
 /// Reads lines of a log of sent pushes: objects with `time` (RFC 3339, or a number since 1970),
 /// `token`, `headers`, `payload` or `body`, and, for the rules about APNs' answers, `status` and
-/// `reason`.
+/// `reason`, the `timestamp` of a 410, when the token was `registered`, and whether it was
+/// `deleted`.
 struct LogReader: Sendable {
     let reader: DocumentReader
 
@@ -52,10 +53,15 @@ struct LogReader: Sendable {
         }
         let request = reader.request(members, in: document)
         guard let item = request.item else { return Line(document: request) }
-        let answer = fields.status.map { SentPush.Answer(status: $0, reason: fields.reason) }
+        let answer = fields.status.map {
+            SentPush.Answer(status: $0, reason: fields.reason, inactiveAt: fields.timestamp)
+        }
+        let care = SentPush.TokenCare(
+            registeredAt: fields.registered, isDeleted: fields.isDeleted)
         // A digest, so that no token is kept.
         let push = SentPush(
-            at: time, device: Fingerprints.hash(token), draft: item.draft, answer: answer)
+            at: time, device: Fingerprints.hash(token), draft: item.draft, answer: answer,
+            token: care)
         return Line(document: request, push: push)
     }
 
@@ -78,12 +84,21 @@ struct LogReader: Sendable {
         var token: String?
         var status: Int?
         var reason: String?
+        var timestamp: WallInstant?
+        var registered: WallInstant?
+        var isDeleted = false
 
         mutating func look(at member: (key: Int, value: Int), in document: JSONDocument) {
             if document.hasText(member.key, "time") {
                 hasTime = true
                 timeOffset = Int(document.nodes[member.value].start)
-                time = document.scalarText(member.value).flatMap { WallInstant(timeText: $0) }
+                time = instant(member.value, in: document)
+            } else if document.hasText(member.key, "timestamp") {
+                timestamp = instant(member.value, in: document)
+            } else if document.hasText(member.key, "registered") {
+                registered = instant(member.value, in: document)
+            } else if document.hasText(member.key, "deleted") {
+                isDeleted = document.kind(member.value) == .trueLiteral
             } else if document.hasText(member.key, "token") {
                 token = document.scalarText(member.value)
             } else if document.hasText(member.key, "status") {
@@ -91,6 +106,10 @@ struct LogReader: Sendable {
             } else if document.hasText(member.key, "reason") {
                 reason = document.scalarText(member.value)
             }
+        }
+
+        private func instant(_ node: Int, in document: JSONDocument) -> WallInstant? {
+            document.scalarText(node).flatMap { WallInstant(timeText: $0) }
         }
     }
 }

@@ -31,7 +31,8 @@ struct GitHubStyle: ReportStyle {
             case "\n": escaped += "%0A"
             case ":" where more.unicodeScalars.contains(":"): escaped += "%3A"
             case "," where more.unicodeScalars.contains(","): escaped += "%2C"
-            default: escaped.unicodeScalars.append(scalar)
+            // A name may hold what a terminal obeys, and the job's log is read in one.
+            default: escaped.unicodeScalars.append(Excerpt.isControl(scalar) ? "\u{fffd}" : scalar)
             }
         }
         return escaped

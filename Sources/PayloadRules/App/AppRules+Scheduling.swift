@@ -64,7 +64,10 @@ extension AppRules {
                 let list = info["BGTaskSchedulerPermittedIdentifiers"]?.place ?? info.place
                 findings.report(
                     bundle, at: seen.place,
-                    "\(problem) in BGTaskSchedulerPermittedIdentifiers of \(list.file)")
+                    "\(problem.text) in BGTaskSchedulerPermittedIdentifiers of \(list.file)",
+                    fix: problem.meant.map {
+                        "Write `\($0)` here, or `\(use.identifier)` there: case counts."
+                    })
             }
         }
     }
@@ -92,28 +95,28 @@ extension AppRules {
         }
     }
 
-    /// What is wrong with an identifier, as the beginning of a message; `nil` if it is permitted.
+    /// What is wrong with an identifier, as the beginning of a message, and the permitted one that
+    /// was probably meant; `nil` if it is permitted.
     private static func problem(
         with use: ScheduledIdentifier, permitted: [Located<String>]
-    ) -> String? {
+    ) -> (text: String, meant: String?)? {
         let texts = permitted.map(\.value)
         if texts.contains(use.identifier) { return nil }
         if let wildcard = texts.first(where: { covers($0, use.identifier) }) {
-            return use.isContinued
-                ? nil
-                : "`\(use.identifier)` meets only `\(wildcard)`, which permits continued "
-                    + "processing alone,"
+            guard !use.isContinued else { return nil }
+            let text = "`\(use.identifier)` meets only `\(wildcard)`, which permits continued "
+            return (text + "processing alone,", nil)
         }
         let lowercase = use.identifier.lowercased()
         if let other = texts.first(where: { $0.lowercased() == lowercase }) {
-            return "`\(use.identifier)` stands as `\(other)`, in other case,"
+            return ("`\(use.identifier)` stands as `\(other)`, in other case,", other)
         }
         if let near = texts.first(where: { NearMiss.isNear(use.identifier, $0) }) {
-            return "`\(use.identifier)` is missing, and `\(near)` is there,"
+            return ("`\(use.identifier)` is missing, and `\(near)` is there,", near)
         }
         // A name that a build setting completes can be any.
         if texts.contains(where: AppProperty.namesBuildSetting) { return nil }
-        return "`\(use.identifier)` is missing"
+        return ("`\(use.identifier)` is missing", nil)
     }
 
     private static func covers(_ wildcard: String, _ identifier: String) -> Bool {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WakeModel
+
 /// What ``PushHistory`` keeps of one device token. Payloads and call ids are kept as hashes.
 struct DeviceHistory: Sendable {
     /// One VoIP push.
@@ -37,8 +39,11 @@ struct DeviceHistory: Sendable {
     var hasOtherPush = false
     /// Whether VO011 has spoken of this device.
     var isReportedAsMixed = false
-    /// Whether APNs has called the token inactive, and nothing else since.
-    var isInactive = false
+    /// Since when APNs has called the token inactive, in milliseconds since the epoch; `nil` if it
+    /// has not, or has said something else since.
+    var inactiveSince: Int64?
+    /// The environments in which APNs has called the token a bad one.
+    var refusedIn: Set<APNsEnvironment> = []
     var refusal: Refusal?
 }
 

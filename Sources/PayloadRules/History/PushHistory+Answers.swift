@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What follows from APNs' answers (rules SQ001, SQ003 and SQ004).
+import WakeModel
+
+/// What follows from APNs' answers (rules SQ001 to SQ004).
 extension PushHistory {
     /// Reasons after which Apple asks never to try again (reference §3.3), without those of a 410,
     /// which are for SQ001.
@@ -9,10 +11,12 @@ extension PushHistory {
     ]
 
     func examineAnswers(
-        _ answer: SentPush.Answer?, _ payload: UInt64, _ now: Int64,
+        _ push: SentPush, _ payload: UInt64, _ now: Int64,
         _ device: inout DeviceHistory, _ findings: inout HistoryFindings
     ) {
-        if device.isInactive { findings.report("SQ001") }
+        if let since = device.inactiveSince, !isRegistered(push, after: since) {
+            findings.report("SQ001")
+        }
         if let refusal = device.refusal, refusal.payload == payload {
             let pause = settings.thresholds.serverErrorPauseSeconds
             let age = (now - refusal.at) / 1000
@@ -22,8 +26,9 @@ extension PushHistory {
                 findings.report("SQ004", "a push is sent again \(age) s after a fault of APNs")
             }
         }
-        guard let answer else { return }
-        device.isInactive = answer.status == 410
+        guard let answer = push.answer else { return }
+        let inactiveAt = answer.inactiveAt?.millisecondsSinceEpoch ?? now
+        device.inactiveSince = answer.status == 410 ? inactiveAt : nil
         switch answer.status {
         case 500... where answer.reason != "Shutdown":
             // A server that shuts down says so; another one takes the push at once.
@@ -34,6 +39,28 @@ extension PushHistory {
             device.refusal = nil
         }
     }
+
+    /// Whether deleting the device token was right, where the sender did that on this answer.
+    func examineDeletion(
+        _ push: SentPush, _ environment: APNsEnvironment?, _ device: inout DeviceHistory,
+        _ findings: inout HistoryFindings
+    ) {
+        let isBad = push.answer?.reason == "BadDeviceToken"
+        if isBad, let environment { device.refusedIn.insert(environment) }
+        guard push.token.isDeleted else { return }
+        if isBad, device.refusedIn.count < APNsEnvironment.allCases.count {
+            findings.report("SQ002")
+        }
+        if let since = device.inactiveSince, isRegistered(push, after: since) {
+            findings.report(
+                "SQ001", "a device token is deleted that was registered after APNs' timestamp",
+                fix: "Keep a token that was registered after the timestamp of the 410.")
+        }
+    }
+
+    private func isRegistered(_ push: SentPush, after milliseconds: Int64) -> Bool {
+        push.token.registeredAt.map { $0.millisecondsSinceEpoch > milliseconds } ?? false
+    }
 }
 
 /// What is found about one push of a history.
@@ -42,12 +69,13 @@ struct HistoryFindings {
 
     /// Reports a finding; what is left out is taken from the rule.
     mutating func report(
-        _ id: RuleID, _ message: String? = nil, severity: Severity? = nil, header: String? = nil
+        _ id: RuleID, _ message: String? = nil, fix: String? = nil, severity: Severity? = nil,
+        header: String? = nil
     ) {
         guard let rule = Rules.rule(id) else { preconditionFailure("There is no rule \(id).") }
         diagnostics.append(
             Diagnostic(
                 rule: id, severity: severity ?? rule.severity, message: message ?? rule.title,
-                fix: rule.fix, header: header))
+                fix: fix ?? rule.fix, header: header))
     }
 }

@@ -3,7 +3,7 @@
 import WakeModel
 
 /// The rules over several pushes: BG020, BG021, BG025, VO011 to VO014, LA006, LO002, PT002, AU004,
-/// AU005, AU008, SQ001, SQ003 and SQ004.
+/// AU005, AU008 and SQ001 to SQ004.
 ///
 /// Feed it a log of sent pushes, or a plan, in the order of time. It keeps a bounded memory for
 /// each device, whatever the number of pushes, and forgets devices that had no push for a day. Of
@@ -43,7 +43,8 @@ public struct PushHistory: Sendable {
         var findings = HistoryFindings()
         // Taken out while it changes, so that its arrays are not copied.
         var device = devices.removeValue(forKey: push.device) ?? DeviceHistory()
-        examineAnswers(push.answer, payload, now, &device, &findings)
+        examineAnswers(push, payload, now, &device, &findings)
+        examineDeletion(push, Rules.environmentOfHost(examination), &device, &findings)
         examineTokenUse(examination, &device, &findings)
         examineRates(examination, payload, now, &device, &findings)
         tokens.examine(Rules.token(of: examination), now, settings.thresholds, &findings)

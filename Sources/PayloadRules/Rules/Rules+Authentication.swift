@@ -130,7 +130,8 @@ extension Rules {
         return token(of: push)?.keyID.flatMap { push.settings.signingKeys[$0] }
     }
 
-    private static func environmentOfHost(_ push: Examination) -> APNsEnvironment? {
+    /// The environment whose host a draft names, if it names one of Apple's.
+    static func environmentOfHost(_ push: Examination) -> APNsEnvironment? {
         guard let draft = push.draft, let authority = draft[":authority"] ?? draft["host"] else {
             return nil
         }

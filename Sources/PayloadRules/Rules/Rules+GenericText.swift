@@ -82,7 +82,13 @@ extension Rules {
     static func overLimit(_ push: Examination, _ findings: inout Findings) {
         let limit = push.maximumPayloadBytes
         guard push.payload.count > limit else { return }
-        findings.report(.whole, "the body has \(push.payload.count) bytes, \(limit) are allowed")
+        let count = push.payload.count
+        // A reader of files stops behind the longest text that the scanner takes.
+        let most = JSONScanner.maximumByteCount
+        let size = count > most ? "more than \(most)" : "\(count)"
+        let rest =
+            count > WakeValidator.maximumReadBytes ? ", so that nothing else was checked" : ""
+        findings.report(.whole, "the body has \(size) bytes, \(limit) are allowed\(rest)")
     }
 
     private static func inexactNumbers(_ push: Examination, _ findings: inout Findings) {

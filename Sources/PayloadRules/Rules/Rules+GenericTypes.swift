@@ -49,10 +49,17 @@ extension Rules {
         _ findings: inout Findings
     ) {
         let intended = shape.intended(by: value, in: document)
+        let kind = document.kind(value)
+        // Only what cannot have been taken from the payload is written out.
+        let isLiteral = kind == .trueLiteral || kind == .falseLiteral
+        let fix =
+            switch intended {
+            case nil: "Give \(shape.noun), or leave the key out."
+            case .some(let literal) where isLiteral: "Write \(literal)."
+            case .some: "Give \(shape.noun)."
+            }
         findings.report(
-            .node(value), "`\(name)` is \(document.kind(value).noun), and must be \(shape.noun)",
-            fix: intended == nil
-                ? "Give \(shape.noun), or leave the key out." : "Give \(shape.noun).",
+            .node(value), "`\(name)` is \(kind.noun), and must be \(shape.noun)", fix: fix,
             repair: intended.map {
                 Repair(edits: [document.replacing(value, with: $0)], isSafe: true)
             })

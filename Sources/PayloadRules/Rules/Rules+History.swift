@@ -65,6 +65,14 @@ extension Rules {
             why: "After a 410 the token is dead, unless the app has registered it anew.",
             from: [.responses], fix: "Delete the token if it was registered before the 410."),
         historyRule(
+            "SQ002", .warning, "a device token is deleted that is perhaps of the other environment",
+            why: """
+                BadDeviceToken is what APNs says of a sandbox token in production, and of a \
+                production token in the sandbox. The log shows no try in the other one.
+                """,
+            from: [.responses],
+            fix: "Compare the app's aps-environment, or try the other host before deleting."),
+        historyRule(
             "SQ003", .warning, "a push is sent again that APNs has refused for good",
             why: "Apple asks that such pushes never be tried again.", from: [.responses],
             fix: "Mend the push or drop it."),

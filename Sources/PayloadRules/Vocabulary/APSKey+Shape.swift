@@ -13,6 +13,8 @@ extension APSKey {
         case badge
         case unitInterval
         case flag
+        /// A number, and 1 where `true` was written.
+        case numberForTrue
         case one
         case oneOf([StaticString])
     }
@@ -29,7 +31,8 @@ extension APSKey {
             .text
         case .interruptionLevel: .oneOf(["passive", "active", "time-sensitive", "critical"])
         case .relevanceScore: type == .liveactivity ? .number : .unitInterval
-        case .contentAvailable, .timestamp, .staleDate, .dismissalDate: .number
+        case .contentAvailable: .numberForTrue
+        case .timestamp, .staleDate, .dismissalDate: .number
         case .mutableContent: .flag
         case .inputPushToken: .one
         case .contentState, .attributes: .dictionary
@@ -75,7 +78,7 @@ extension APSKey.Shape {
         case .textOrDictionary: "a string or an object"
         case .list: "an array of strings"
         case .sound: "a string, or an object with `name`, `critical` and `volume`"
-        case .number: "a number"
+        case .number, .numberForTrue: "a number"
         case .boolean: "true or false"
         case .badge: "an integer of 0 or more"
         case .unitInterval: "a number from 0 to 1"
@@ -94,7 +97,7 @@ extension APSKey.Shape {
         case .dictionary: return kind == .object
         case .textOrDictionary, .sound: return kind == .string || kind == .object
         case .list: return kind == .array
-        case .number: return kind == .number
+        case .number, .numberForTrue: return kind == .number
         case .boolean: return kind == .trueLiteral || kind == .falseLiteral
         case .badge:
             return kind == .number && !document.nodes[value].traits.contains(.notInteger)
@@ -112,7 +115,7 @@ extension APSKey.Shape {
     func intended(by value: Int, in document: JSONDocument) -> String? {
         let kind = document.kind(value)
         switch self {
-        case .flag, .one, .number, .badge, .unitInterval:
+        case .flag, .one, .number, .numberForTrue, .badge, .unitInterval:
             switch kind {
             case .trueLiteral where isFlag: return "1"
             case .falseLiteral where isFlag: return "0"
@@ -135,7 +138,7 @@ extension APSKey.Shape {
 
     private var isFlag: Bool {
         switch self {
-        case .flag, .one: true
+        case .flag, .numberForTrue, .one: true
         default: false
         }
     }

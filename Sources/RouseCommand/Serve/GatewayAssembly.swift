@@ -32,6 +32,7 @@ struct GatewayAssembly {
                 try ListenerTLS(certificatePath: files.certificatePath, keyPath: files.keyPath)
             }
         }
+        let manager = try Self.notifier(logger)
         let store = try openStore()
         let clients = try ClientGroup(plan.apps)
         let metrics = MetricsRegistry()
@@ -46,16 +47,18 @@ struct GatewayAssembly {
         let isListening = Mutex(false)
         let reloader = Reloader(
             reread: reread, started: plan.configuration, gateway: gateway, webhooks: webhooks,
-            authentication: authentication, tls: tls, clients: clients, logger: logger)
+            authentication: authentication, tls: tls, clients: clients, manager: manager,
+            logger: logger)
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger,
             readings: { reloader.clients.readings }
         ).service(on: address) { bound in
             isListening.withLock { $0 = true }
+            manager.tell(.ready("The gateway listens on \(bound)."))
             onListening(bound)
         }
         let group = ServiceGroup(
-            services: [gateway, webhooks, server, reloader],
+            services: [gateway, webhooks, server, reloader, manager],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         let outcome: Result<Void, any Error>
         do {
@@ -68,6 +71,12 @@ struct GatewayAssembly {
         if case .failure(let error) = outcome {
             let what = isListening.withLock { $0 } ? "stopped" : "cannot listen on \(address)"
             throw CommandFailure(.unavailable, "The gateway \(what): \(error).")
+        }
+    }
+
+    private static func notifier(_ logger: Logger) throws(CommandFailure) -> ServiceNotifier {
+        try failing(with: .configuration) { () throws(InvalidField) in
+            try ServiceNotifier(.current, logger: logger)
         }
     }
 

@@ -22,13 +22,14 @@ final class Reloader: Service {
     private let authentication: AdminConfiguration.Authentication
     private let tls: ListenerTLS?
     private let current: Mutex<ClientGroup>
+    private let manager: ServiceNotifier
     private let logger: Logger
 
     init(
         reread: (@Sendable () throws(CommandFailure) -> ServePlan)?,
         started: ServeConfiguration, gateway: Gateway, webhooks: WebhookDelivery,
         authentication: AdminConfiguration.Authentication,
-        tls: ListenerTLS?, clients: ClientGroup, logger: Logger
+        tls: ListenerTLS?, clients: ClientGroup, manager: ServiceNotifier, logger: Logger
     ) {
         self.reread = reread
         self.started = started
@@ -37,6 +38,7 @@ final class Reloader: Service {
         self.authentication = authentication
         self.tls = tls
         current = Mutex(clients)
+        self.manager = manager
         self.logger = logger
     }
 
@@ -56,15 +58,18 @@ final class Reloader: Service {
             logger.notice("there is no configuration to read again")
             return
         }
+        manager.tell(.reloading)
         do throws(CommandFailure) {
             let plan = try reread()
             try use(plan)
             logger.notice(
                 "the configuration was read again", metadata: ["apps": "\(plan.apps.count)"])
+            manager.tell(.ready("The configuration was read again."))
         } catch {
             logger.error(
                 "the configuration was not read again; the old one stays",
                 metadata: ["error": "\(error.message)"])
+            manager.tell(.ready("The configuration has a fault; the old one stays."))
         }
     }
 

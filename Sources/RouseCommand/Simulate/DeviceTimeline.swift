@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DeviceModel
 import WakeModel
 import WakeSimulation
 
@@ -13,10 +14,12 @@ struct DeviceTimeline {
     private let traces: [DeviceTrace]
     private let start: Int64
     private let end: Int64
+    private let isModelled: Bool
 
     init(_ output: SimulatePlan.Output) {
         let scenario = output.simulation.scenario
         traces = output.drawn
+        isModelled = output.simulation.modelsDevices
         start = scenario.start.millisecondsSinceEpoch
         end = start + min(scenario.seconds, Self.maximumSeconds) * 1000
     }
@@ -89,6 +92,8 @@ struct DeviceTimeline {
             case .deliveredInForeground: canvas.circle(decided, middle, radius: 4, "met")
             default: canvas.cross(decided, middle, radius: 3, "waste")
             }
+        } else if isModelled {
+            canvas.rectangle(sent, middle - 1.5, x(end) - sent, 3, "hold")
         }
         canvas.line(sent, y + 18, sent, y + 27, "sent")
     }

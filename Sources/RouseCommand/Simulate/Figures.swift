@@ -11,6 +11,11 @@ enum Figures {
         }
     }
 
+    /// How many devices.
+    static func devices(_ number: Int) -> String {
+        number == 1 ? "1 device" : "\(count(UInt64(number))) devices"
+    }
+
     /// Two decimals.
     static func share(_ share: Double?) -> String {
         guard let share, share.isFinite else { return "–" }
@@ -32,7 +37,9 @@ enum Figures {
         case ..<120: return "\(decimal(seconds, digits: 0)) s"
         case ..<7_200: return "\(decimal(seconds / 60, digits: 0)) min"
         case ..<172_800: return "\(decimal(seconds / 3_600, digits: 1)) h"
-        default: return "\(decimal(seconds / 86_400, digits: 1)) d"
+        default:
+            let isWhole = milliseconds.isMultiple(of: 86_400_000)
+            return "\(decimal(seconds / 86_400, digits: isWhole ? 0 : 1)) d"
         }
     }
 

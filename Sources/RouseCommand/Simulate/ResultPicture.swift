@@ -20,7 +20,7 @@ struct ResultPicture {
         let scenario = output.simulation.scenario
         canvas.text(scenario.name, 24, 34, "title")
         canvas.text(
-            "\(scenario.deviceCount) devices, \(Figures.time(scenario.seconds * 1000)), "
+            "\(Figures.devices(scenario.deviceCount)), \(Figures.time(scenario.seconds * 1000)), "
                 + "seed \(scenario.seed)", 24, 54, "soft")
         var y = 88.0
         PushBars(output).draw(on: &canvas, y: &y)

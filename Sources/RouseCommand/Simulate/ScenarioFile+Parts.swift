@@ -3,11 +3,14 @@
 import DeviceModel
 import Foundation
 import WakeBudget
+import WakeModel
 import WakeSimulation
 
 // The parts of a scenario file. The table of all keys is in `ScenarioFile.swift`.
 
 extension Scenario.DeviceGroup {
+    static let keys = ["name", "profile", "count", "model"]
+
     /// The profile on which nothing happens.
     private static let still = "still"
 
@@ -22,8 +25,8 @@ extension Scenario.DeviceGroup {
         }
         let count = try mapping.integer("count", in: Scenario.deviceCounts) ?? 1
         self.init(
-            name: name, profile: DayProfile.named(name), count: count,
-            model: try mapping.choice("model") ?? .standard)
+            name: try mapping.string("name") ?? name, profile: DayProfile.named(name),
+            count: count, model: try mapping.choice("model") ?? .standard)
     }
 }
 
@@ -101,7 +104,8 @@ extension Contender {
 
 /// The keys under `policy`: the settings of Rouse's budget that a simulation can tell apart.
 enum BudgetKeys {
-    private static let settings: [(key: String, path: WritableKeyPath<BudgetSettings, Int>)] = [
+    private typealias Path = WritableKeyPath<BudgetSettings, Int> & Sendable
+    private static let settings: [(key: String, path: any Path)] = [
         ("spacing-seconds", \.spacingSeconds),
         ("spacing-maximum-seconds", \.spacingMaximumSeconds),
         ("foreground-spacing-seconds", \.foregroundSpacingSeconds),

@@ -53,10 +53,9 @@ extension EventStream {
             }
         }
         self.init(name: name, pattern: try Self.pattern(kind, mapping, folder))
-        hours =
-            try mapping.strings("hours")?.flatMap { (text) throws(CommandFailure) in
-                try Self.minutes(text, mapping)
-            } ?? []
+        for text in try mapping.strings("hours") ?? [] {
+            hours += try Self.minutes(text, mapping)
+        }
         isShared = try mapping.boolean("shared") ?? false
         spreadSeconds = Int64(try mapping.integer("spread-seconds", in: 0...86_400) ?? 0)
         let importance: Importance = try mapping.choice("urgency") ?? .normal

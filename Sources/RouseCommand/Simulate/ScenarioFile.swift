@@ -22,8 +22,8 @@ extension Scenario {
     /// | `name` | in reports | the file's name |
     /// | `about` | what it shows | none |
     /// | `seed` | where chance comes from | 1 |
-    /// | `days`, or `minutes` | how long it lasts, from a local midnight on | 1 day |
-    /// | `devices` | list: `profile`, `count`, `model` | – |
+    /// | `days`, or `minutes` | how long, from a local midnight on | the days of its logs, or 1 |
+    /// | `devices` | list: `profile`, `count`, `model`, `name` | – |
     /// | `app` | what the app is like, see below | well-behaved |
     /// | `feedback` | what the app tells the sender, see below | all of it |
     /// | `streams` | list, see below | – |
@@ -31,7 +31,8 @@ extension Scenario {
     /// | `baselines` | list of what it is compared with, see below | all three |
     ///
     /// A profile is one of ``DeviceModel/DayProfile/known`` or `still`, on which nothing happens; a
-    /// model is `standard`, `exact` or `drawn`. A baseline has `kind` (`everything`, `spacing` or
+    /// model is `standard`, `exact` or `drawn`; devices are named as their profile unless they have
+    /// a name of their own. A baseline has `kind` (`everything`, `spacing` or
     /// `window`), `minutes` and, for windows, `sends`.
     ///
     /// | Key | Value | Default |
@@ -89,10 +90,9 @@ extension Scenario {
             name: try root.string("name") ?? url.deletingPathExtension().lastPathComponent)
         summary = Self.paragraph(try root.string("about") ?? "")
         seed = UInt64(try root.integer("seed", in: 0...Int.max) ?? 1)
-        seconds = try Self.seconds(root)
-        groups = try root.list("devices", known: ["profile", "count", "model"]).map {
-            (mapping) throws(CommandFailure) in try DeviceGroup(mapping)
-        }
+        groups = try Self.distinct(
+            root.list("devices", known: DeviceGroup.keys), named: "name", \.name
+        ) { (mapping) throws(CommandFailure) in try DeviceGroup(mapping) }
         guard !groups.isEmpty else {
             throw root.failure("devices", "is missing", "Give profile and count of some devices.")
         }
@@ -107,13 +107,13 @@ extension Scenario {
             feedback = try Feedback(mapping)
         }
         let folder = url.deletingLastPathComponent()
-        streams = try root.list("streams", known: EventStream.keys).map {
-            (mapping) throws(CommandFailure) in
-            try EventStream(mapping, folder: folder)
-        }
+        streams = try Self.distinct(
+            root.list("streams", known: EventStream.keys), named: "name", \.name
+        ) { (mapping) throws(CommandFailure) in try EventStream(mapping, folder: folder) }
         guard !streams.isEmpty else {
             throw root.failure("streams", "is missing", "Say what asks for wakes.")
         }
+        seconds = try duration(root)
         contenders = [
             Contender(name: "rouse", method: .budget(try BudgetKeys.policy(root)))
         ]
@@ -125,22 +125,44 @@ extension Scenario {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    private static func seconds(_ root: ConfigurationMapping) throws(CommandFailure) -> Int64 {
+    /// How long it lasts: as it says, or else as many days as its logs, or a day.
+    private func duration(_ root: ConfigurationMapping) throws(CommandFailure) -> Int64 {
         if root.has("days"), root.has("minutes") {
             throw root.failure("minutes", "stands there beside days", "Keep one of the two.")
         }
-        if let minutes = try root.integer("minutes", in: minuteCounts) {
+        if let minutes = try root.integer("minutes", in: Self.minuteCounts) {
             return Int64(minutes) * 60
         }
-        return Int64(try root.integer("days", in: dayCounts) ?? 1) * 86_400
+        let day: Int64 = 86_400
+        if let days = try root.integer("days", in: Self.dayCounts) { return Int64(days) * day }
+        let lastEvent = streams.compactMap(\.lastRecorded).max() ?? 0
+        return min(lastEvent / 1000 / day + 1, Int64(Self.dayCounts.upperBound)) * day
     }
 
     private static func baselines(
         _ root: ConfigurationMapping
     ) throws(CommandFailure) -> [Contender] {
         guard root.has("baselines") else { return Contender.baselines }
-        return try root.list("baselines", known: ["kind", "minutes", "sends"]).map {
-            (mapping) throws(CommandFailure) in try Contender(mapping)
+        return try distinct(
+            root.list("baselines", known: ["kind", "minutes", "sends"]), named: "kind", \.name
+        ) { (mapping) throws(CommandFailure) in try Contender(mapping) }
+    }
+
+    /// Reads the parts of a list. No two may have the same name, for results go by it; `key` is
+    /// what to blame.
+    private static func distinct<Part>(
+        _ list: [ConfigurationMapping], named key: String, _ name: (Part) -> String,
+        _ read: (ConfigurationMapping) throws(CommandFailure) -> Part
+    ) throws(CommandFailure) -> [Part] {
+        var parts: [Part] = []
+        for mapping in list {
+            let part = try read(mapping)
+            guard !parts.contains(where: { name($0) == name(part) }) else {
+                throw mapping.failure(
+                    key, "makes a second \(name(part))", "Remove one, or give it another name.")
+            }
+            parts.append(part)
         }
+        return parts
     }
 }

@@ -58,9 +58,9 @@ struct SimulateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the devices' hidden figures come from: standard, exact or drawn.",
+            "Take all devices' hidden figures from here, instead of from where the scenario says.",
             valueName: "source"))
-    var model: Scenario.ModelSource?
+    var model: Model?
 
     @Option(help: ArgumentHelp("Another seed than the scenario's.", valueName: "number"))
     var seed: UInt64?
@@ -69,6 +69,22 @@ struct SimulateCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Run on this many threads. The result does not depend on it.", valueName: "count"))
     var threads: Int?
+
+    /// Where the figures of modelled devices come from.
+    enum Model: String, CaseIterable, ExpressibleByArgument {
+        case standard
+        case exact
+        case drawn
+
+        /// The engine's word for it.
+        var source: Scenario.ModelSource {
+            switch self {
+            case .standard: .standard
+            case .exact: .exact
+            case .drawn: .drawn
+            }
+        }
+    }
 
     func validate() throws {
         guard svg == nil || scenarios.count == 1 else {
@@ -96,5 +112,3 @@ struct SimulateCommand: AsyncParsableCommand {
         }
     }
 }
-
-extension Scenario.ModelSource: ExpressibleByArgument {}

@@ -25,7 +25,7 @@ struct SimulatePlan {
             var scenario = try Scenario(path: path)
             if let seed = command.seed { scenario.seed = seed }
             if let count = command.devices { scenario.scale(to: count) }
-            if let model = command.model {
+            if let model = command.model?.source {
                 for group in scenario.groups.indices { scenario.groups[group].model = model }
             }
             guard command.device < scenario.deviceCount else {

@@ -30,7 +30,7 @@ struct SimulateText {
     private static func words(_ output: SimulatePlan.Output) -> String {
         let scenario = output.simulation.scenario
         let asked = output.result.contenders.first?.total.asked ?? 0
-        return "\(Figures.count(UInt64(scenario.deviceCount))) devices for "
+        return "\(Figures.devices(scenario.deviceCount)) for "
             + "\(Figures.time(scenario.seconds * 1000)), \(Figures.count(asked)) events, "
             + "seed \(scenario.seed); took \(Figures.seconds(output.duration)) s"
     }

@@ -45,8 +45,9 @@ struct StalenessCurves {
         canvas.text(
             isModelled ? "from the event to the sync that showed it" : "from the event to its push",
             ResultPicture.plot.upperBound, bottom + 36, "soft", .end)
-        // The first, which is under test, is drawn last and lies on top.
-        for (number, contender) in output.result.contenders.enumerated().reversed() {
+        // The first, which is under test, has the one solid line. It lies below, so that those that
+        // take the same course show as dashes on it.
+        for (number, contender) in output.result.contenders.enumerated() {
             let tally = contender.total
             curve(isModelled ? tally.staleness : tally.wait, number, on: &canvas, bottom: bottom)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DeviceModel
 import WakeModel
 import WakeSimulation
 
@@ -25,31 +26,44 @@ struct TraceLines {
 
     /// Adds the lines of one device.
     mutating func append(_ trace: DeviceTrace) {
-        let head =
-            "{\"scenario\":\(Self.quoted(scenario)),\"policy\":\(Self.quoted(trace.contender)),"
-            + "\"device\":\(trace.device),\"profile\":\(Self.quoted(trace.group)),"
         for ask in trace.asks {
             let push = ask.push.map { trace.pushes[$0] }
-            let number = ask.push.map(String.init) ?? "null"
-            let fate = push?.report?.fate
-            let reached = fate?.reachedApp == true
-            let discarded = ask.end?.rawValue ?? (reached ? nil : fate?.label)
-            bytes +=
-                (head + "\"stream\":\(Self.quoted(ask.stream)),\"asked\":\"\(ask.at)\","
-                + "\"push\":\(number),\"sent\":\(Self.quoted(push?.sentAt)),"
-                + "\"merged_into\":\(ask.isMerged ? number : "null"),"
-                + "\"launched\":\(Self.quoted(reached ? push?.report?.at : nil)),"
-                + "\"fate\":\(Self.quoted(fate?.label)),"
-                + "\"discarded\":\(Self.quoted(discarded))}\n").utf8
+            let report = push?.report
+            let reached = report?.fate.reachedApp == true
+            let label = report?.fate.label
+            begin("scenario", quoted: scenario)
+            add("policy", quoted: trace.contender)
+            add("device", "\(trace.device)")
+            add("profile", quoted: trace.group)
+            add("stream", quoted: ask.stream)
+            add("asked", ask.at)
+            add("push", ask.push.map(String.init))
+            add("sent", push?.sentAt)
+            add("merged_into", ask.isMerged ? ask.push.map(String.init) : nil)
+            add("launched", reached ? report?.at : nil)
+            add("fate", quoted: label)
+            add("discarded", quoted: ask.end?.rawValue ?? (reached ? nil : label))
+            bytes += "}\n".utf8
         }
     }
 
-    private static func quoted(_ instant: WallInstant?) -> String {
-        instant.map { "\"\($0)\"" } ?? "null"
+    private mutating func begin(_ key: String, quoted text: String) {
+        bytes += "{\"\(key)\":\(Self.quoted(text))".utf8
     }
 
-    private static func quoted(_ text: String?) -> String {
-        guard let text else { return "null" }
+    private mutating func add(_ key: String, _ value: String?) {
+        bytes += ",\"\(key)\":\(value ?? "null")".utf8
+    }
+
+    private mutating func add(_ key: String, quoted text: String?) {
+        add(key, text.map(Self.quoted))
+    }
+
+    private mutating func add(_ key: String, _ instant: WallInstant?) {
+        add(key, instant.map { "\"\($0)\"" })
+    }
+
+    private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

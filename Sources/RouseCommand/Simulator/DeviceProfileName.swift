@@ -9,10 +9,9 @@ struct DeviceProfileName: ExpressibleByArgument {
     /// The device that lies awake, online and on Wi-Fi, and to which nothing happens.
     private static let steady = "steady"
 
-    /// The names, as help and messages give them.
-    static let list = allValueStrings.joined(separator: ", ")
-
     static var allValueStrings: [String] { [steady] + DayProfile.known.map(\.name) }
+
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 
     /// What stands behind each device token.
     let setup: DeviceSetup

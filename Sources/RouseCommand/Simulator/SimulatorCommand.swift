@@ -54,8 +54,7 @@ struct SimulatorCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Put a modelled device behind each token: \(DeviceProfileName.list).",
-            valueName: "profile"))
+            "Put a modelled device with such days behind each token.", valueName: "profile"))
     var deviceModel: DeviceProfileName?
 
     @Option(

@@ -78,15 +78,20 @@ final class HeaderDecoder {
 
         mutating func integer(bits: Int) throws -> Int {
             let limit = (1 << bits) - 1
-            var value = Int(try #require(rest.popFirst())) & limit
+            var value = Int(try byte()) & limit
             guard value == limit else { return value }
             var shift = 0
             while true {
-                let byte = Int(try #require(rest.popFirst()))
+                let byte = Int(try byte())
                 value += (byte & 127) << shift
                 shift += 7
                 if byte < 128 { return value }
             }
+        }
+
+        private mutating func byte() throws -> UInt8 {
+            let first = rest.popFirst()
+            return try #require(first, "The block ends too early.")
         }
 
         mutating func skipString() throws {

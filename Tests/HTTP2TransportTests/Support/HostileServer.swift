@@ -13,6 +13,11 @@ final class HostileServer: Sendable {
     struct Peer {
         fileprivate let tls: OpaquePointer
 
+        /// The name that the client sent in TLS (RFC 6066 §3).
+        var serverName: String? {
+            SSL_get_servername(tls, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
+        }
+
         /// False once the client is gone.
         func send(_ bytes: [UInt8]) -> Bool {
             SSL_write(tls, bytes, Int32(bytes.count)) == Int32(bytes.count)
@@ -46,7 +51,8 @@ final class HostileServer: Sendable {
         // A client that closes under a script must not end the tests.
         signal(SIGPIPE, SIG_IGN)
         directory = try TemporaryDirectory()
-        certificate = try await MadeCertificate(for: "IP:127.0.0.1", in: directory)
+        certificate = try await MadeCertificate(
+            for: "IP:127.0.0.1,DNS:localhost", in: directory)
         listener = Socket.listening()
         port = Socket.port(of: listener)
         self.script = script

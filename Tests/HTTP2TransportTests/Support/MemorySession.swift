@@ -139,6 +139,13 @@ enum ServerFrame {
     static func accepted(stream: Int) -> [UInt8] { frame(1, flags: 5, stream: stream, [0x88]) }
     /// `:status: 400`, entry 12, without an end.
     static func refusal(stream: Int) -> [UInt8] { frame(1, flags: 4, stream: stream, [0x8c]) }
+    /// `:status: 200` and over 16 KiB of fields, in two frames.
+    static func longHeaderList(stream: Int) -> [UInt8] {
+        let fields = (0..<18).map { literal("x-\($0)", String(repeating: "v", count: 1000)) }
+        let first = [0x88] + fields[..<9].joined()
+        return frame(1, flags: 1, stream: stream, first)
+            + frame(9, flags: 4, stream: stream, Array(fields[9...].joined()))
+    }
     static func data(stream: Int, _ bytes: [UInt8], isLast: Bool) -> [UInt8] {
         frame(0, flags: isLast ? 1 : 0, stream: stream, bytes)
     }

@@ -73,6 +73,8 @@ struct AppRulesTests {
             AppRules.findings(in: facts).first { $0.diagnostic.rule == "CF020" })
         #expect(finding.diagnostic.message.contains("`a.Sync`"))
         #expect(finding.diagnostic.message.contains("`a.sync`"))
+        #expect(
+            finding.diagnostic.fix == "Write `a.sync` here, or `a.Sync` there: case counts.")
     }
 
     @Test("findings of several configurations become one that names them")

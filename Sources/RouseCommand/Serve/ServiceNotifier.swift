@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logging
+import ServiceLifecycle
+import WakeModel
+
+/// Tells the service manager that started this process how it goes: the protocol of sd_notify(3),
+/// one datagram of assignments to the socket that `NOTIFY_SOCKET` names.
+///
+/// As a service it says from time to time that the process is alive, if the manager asked for that
+/// (`WatchdogSec=`, systemd.service(5)), and says that it is stopping as soon as it is asked to
+/// shut down. It belongs last into a group, because a group shuts its last service down first.
+///
+/// Without a manager nothing is said. A message that cannot be delivered is a warning in the log
+/// and nothing else: a gateway that works is not ended because nobody listens to its news.
+struct ServiceNotifier: Sendable {
+    /// What the manager can be told.
+    enum News: Hashable, Sendable {
+        /// Requests are answered from now on; also the end of `reloading`. With one line in words.
+        case ready(String)
+        /// The configuration is being read anew. `ready` must follow.
+        case reloading
+        /// The gateway drains.
+        case stopping
+        /// The process still works.
+        case alive
+    }
+
+    /// How long a manager that takes no messages may hold a message up, in seconds.
+    static let sendTimeoutSeconds = 1
+
+    /// How often the manager wants to hear ``News/alive``; `nil` if it does not. Half the time
+    /// after which it acts, as sd_watchdog_enabled(3) recommends.
+    let aliveInterval: Duration?
+
+    private let socketName: SocketName?
+    private let logger: Logger
+
+    /// A notifier for the manager that the environment names. Throws ``WakeModel/InvalidField`` for
+    /// variables that sd_notify(3) and sd_watchdog_enabled(3) do not allow.
+    init(_ variables: Variables, logger: Logger) throws(InvalidField) {
+        self.logger = logger
+        guard let text = variables["NOTIFY_SOCKET"] else {
+            socketName = nil
+            aliveInterval = nil
+            return
+        }
+        socketName = try SocketName(text)
+        aliveInterval = try Self.interval(variables)
+    }
+
+    /// Tells the manager something. Any thread may call it.
+    func tell(_ news: News) {
+        guard let socketName else { return }
+        if let code = socketName.send(Self.message(news)) {
+            logger.warning(
+                "the service manager was not told",
+                metadata: ["news": "\(news)", "reason": "\(String(cString: strerror(code)))"])
+        }
+    }
+
+    /// The assignments that say it, one in a line.
+    static func message(_ news: News) -> String {
+        switch news {
+        case .ready(let words):
+            // A line break would begin another assignment.
+            let line = String(words.map { $0.isNewline ? " " : $0 })
+            return "READY=1\nSTATUS=\(line)"
+        case .reloading:
+            // Type=notify-reload wants the moment with it, so that it can tell this reload from
+            // an earlier one. Other types disregard it.
+            return "RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds())"
+        case .stopping: return "STOPPING=1\nSTATUS=Draining."
+        case .alive: return "WATCHDOG=1"
+        }
+    }
+
+    private static func interval(_ variables: Variables) throws(InvalidField) -> Duration? {
+        // Meant for another process of the service.
+        if let process = variables["WATCHDOG_PID"], process != "\(getpid())" { return nil }
+        guard let text = variables["WATCHDOG_USEC"] else { return nil }
+        guard let microseconds = Int64(text), microseconds > 0 else {
+            throw InvalidField(
+                field: "WATCHDOG_USEC", problem: "is not a number of microseconds",
+                remedy: "Leave the variable to the service manager.")
+        }
+        return .microseconds(microseconds) / 2
+    }
+
+    private static func monotonicMicroseconds() -> Int {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return now.tv_sec * 1_000_000 + now.tv_nsec / 1_000
+    }
+}
+
+extension ServiceNotifier: Service {
+    /// Says that the process is alive until shutdown begins, and then that it is stopping.
+    ///
+    /// The signs of life come from the pool of threads that all asynchronous work shares, so they
+    /// end when that pool is stuck.
+    func run() async throws {
+        guard let aliveInterval else {
+            try? await gracefulShutdown()
+            tell(.stopping)
+            return
+        }
+        await cancelWhenGracefulShutdown {
+            repeat { tell(.alive) } while (try? await Task.sleep(for: aliveInterval)) != nil
+        }
+        tell(.stopping)
+    }
+}
+
+/// The name of a datagram socket in the Unix domain, as unix(7) wants it.
+private struct SocketName: Sendable {
+    /// Ends with a zero byte for a path; begins with one for an abstract name.
+    private let bytes: [UInt8]
+
+    /// Reads `/path` or `@abstract name`.
+    init(_ text: String) throws(InvalidField) {
+        switch text.utf8.first {
+        case UInt8(ascii: "/"): bytes = Array(text.utf8) + [0]
+        case UInt8(ascii: "@"): bytes = [0] + text.utf8.dropFirst()
+        default:
+            throw InvalidField(
+                field: "NOTIFY_SOCKET", problem: "begins with neither / nor @",
+                remedy: "Leave the variable to the service manager, or unset it.")
+        }
+        guard (2...Self.maximumByteCount).contains(bytes.count) else {
+            throw InvalidField(
+                field: "NOTIFY_SOCKET",
+                problem: "is empty or longer than \(Self.maximumByteCount) bytes",
+                remedy: "Leave the variable to the service manager, or unset it.")
+        }
+    }
+
+    /// What fits into a `sockaddr_un`, in bytes.
+    private static let maximumByteCount = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+
+    /// Sends one datagram. Returns the error number of a failure, `nil` for success.
+    func send(_ message: String) -> CInt? {
+        let type = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, type, 0)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        var limit = timeval(tv_sec: ServiceNotifier.sendTimeoutSeconds, tv_usec: 0)
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        let content = Array(message.utf8)
+        // SAFETY: `bytes` has at most as many bytes as `sun_path`; `init` made sure of that. A
+        // `sockaddr_un` may be seen as the `sockaddr` that it begins with, `length` counts bytes
+        // inside it, and sendto keeps no pointer.
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let sent = withUnsafePointer(to: address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                sendto(
+                    descriptor, content, content.count, CInt(MSG_NOSIGNAL), address, length)
+            }
+        }
+        return sent == content.count ? nil : errno
+    }
+}

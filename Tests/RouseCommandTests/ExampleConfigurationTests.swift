@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PushTransport
+import Testing
+import WakeModel
+
+@testable import RouseCommand
+
+/// The example configuration is what an operator begins with, so it must be right and complete.
+@Suite("Deploy/rouse.yaml")
+struct ExampleConfigurationTests {
+    private static let text = Result {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        return try String(
+            contentsOf: folder.appending(path: "../../Deploy/rouse.yaml"), encoding: .utf8)
+    }
+
+    /// The file with each setting switched on: a "#" before a key and its indentation is gone, one
+    /// before a single space and words stays.
+    private static func switchedOn() throws -> String {
+        let setting = /#((?: {2,})?(?:- )?[a-z0-9-]+:.*)/
+        return try text.get().split(separator: "\n", omittingEmptySubsequences: false)
+            .map { line in line.wholeMatch(of: setting)?.1 ?? line }
+            .joined(separator: "\n")
+    }
+
+    private static func read(_ yaml: String) throws(CommandFailure) -> ServeConfiguration {
+        try ServeConfiguration(
+            yaml: yaml, file: "rouse.yaml", folder: URL(filePath: "/etc/rouse/"),
+            variables: Variables([:]))
+    }
+
+    @Test("as it is, it lacks only what nobody but the operator can know")
+    func asItIs() throws {
+        let configuration = try Self.read(Self.text.get())
+        let problems = ServeReadiness.problems(of: configuration)
+        #expect(problems.count == 2)
+        #expect(problems.allSatisfy { $0.hasPrefix("apps") || $0.hasPrefix("api-keys") })
+        #expect(configuration.storePath == "/var/lib/rouse/wakes.sqlite")
+    }
+
+    @Test("with every setting switched on it is a configuration that serves, and the defaults stay")
+    func everySetting() throws {
+        let configuration = try Self.read(Self.switchedOn())
+        #expect(ServeReadiness.problems(of: configuration) == [])
+        #expect(configuration.apps.count == 3)
+        var untouched = ServeConfiguration()
+        untouched.storePath = configuration.storePath
+        untouched.apps = configuration.apps
+        untouched.apiKeys = configuration.apiKeys
+        // What stands there beside the default.
+        untouched.transport.maximumStreamsPerConnection = 1000
+        untouched.transport.proxy = .none
+        #expect(configuration == untouched)
+    }
+
+    @Test("every key that the gateway reads is there")
+    func everyKey() throws {
+        let yaml = try Self.switchedOn()
+        let keys = Set(yaml.matches(of: /(?m)^ *(?:- )?([a-z0-9-]+):/).map { String($0.1) })
+        let known =
+            ServeConfiguration.App.keys + ServeConfiguration.TransportSettings.keys + [
+                "listen", "insecure", "store", "log-level", "api-keys", "apps", "transport",
+                "name", "sha256", "host", "port", "ca-file",
+            ]
+        #expect(Set(known).subtracting(keys) == [])
+        #expect(keys.subtracting(known) == [])
+    }
+}
