@@ -111,8 +111,6 @@ struct ConnectionGuardTests {
                 ("DELETE", "/v1/receipts", "POST"),
             ] {
                 let answer = try await caller.send(method, path)
-                // A literal segment may also be read as a parameter: then the key is what fits.
-                if path == "/v1/wakes/batch", answer.status != 405 { continue }
                 try expectProblem(answer, .methodNotAllowed)
                 #expect(answer.head.contains("\(allow)\r\n"), "\(answer.head)")
             }

@@ -137,10 +137,12 @@ struct WakeRoutesTests {
                 "POST", "/v1/wakes", APIBench.body(), as: .wake, headers: key)
             #expect(stranger.status == 202)
             #expect(stranger.body != first.body, "keys of different callers are different keys")
-            let long = ["Idempotency-Key": String(repeating: "k", count: 256)]
-            try expectProblem(
-                try await caller.send("POST", "/v1/wakes", APIBench.body(), headers: long),
-                .invalidField)
+            for key in [String(repeating: "k", count: 256), "a b", "ä"] {
+                try expectProblem(
+                    try await caller.send(
+                        "POST", "/v1/wakes", APIBench.body(), headers: ["Idempotency-Key": key]),
+                    .invalidField)
+            }
         }
     }
 

@@ -13,9 +13,11 @@ struct ClientTests {
     private static func start() async throws -> (RunningRouse, [String: String]) {
         let gateway = try RunningRouse(["serve", "--dev", "--listen", "127.0.0.1:0"])
         let lines = try await gateway.lines { $0.hasPrefix("Stop it") }
-        let address = try #require(
-            lines.compactMap { $0.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+/)?.output }.first)
-        return (gateway, ["ROUSE_GATEWAY": String(address)])
+        let addresses = lines.compactMap { line in
+            line.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+/).map { String($0.output) }
+        }
+        let address = try #require(addresses.first)
+        return (gateway, ["ROUSE_GATEWAY": address])
     }
 
     private static func line(_ device: String, _ note: Int) -> String {

@@ -105,6 +105,15 @@ struct Schema: Sendable {
         make("object", description, [("additionalProperties", value.json)])
     }
 
+    /// What is meant to be like the schema, and is taken whatever it is.
+    static func meant(_ schema: Schema, _ description: String) -> Schema {
+        Schema(
+            json: .object([
+                ("description", .string(description)),
+                ("anyOf", .array([schema.json, .object([])])),
+            ]))
+    }
+
     /// A schema that has a name of its own.
     static func named(_ component: Component) -> Schema {
         Schema(json: .object([("$ref", .string("#/components/schemas/\(component.rawValue)"))]))

@@ -18,7 +18,9 @@ struct BatchRoutes {
 
     private var create: Route {
         let items = Schema.array(
-            of: .named(.wakeRequest), "Up to \(configuration.batchItemCount) wakes.",
+            of: .meant(
+                .named(.wakeRequest), "A wake; what is none gets its problem in its place."),
+            "Up to \(configuration.batchItemCount) wakes.",
             count: 1...configuration.batchItemCount)
         return Route(
             .post, "/v1/wakes/batch", .scope(.wake),

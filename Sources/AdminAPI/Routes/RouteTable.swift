@@ -43,7 +43,10 @@ struct RouteTable: Sendable {
     /// The methods that a path takes, for `Allow`; empty for a path that does not exist.
     func methods(for path: String) -> [String] {
         let segments = path.split(separator: "/")
-        let methods = routes.filter { $0.matches(segments) }.map(\.method.rawValue)
+        let matching = routes.filter { $0.matches(segments) }
+        // A literal path stands before one with parameters, as it does for the router.
+        let literal = matching.filter { !$0.path.contains("{") }
+        let methods = (literal.isEmpty ? matching : literal).map(\.method.rawValue)
         return Set(methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted()
     }
 

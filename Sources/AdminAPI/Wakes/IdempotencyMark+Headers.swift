@@ -18,11 +18,12 @@ extension IdempotencyMark {
         expiresAt: WallInstant
     ) throws(Problem) -> IdempotencyMark? {
         guard let name, let key = headers[name] else { return nil }
-        guard !key.isEmpty, key.utf8.count <= maximumKeyLength else {
+        let isPrintable = key.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        guard !key.isEmpty, key.utf8.count <= maximumKeyLength, isPrintable else {
             throw Problem(
                 InvalidField(
                     field: "Idempotency-Key",
-                    problem: "does not have 1 to \(maximumKeyLength) characters",
+                    problem: "is not 1 to \(maximumKeyLength) printable ASCII characters",
                     remedy: "Use a random UUID for each request."))
         }
         // The zero byte, which is in no header, keeps the parts apart.

@@ -27,12 +27,12 @@ struct GatewayAssembly {
     ) async throws(CommandFailure) {
         var logger = Logger(label: "rouse")
         logger.logLevel = plan.configuration.logLevel
-        let manager = try Self.notifier(logger)
         let tls = try plan.configuration.tls.map { (files) throws(CommandFailure) in
             try failing(with: .configuration) { () throws(InvalidField) in
                 try ListenerTLS(certificatePath: files.certificatePath, keyPath: files.keyPath)
             }
         }
+        let manager = try Self.notifier(logger)
         let store = try openStore()
         let clients = try ClientGroup(plan.apps)
         let metrics = MetricsRegistry()

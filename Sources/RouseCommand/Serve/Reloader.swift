@@ -28,8 +28,8 @@ final class Reloader: Service {
     init(
         reread: (@Sendable () throws(CommandFailure) -> ServePlan)?,
         started: ServeConfiguration, gateway: Gateway, webhooks: WebhookDelivery,
-        authentication: AdminConfiguration.Authentication, tls: ListenerTLS?,
-        clients: ClientGroup, manager: ServiceNotifier, logger: Logger
+        authentication: AdminConfiguration.Authentication,
+        tls: ListenerTLS?, clients: ClientGroup, manager: ServiceNotifier, logger: Logger
     ) {
         self.reread = reread
         self.started = started
@@ -62,14 +62,14 @@ final class Reloader: Service {
         do throws(CommandFailure) {
             let plan = try reread()
             try use(plan)
-            manager.tell(.ready("The configuration was read again."))
             logger.notice(
                 "the configuration was read again", metadata: ["apps": "\(plan.apps.count)"])
+            manager.tell(.ready("The configuration was read again."))
         } catch {
-            manager.tell(.ready("The configuration was not read again; the old one stays."))
             logger.error(
                 "the configuration was not read again; the old one stays",
                 metadata: ["error": "\(error.message)"])
+            manager.tell(.ready("The configuration has a fault; the old one stays."))
         }
     }
 
