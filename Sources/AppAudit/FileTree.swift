@@ -50,7 +50,8 @@ final class FileTree {
     private func collect(_ folder: String, depth: Int, into files: inout [String]) {
         guard depth < AuditLimits.folderDepth else { return }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
-            unreadableFolders.insert(folder)
+            // A local package that is named, and not there, is not built.
+            if Self.kind(of: folder) == .folder { unreadableFolders.insert(folder) }
             return
         }
         for name in names.sorted() where !name.hasPrefix(".") {

@@ -30,7 +30,7 @@ struct JSONScannerPropertyTests {
     func randomBytes(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let alphabet = Array("{}[]\",:\\u0123456789abcdefnrtls -+.eE\n\r\t".utf8)
-        for index in PropertyRounds.few(5_000) {
+        for index in PropertyRounds.few(4_000) {
             let isWild = generator.chance(oneIn: 3)
             let bytes = (0..<Int.random(in: 0...60, using: &generator)).map { _ in
                 isWild ? UInt8.random(in: 0...255, using: &generator) : generator.pick(alphabet)
@@ -46,7 +46,7 @@ struct JSONScannerPropertyTests {
     func mutatedTexts(seed: UInt64) {
         var texts = RandomJSON(seed: seed &+ 100)
         var bytes: [UInt8] = []
-        for index in PropertyRounds.few(4_000) {
+        for index in PropertyRounds.few(3_000) {
             if index.isMultiple(of: 10) { bytes = texts.document() }
             let mutated = mutate(bytes, &texts.generator)
             if let fault = fault(of: mutated) {

@@ -49,7 +49,7 @@ struct PushValidatorPropertyTests {
             let push = SentPush(
                 at: WallInstant(millisecondsSinceEpoch: milliseconds),
                 device: pushes.generator.pick(["a", "b", "c"]), draft: pushes.draft(),
-                answer: answer)
+                answer: answer, token: .init(isDeleted: pushes.generator.chance(oneIn: 8)))
             rules.formUnion(history.examine(push).map(\.rule))
         }
         #expect(rules.count > 4)
