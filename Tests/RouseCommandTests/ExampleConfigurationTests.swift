@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AdminAPI
 import Foundation
+import Gateway
 import PushTransport
 import Testing
+import WakeBudget
 import WakeModel
 
 @testable import RouseCommand
@@ -48,8 +51,9 @@ struct ExampleConfigurationTests {
         var untouched = ServeConfiguration()
         untouched.storePath = configuration.storePath
         // What has no default.
-        untouched.tls = try #require(configuration.tls)
-        untouched.webhook = try #require(configuration.webhook)
+        #expect(configuration.tls != nil && configuration.webhook != nil)
+        untouched.tls = configuration.tls
+        untouched.webhook = configuration.webhook
         untouched.apps = configuration.apps
         untouched.apiKeys = configuration.apiKeys
         #expect(configuration.keysPath == untouched.effectiveKeysPath)

@@ -141,7 +141,12 @@ extension WakeBooks {
         guard let charge = wake.charge else {
             return try comeBackUncharged(&wake, &device, lane, at: now)
         }
-        let place = device.ledger.settle(charge, as: fate, returns: true, at: now)
+        // Alone, it is sent again as the same push, with the same apns-id, and costs the device one
+        // debit, that of its latest attempt: its own lost attempt does not hold it back, or a crash
+        // would cost every wake in flight a quarter of an hour. Another wake keeps its distance
+        // from what may have been sent.
+        let booked = device.pending == 0 ? .notSent : fate
+        let place = device.ledger.settle(charge, as: booked, returns: true, at: now)
         wake.charge = nil
         switch place {
         case .coalesced:
