@@ -35,6 +35,7 @@ func systemLibrary(_ name: String, _ pkgConfig: String, apt package: String) -> 
 typealias Product = Target.Dependency
 let argumentParser = Product.product(name: "ArgumentParser", package: "swift-argument-parser")
 let asn1 = Product.product(name: "SwiftASN1", package: "swift-asn1")
+let coreMetrics = Product.product(name: "CoreMetrics", package: "swift-metrics")
 let crypto = Product.product(name: "Crypto", package: "swift-crypto")
 let deque = Product.product(name: "DequeModule", package: "swift-collections")
 let heap = Product.product(name: "HeapModule", package: "swift-collections")
@@ -47,10 +48,13 @@ let nioCore = Product.product(name: "NIOCore", package: "swift-nio")
 let nioHPACK = Product.product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioHTTP1 = Product.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTP2 = Product.product(name: "NIOHTTP2", package: "swift-nio-http2")
+let nioHTTPTypes = Product.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioHTTPTypesHTTP1 = Product.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
 let nioPosix = Product.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Product.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Product.product(name: "NIOTLS", package: "swift-nio")
 let sqlite = Product.product(name: "GRDB", package: "GRDB.swift")
+let sqliteC = Product.product(name: "GRDBSQLite", package: "GRDB.swift")
 let unixSignals = Product.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let x509 = Product.product(name: "X509", package: "swift-certificates")
 let yams = Product.product(name: "Yams", package: "Yams")
@@ -76,7 +80,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
@@ -113,11 +119,13 @@ let package = Package(
         tests(of: "AppAudit", ["PayloadRules"]),
 
         // Layer 2: the hall.
-        room("Gateway", ["PayloadRules", "WakeModel", lifecycle, logging]),
-        tests(of: "Gateway", ["GatewayTestKit", "PayloadRules", "WakeModel"]),
+        room("Gateway", ["PayloadRules", "WakeBudget", "WakeModel", lifecycle, logging]),
+        tests(of: "Gateway", ["GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel"]),
         .target(
             name: "GatewayTestKit",
-            dependencies: ["Gateway", "PayloadRules", "WakeModel", lifecycle, logging],
+            dependencies: [
+                "Gateway", "PayloadRules", "WakeBudget", "WakeModel", lifecycle, logging,
+            ],
             path: "Tests/GatewayTestKit", swiftSettings: roomSettings),
 
         // Layer 3: C.
@@ -179,32 +187,43 @@ let package = Package(
         tests(
             of: "APNsClient",
             ["APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport", "WakeModel"]),
-        room("StoreSQLite", ["Gateway", "PayloadRules", "WakeModel", sqlite]),
-        tests(of: "StoreSQLite", ["Gateway", "GatewayTestKit", "PayloadRules", "WakeModel"]),
+        room(
+            "StoreSQLite",
+            ["Gateway", "PayloadRules", "WakeBudget", "WakeModel", sqlite, sqliteC]),
+        tests(
+            of: "StoreSQLite",
+            ["Gateway", "GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel"]),
+        .target(name: "CCurlCalls", dependencies: ["CLibcurl", "CLibcrypto"]),
+        room("CurlHTTP", ["CCurlCalls", "CCurlShims"]),
+        tests(of: "CurlHTTP"),
         room(
             "AdminAPI",
             [
-                "Gateway", "PayloadRules", "WakeModel", crypto, httpTypes, hummingbird,
-                hummingbirdCore, lifecycle, logging, nioCore,
+                "Gateway", "PayloadRules", "WakeBudget", "WakeModel", coreMetrics, crypto,
+                httpTypes, hummingbird, hummingbirdCore, lifecycle, logging, nioCore, nioHTTP1,
+                nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
             ]),
         tests(
             of: "AdminAPI",
-            ["Gateway", "GatewayTestKit", "PayloadRules", "WakeModel", crypto, lifecycle]),
+            [
+                "Gateway", "GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel",
+                coreMetrics, crypto, httpTypes, lifecycle,
+            ]),
 
         // Layer 4: where rooms are wired together.
         room(
             "RouseCommand",
             [
-                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "CurlTransport",
-                "DeviceModel", "Gateway", "HTTP2Transport", "PayloadLint", "PayloadRules",
-                "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel", "WakeSimulation",
-                argumentParser, lifecycle, logging, unixSignals, yams,
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "CurlHTTP",
+                "CurlTransport", "DeviceModel", "Gateway", "HTTP2Transport", "PayloadLint",
+                "PayloadRules", "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel",
+                "WakeSimulation", argumentParser, lifecycle, logging, unixSignals, yams,
             ]),
         tests(
             of: "RouseCommand",
             [
-                "APNsClient", "APNsSimulator", "APNsWire", "PushTransport", "WakeModel", "rouse",
-                logging,
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "PushTransport",
+                "WakeBudget", "WakeModel", "rouse", logging,
             ],
             exclude: ["Golden"]),
 

@@ -43,13 +43,14 @@ dashboard_rules() {
     python3 - Deploy/grafana/rouse.json >"${work}/dashboard.yaml" <<'PYTHON'
 import json, sys
 dashboard = json.load(open(sys.argv[1], encoding="utf-8"))
-expressions = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+targets = [target for panel in dashboard["panels"] for target in panel.get("targets", [])]
+expressions = [target["expr"] for target in targets]
 expressions += [entry["expr"] for entry in dashboard["annotations"]["list"] if "expr" in entry]
 assert len(expressions) > 20, "too few panels"
 ids = [panel["id"] for panel in dashboard["panels"]]
 assert len(ids) == len(set(ids)), "two panels have one id"
-rules = [{"record": f"panel:{index}", "expr": text.replace("$__rate_interval", "5m").replace("$instance", ".*")}
-         for index, text in enumerate(expressions)]
+filled = [text.replace("$__rate_interval", "5m").replace("$instance", ".*") for text in expressions]
+rules = [{"record": f"panel:{index}", "expr": text} for index, text in enumerate(filled)]
 print(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
 PYTHON
 }
@@ -72,13 +73,17 @@ manual() {
         Deploy/rouse.yaml "${work}/man" && mandoc -T lint -W warning "${work}/man"/*
 }
 
-completion() { "${rouse}" --generate-completion-script "$1" >"${work}/completion" && "$1" -n "${work}/completion"; }
+completion() {
+    "${rouse}" --generate-completion-script "$1" >"${work}/completion" \
+        && "$1" -n "${work}/completion"
+}
 
 check "Python's tools" python3 python_tools
 PATH=${work}/venv/bin:${PATH}
 
-mapfile -t scripts < <(find Deploy .ci Tests -type f \
-    \( -name '*.sh' -o -path '*/debian/p*' -o -path .ci/run \) | sort)
+# Whatever begins with a shell.
+mapfile -t scripts < <(grep --recursive --files-with-matches --max-count=1 -E '^#!.*\b(ba)?sh$' \
+    Deploy .ci | sort)
 check "shell scripts" shellcheck shellcheck --severity=warning "${scripts[@]}"
 check "YAML" yamllint yamllint --strict --config-data \
     '{extends: relaxed, rules: {line-length: {max: 120}, document-start: disable}}' \
@@ -102,7 +107,9 @@ done
 if [[ -x ${rouse} ]]; then
     check "unit" systemd-analyze unit
     check "manual pages" mandoc manual
-    for shell in bash zsh fish; do check "completion for ${shell}" "${shell}" completion "${shell}"; done
+    for shell in bash zsh fish; do
+        check "completion for ${shell}" "${shell}" completion "${shell}"
+    done
     for file in Deploy/rouse.yaml Deploy/docker/rouse.yaml Deploy/kubernetes/rouse.yaml; do
         # Whatever else is missing here, keys above all: the file is read without complaint.
         check "${file} is a configuration" "${rouse}" \

@@ -84,7 +84,7 @@ sub entry {
 sub synopsis {
     my ($name, $command) = @_;
     my @words = ('\fB' . escaped($name) . '\fR');
-    push @words, $command->{subcommands} && $name eq 'rouse' ? '\fIcommand\fR' : ();
+    push @words, '\fIcommand\fR' if subcommands($command);
     push @words, '[\fIoptions\fR]';
     for my $argument (grep { $_->{kind} eq 'positional' && $_->{shouldDisplay} }
         @{$command->{arguments} // []}) {
@@ -108,11 +108,18 @@ sub options {
     return join '', map { '.SH "' . uc(escaped($_)) . "\"\n" . $entries{$_} } @titles;
 }
 
+# The commands inside a command, but for the one that shows help.
+sub subcommands {
+    my ($command) = @_;
+    return grep { $_->{shouldDisplay} && $_->{commandName} ne 'help' }
+        @{$command->{subcommands} // []};
+}
+
 sub commands {
-    my (@commands) = @_;
+    my ($page, @commands) = @_;
     return ".SH COMMANDS\n" . join '', map {
-        ".TP\n\\fBrouse\\-" . escaped($_->{commandName}) . "\\fR(1)\n" . escaped($_->{abstract})
-            . "\n"
+        '.TP' . "\n\\fB" . escaped("$page-$_->{commandName}") . "\\fR(1)\n"
+            . escaped($_->{abstract}) . "\n"
     } @commands;
 }
 
@@ -132,22 +139,23 @@ sub see_also {
         . join(",\n", map { '\fB' . escaped($_->[0]) . "\\fR($_->[1])" } @names) . "\n";
 }
 
-# A page of the manual for a command, and how the page is called.
+# The manual's page of a command.
 sub page {
-    my ($name, $command, @commands) = @_;
-    my $page = ($name =~ s/ /-/gr);
-    my @others = @commands
-        ? map { ["rouse-$_->{commandName}", 1] } @commands
-        : (['rouse', 1]);
+    my ($name, $command) = @_;
+    my $page = $name =~ s/ /-/gr;
+    my @commands = subcommands($command);
+    my @others = map { ["$page-$_->{commandName}", 1] } @commands;
+    my $parent = $name =~ s/ [^ ]+$//r =~ s/ /-/gr;
+    unshift @others, [$parent, 1] if $parent ne $page;
     my $abstract = ($command->{abstract} // '') =~ s/\.$//r;
-    return ($page, header($page, 1, 'User Commands')
+    return header($page, 1, 'User Commands')
         . ".SH NAME\n" . escaped($page) . ' \- ' . escaped($abstract) . "\n"
         . ".SH SYNOPSIS\n" . synopsis($name, $command)
         . ".SH DESCRIPTION\n" . paragraphs($command->{discussion} // $abstract)
-        . (@commands ? commands(@commands) : '')
+        . (@commands ? commands($page, @commands) : '')
         . options($command)
         . ($name =~ /^rouse( serve)?$/ ? $files : '')
-        . see_also(@others, ['rouse.yaml', 5]));
+        . see_also(@others, ['rouse.yaml', 5]);
 }
 
 sub configuration_page {
@@ -171,16 +179,16 @@ sub store {
     close $file or die "$folder/$name: $!\n";
 }
 
-local $/;
-my $root = decode_json(<STDIN>)->{command};
-$/ = "\n";
-my @commands = grep { $_->{shouldDisplay} && $_->{commandName} ne 'help' } @{$root->{subcommands}};
-my ($name, $text) = page('rouse', $root, @commands);
-store("$name.1", $text);
-for my $command (@commands) {
+# A page for a command and for each command inside it.
+sub store_pages {
+    my ($name, $command) = @_;
     # Only the version of the whole program is worth a line of its page.
-    $command->{arguments} = [grep { ($_->{valueName} // '') ne 'version' } @{$command->{arguments}}];
-    ($name, $text) = page("rouse $command->{commandName}", $command);
-    store("$name.1", $text);
+    $command->{arguments} = [grep { ($_->{valueName} // '') ne 'version' } @{$command->{arguments}}]
+        if $name ne 'rouse';
+    store(($name =~ s/ /-/gr) . '.1', page($name, $command));
+    store_pages("$name $_->{commandName}", $_) for subcommands($command);
 }
+
+my $dump = do { local $/; <STDIN> };
+store_pages('rouse', decode_json($dump)->{command});
 store('rouse.yaml.5', configuration_page());

@@ -38,7 +38,10 @@ done
 
 if [[ -z ${program} ]]; then
     Deploy/dependencies.sh build
-    build=(swift build --configuration release --product rouse --static-swift-stdlib)
+    # Every library is found where Debian puts it, and bound before the program begins, so that the
+    # table of functions is read-only from then on.
+    build=(swift build --configuration release --product rouse --static-swift-stdlib
+        --disable-local-rpath -Xlinker -z -Xlinker now)
     "${build[@]}" >&2
     program=$("${build[@]}" --show-bin-path)/rouse
 fi

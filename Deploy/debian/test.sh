@@ -47,8 +47,9 @@ TimeoutStartSec=600
 [Install]
 WantedBy=multi-user.target
 UNIT
-ln -s ../try-package.service -t "$(install -d "${work}/root/etc/systemd/system/multi-user.target.wants" \
-    && echo "${work}/root/etc/systemd/system/multi-user.target.wants")"
+wants=${work}/root/etc/systemd/system/multi-user.target.wants
+mkdir -p "${wants}"
+ln -s ../try-package.service "${wants}"
 
 status=0
 timeout 900 systemd-nspawn --quiet --boot --register=no --keep-unit --directory "${work}/root" \

@@ -9,14 +9,8 @@ public import ServiceLifecycle
 
 /// The HTTP API in front of a gateway.
 ///
-/// | Route | Answer |
-/// |---|---|
-/// | `POST /v1/wakes` | 202 once the wake is on disk |
-/// | `GET /v1/wakes/{id}` | 200 with the wake and its history |
-/// | `GET /healthz` | 200 while the process serves |
-/// | `GET /readyz` | 200 when wakes can be taken and sent, else 503 with the reasons |
-///
-/// Every error is a problem document (RFC 9457) with a stable `code`; see ``ProblemCode``.
+/// What it serves is in ``RouteTable``, and at `/openapi.json` for its callers. Every error is a
+/// problem document (RFC 9457) with a stable `code`; see ``ProblemCode``.
 public struct AdminAPI: Sendable {
     /// The server's name in answers.
     static let serverName = "rouse"
@@ -24,14 +18,22 @@ public struct AdminAPI: Sendable {
     static let backlog = 1_024
 
     private let configuration: AdminConfiguration
-    private let gateway: Gateway
+    private let services: Services
     private let logger: Logger
 
-    /// An API for this gateway.
-    public init(configuration: AdminConfiguration, gateway: Gateway, logger: Logger) {
+    /// An API for this gateway, which counts its requests in `metrics`; `readings` is asked for
+    /// more whenever somebody reads them.
+    public init(
+        configuration: AdminConfiguration, gateway: Gateway,
+        metrics: MetricsRegistry = MetricsRegistry(), logger: Logger,
+        readings: @escaping @Sendable () -> [MetricReading] = { [] }
+    ) {
         self.configuration = configuration
-        self.gateway = gateway
         self.logger = logger
+        services = Services(
+            gateway: gateway, configuration: configuration, metrics: AdminMetrics(metrics),
+            connections: ConnectionCount(), streams: ConnectionCount(), audit: AuditLog(logger),
+            readings: readings)
     }
 
     /// The server as a service: it listens until it is shut down gracefully, then answers the
@@ -47,8 +49,7 @@ public struct AdminAPI: Sendable {
             case .unixSocket(let path): .unixDomainSocket(path: path)
             }
         return Application(
-            router: makeRouter(),
-            server: .http1(configuration: channelConfiguration),
+            router: RouteTable(services).makeRouter(services), server: server,
             configuration: ApplicationConfiguration(
                 address: bindAddress, serverName: Self.serverName, backlog: Self.backlog,
                 availableConnectionsDelegate: MaximumAvailableConnections(
@@ -64,23 +65,20 @@ public struct AdminAPI: Sendable {
             logger: logger)
     }
 
-    private var channelConfiguration: HTTP1Channel.Configuration {
-        HTTP1Channel.Configuration(
-            idleTimeout: .seconds(Int64(configuration.idleSeconds)),
+    private var server: HTTPServerBuilder {
+        let limits = configuration
+        let connections = services.connections
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [ConnectionGuard(limits: limits, connections: connections)],
+            idleTimeout: .seconds(Int64(limits.idleSeconds)),
             httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: configuration.headerFieldByteCount,
-                maxHeaderListSize: configuration.headerListByteCount,
-                maxHeaderFieldCount: configuration.headerFieldCount))
-    }
-
-    /// All routes.
-    func makeRouter() -> Router<AdminRequestContext> {
-        let router = Router(context: AdminRequestContext.self)
-        router.add(middleware: ProblemMiddleware())
-        HealthRoutes(gateway: gateway).add(to: router)
-        let version1 = router.group("v1")
-            .add(middleware: KeyMiddleware(authentication: configuration.authentication))
-        WakeRoutes(gateway: gateway, configuration: configuration).add(to: version1)
-        return router
+                maxHeaderFieldSize: limits.headerFieldByteCount,
+                maxHeaderListSize: limits.headerListByteCount,
+                maxHeaderFieldCount: limits.headerFieldCount))
+        return HTTPServerBuilder { responder in
+            ListenerChannel(
+                base: HTTP1Channel(responder: responder, configuration: configuration),
+                tls: limits.tls)
+        }
     }
 }

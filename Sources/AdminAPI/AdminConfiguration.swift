@@ -4,47 +4,55 @@
 public struct AdminConfiguration: Sendable {
     /// Who may call.
     public enum Authentication: Sendable {
-        /// Who shows one of these keys as a bearer token. None may, when there is no key.
-        case keys([APIKey])
+        /// Who shows one of these keys as a bearer token. Nobody may, when there is no key.
+        case keys(KeyRing)
         /// Everybody who reaches the listener.
         case disabled
     }
 
-    /// Who may call what lies under `/v1`. Health and readiness are open.
+    /// Who may call what lies under `/v1`, and `/metrics`. Health, readiness and the OpenAPI
+    /// document are open.
     public var authentication: Authentication
-    /// The largest body that is read.
+    /// The certificate and key that the listener shows; `nil` to speak plain HTTP.
+    public var tls: ListenerTLS?
+
+    /// The largest body that is read, batches aside, in bytes.
     public var bodyByteCount = 65_536
-    /// How long a body may take to arrive; the connection is closed after that.
+    /// The largest body of a batch, in bytes.
+    public var batchByteCount = 16_777_216
+    /// The most items of a batch.
+    public var batchItemCount = 10_000
+    /// How long a body may take to arrive, in seconds, besides what its size needs at
+    /// ``bodyBytesPerSecond``.
     public var bodySeconds = 10
-    /// How long a connection may be silent.
+    /// The slowest rate at which a large body may arrive, in bytes a second.
+    public var bodyBytesPerSecond = 65_536
+    /// How long the head of a request may take to arrive, in seconds, from its first byte on; with
+    /// TLS from the first byte of the handshake on.
+    public var headerSeconds = 10
+    /// How long a connection may be silent between requests, in seconds.
     public var idleSeconds = 60
-    /// The largest single header field.
+    /// How long a caller may take no byte of its answer, in seconds.
+    public var stallSeconds = 30
+    /// The largest single header field, in bytes.
     public var headerFieldByteCount = 8_192
-    /// The largest sum of all header fields of a request.
+    /// The largest sum of all header fields of a request, in bytes.
     public var headerListByteCount = 16_384
     /// The most header fields of a request.
     public var headerFieldCount = 100
     /// The most connections at a time; more wait to be accepted.
     public var connectionCount = 1_024
-    /// How long an idempotency key is remembered.
+    /// How long an idempotency key is remembered, in seconds.
     public var idempotencySeconds = 86_400
+    /// The longest that `wait=outcome` may hold an answer, in seconds.
+    public var waitSeconds = 60
+    /// How often a silent event stream says that it is alive, in seconds.
+    public var eventPulseSeconds = 15
+    /// The most event streams at a time.
+    public var eventStreamCount = 32
+    /// The most entries of one page of a list.
+    public var pageCount = 1_000
 
     /// The defaults, for these callers.
     public init(authentication: Authentication) { self.authentication = authentication }
-}
-
-/// Where the API listens.
-public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
-    /// A host name or address, and a port; 0 lets the system choose one.
-    case tcp(host: String, port: Int)
-    /// A Unix domain socket.
-    case unixSocket(path: String)
-
-    /// `host:port`, or the socket's path.
-    public var description: String {
-        switch self {
-        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        case .unixSocket(let path): path
-        }
-    }
 }

@@ -6,25 +6,21 @@ public import ServiceLifecycle
 import Synchronization
 public import WakeModel
 
-/// The hall where everything meets: requests come in, are checked and kept; due wakes go out;
-/// outcomes are recorded.
+/// The hall where everything meets: requests come in, are checked, decided and kept; due wakes go
+/// out; outcomes are recorded.
 ///
 /// A gateway is a `Service`. ``run()`` must be running for ``accept(_:environment:idempotency:)``
 /// to answer. On graceful shutdown it refuses new wakes, waits for the answers to those in flight
 /// up to ``GatewayLimits/drainSeconds``, then gives up the rest and returns. In a service group
 /// it belongs before whatever brings requests in, because services stop in the reverse order.
 public final class Gateway: Service {
-    private let apps: [AppIdentity]
+    let hall: Hall
+    let dispatcher: Dispatcher
+    let intake: Intake
     private let validator: WakeValidator
-    private let store: any WakeStore
-    private let clock: any GatewayClock
-    private let limits: GatewayLimits
-    private let logger: Logger
     private let entropy: @Sendable () -> UInt64
-    private let watch: StoreWatch
-    private let intake: Intake
-    private let dispatcher: Dispatcher
     private let phase = Mutex(Phase.starting)
+    private let pruneBell = Bell()
 
     private enum Phase {
         case starting
@@ -32,31 +28,48 @@ public final class Gateway: Service {
         case stopping
     }
 
-    /// A gateway for these apps, which must differ. `entropy` is where the random bits of ids and
-    /// of retry jitter come from; tests give a seeded one.
+    /// A gateway with this configuration. `entropy` is where the random bits of ids and of retry
+    /// jitter come from; tests give a seeded one.
     public init(
+        configuration: GatewayConfiguration, store: any WakeStore, sender: any WakeSender,
+        validator: WakeValidator = WakeValidator(), clock: any GatewayClock = SystemGatewayClock(),
+        limits: GatewayLimits = GatewayLimits(), metrics: any GatewayMetrics = NoMetrics(),
+        logger: Logger,
+        entropy: @escaping @Sendable () -> UInt64 = { EntropyPool.shared.next() }
+    ) {
+        limits.check()
+        configuration.check()
+        let hall = Hall(
+            store: store, configuration: configuration, clock: clock, limits: limits,
+            metrics: metrics, logger: logger)
+        let dispatcher = Dispatcher(hall: hall, apps: configuration.apps, sender: sender) {
+            Double(entropy() >> 11) / Double(UInt64(1) << 53)
+        }
+        hall.whenSettled { [weak dispatcher] count, nextDue in
+            dispatcher?.settled(count, nextDue: nextDue)
+        }
+        self.hall = hall
+        self.dispatcher = dispatcher
+        self.validator = validator
+        self.entropy = entropy
+        intake = Intake(limits: limits) { submissions in
+            let grant = dispatcher.makeGrant()
+            let result = await hall.admit(submissions, grant: grant)
+            dispatcher.admitted(try? result.get(), under: grant)
+            return result.map(\.admissions)
+        }
+    }
+
+    /// A gateway for these apps, with the standard budget.
+    public convenience init(
         apps: [AppIdentity], store: any WakeStore, sender: any WakeSender,
         validator: WakeValidator = WakeValidator(), clock: any GatewayClock = SystemGatewayClock(),
         limits: GatewayLimits = GatewayLimits(), logger: Logger,
-        entropy: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+        entropy: @escaping @Sendable () -> UInt64 = { EntropyPool.shared.next() }
     ) {
-        limits.check()
-        precondition(Set(apps).count == apps.count, "An app is configured twice.")
-        let watch = StoreWatch(logger: logger)
-        let dispatcher = Dispatcher(
-            apps: apps, store: store, sender: sender, watch: watch, clock: clock, limits: limits,
-            logger: logger
-        ) { Double(entropy() >> 11) / Double(UInt64(1) << 53) }
-        self.apps = apps
-        self.validator = validator
-        self.store = store
-        self.clock = clock
-        self.limits = limits
-        self.logger = logger
-        self.entropy = entropy
-        self.watch = watch
-        self.dispatcher = dispatcher
-        intake = Intake(store: store, watch: watch, limits: limits) { dispatcher.bell.ring() }
+        self.init(
+            configuration: GatewayConfiguration(apps: apps), store: store, sender: sender,
+            validator: validator, clock: clock, limits: limits, logger: logger, entropy: entropy)
     }
 
     // MARK: Running
@@ -65,62 +78,119 @@ public final class Gateway: Service {
     /// does not wait for answers in flight.
     public func run() async throws {
         phase.withLock { if $0 == .starting { $0 = .running } }
-        logger.info("the gateway runs", metadata: ["apps": "\(apps.count)"])
+        hall.logger.info(
+            "the gateway runs", metadata: ["apps": "\(hall.configuration.apps.count)"])
         await withTaskCancellationOrGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.intake.run() }
-                group.addTask { await self.dispatcher.run() }
+                group.addTask {
+                    // Nothing leaves before it is known who is paused; what comes is kept.
+                    await self.loadPauses()
+                    await self.dispatcher.run()
+                }
+                group.addTask { await self.prune() }
             }
         } onCancelOrGracefulShutdown: {
             self.shutDown()
         }
-        logger.info("the gateway has stopped")
+        hall.hub.finish()
+        hall.logger.info("the gateway has stopped")
     }
 
     private func shutDown() {
         phase.withLock { $0 = .stopping }
         intake.close()
         dispatcher.stop()
+        pruneBell.ring()
+        hall.webhookBell.ring()
+    }
+
+    private func prune() async {
+        await Pruner(hall: hall, bell: pruneBell) {
+            self.phase.withLock { $0 == .stopping }
+        }.run()
     }
 
     // MARK: Taking wakes
 
-    /// Checks a request and keeps it. The answer ``Acceptance/admitted(_:remarks:)`` means that it
-    /// is on disk and will end in exactly one recorded outcome.
+    /// Checks a request, decides on it and keeps it. The answer
+    /// ``Acceptance/admitted(_:remarks:)`` means that it is on disk and ends, or has ended, in
+    /// exactly one recorded outcome.
     ///
     /// `environment` may be left out when the app is configured for one only.
     public func accept(
         _ request: WakeRequest, environment: APNsEnvironment? = nil,
         idempotency: IdempotencyMark? = nil
     ) async -> Acceptance {
-        let inquiry = Inquiry(request, environment: environment, idempotency: idempotency)
-        return await accept([inquiry])[0]
+        await accept(Inquiry(request, environment: environment, idempotency: idempotency))
     }
+
+    /// Checks a request, decides on it and keeps it.
+    public func accept(_ inquiry: Inquiry) async -> Acceptance { await accept([inquiry])[0] }
 
     /// Checks requests and keeps those that are fine; answers one by one, in order. One that is
     /// refused does not fail the others. They share few transactions, which is what makes a batch
     /// cheap; each is admitted for itself.
-    public func accept(_ inquiries: [Inquiry]) async -> [Acceptance] {
-        var answers: [Acceptance?] = Array(repeating: nil, count: inquiries.count)
-        var submissions: [Submission] = []
-        var places: [(index: Int, remarks: [Diagnostic])] = []
-        submissions.reserveCapacity(inquiries.count)
-        places.reserveCapacity(inquiries.count)
+    ///
+    /// With `spreadSeconds` the due times are spread evenly over as long: the request at place i
+    /// of n is not sent before i/n of it has passed. Calls are not spread.
+    public func accept(
+        _ inquiries: [Inquiry], spreadSeconds: Int = 0
+    ) async -> [Acceptance] {
         let now = clock.now()
+        let apps = hall.configuration.apps
+        let step = Int64(max(0, spreadSeconds)) * 1000
+        var answers: [Acceptance?] = Array(repeating: nil, count: inquiries.count)
+        var background = Batch()
+        var calls = Batch()
+        background.reserveCapacity(inquiries.count)
         for (index, inquiry) in inquiries.enumerated() {
-            switch examine(inquiry, now: now) {
+            let delay = step * Int64(index) / Int64(inquiries.count)
+            let notBefore = now.advanced(byMilliseconds: delay)
+            switch examine(inquiry, apps, now: now, notBefore: notBefore) {
             case .refused(let acceptance): answers[index] = acceptance
             case .fine(let submission, let remarks):
-                submissions.append(submission)
-                places.append((index, remarks))
+                if submission.wake.wake.kind == .voip {
+                    calls.append(submission, remarks, index)
+                } else {
+                    background.append(submission, remarks, index)
+                }
             }
         }
-        for (place, answer) in zip(places, await intake.submit(submissions)) {
-            answers[place.index] = acceptance(answer, place.remarks)
-        }
+        async let called = intake.submit(calls.submissions, areCalls: true)
+        let kept = await intake.submit(background.submissions, areCalls: false)
+        background.fill(&answers, kept.map(acceptance))
+        calls.fill(&answers, await called.map(acceptance))
         return answers.map { answer in
             guard let answer else { preconditionFailure("The intake answers each submission.") }
+            note(answer)
             return answer
+        }
+    }
+
+    /// Submissions of one kind, and where their answers belong.
+    private struct Batch {
+        var submissions: [Submission] = []
+        var places: [(index: Int, remarks: [Diagnostic])] = []
+
+        mutating func reserveCapacity(_ count: Int) {
+            submissions.reserveCapacity(count)
+            places.reserveCapacity(count)
+        }
+
+        mutating func append(_ submission: Submission, _ remarks: [Diagnostic], _ index: Int) {
+            submissions.append(submission)
+            places.append((index, remarks))
+        }
+
+        func fill(_ answers: inout [Acceptance?], _ acceptances: [Acceptance]) {
+            for (place, acceptance) in zip(places, acceptances) {
+                if case .admitted(let wake, _) = acceptance {
+                    answers[place.index] = .admitted(wake, remarks: place.remarks)
+                } else {
+                    answers[place.index] = acceptance
+                }
+            }
         }
     }
 
@@ -129,62 +199,57 @@ public final class Gateway: Service {
         case fine(Submission, remarks: [Diagnostic])
     }
 
-    private func examine(_ inquiry: Inquiry, now: WallInstant) -> Examined {
+    private func examine(
+        _ inquiry: Inquiry, _ apps: [AppIdentity], now: WallInstant, notBefore: WallInstant
+    ) -> Examined {
         let request = inquiry.request
-        let candidates = apps.filter {
-            $0.bundleID == request.bundleID
-                && (inquiry.environment == nil || inquiry.environment == $0.environment)
+        var found: AppIdentity?
+        for app in apps where app.bundleID == request.bundleID {
+            guard inquiry.environment == nil || inquiry.environment == app.environment else {
+                continue
+            }
+            guard found == nil else { return .refused(.ambiguousEnvironment) }
+            found = app
         }
-        guard let app = candidates.first else { return .refused(.unknownApp) }
-        guard candidates.count == 1 else { return .refused(.ambiguousEnvironment) }
+        guard let app = found else { return .refused(.unknownApp) }
         switch validator.validate(request, now: now) {
         case .invalid(let diagnostics):
             return .refused(.invalid(diagnostics))
         case .valid(let wake, let remarks):
-            let submission = Submission(
-                wake: admissible(wake, app.environment, now), idempotency: inquiry.idempotency)
-            return .fine(submission, remarks: remarks)
+            let new = NewWake(
+                wake: wake, environment: app.environment, acceptedAt: now,
+                notBefore: notBefore > now && wake.kind == .background ? notBefore : nil,
+                urgency: inquiry.urgency, coalescing: inquiry.coalescing, entropy: entropy())
+            return .fine(
+                Submission(wake: new, idempotency: inquiry.idempotency), remarks: remarks)
         }
     }
 
-    private func admissible(
-        _ wake: ValidWake, _ environment: APNsEnvironment, _ now: WallInstant
-    ) -> NewWake {
-        let seconds =
-            wake.kind == .voip ? limits.voipQueueSeconds : limits.backgroundHoldSeconds
-        var deadline = now.advanced(bySeconds: Int64(seconds))
-        if case .at(let expiry) = wake.expiration { deadline = min(deadline, expiry) }
-        return NewWake(
-            id: WakeID(at: now, entropy: entropy(), entropy()), wake: wake,
-            environment: environment, acceptedAt: now, dueAt: now, deadline: deadline)
-    }
-
-    private func acceptance(_ answer: Intake.Answer, _ remarks: [Diagnostic]) -> Acceptance {
+    private func acceptance(_ answer: Intake.Answer) -> Acceptance {
         switch answer {
-        case .stored(.admitted(let wake)):
-            logger.debug("a wake was accepted", metadata: ["wake": "\(wake.id)"])
-            return .admitted(wake, remarks: remarks)
-        case .stored(.repeated(let wake)):
-            return .admitted(wake, remarks: remarks)
-        case .stored(.conflict):
-            return .idempotencyConflict
-        case .overloaded:
-            return .overloaded(retryAfterSeconds: Acceptance.overloadPauseSeconds)
-        case .closed:
-            return .unavailable("The gateway is shutting down.")
-        case .failed(let failure):
-            return .unavailable(failure.message)
+        case .stored(.admitted(let wake)): .admitted(wake, remarks: [])
+        case .stored(.conflict): .idempotencyConflict
+        case .overloaded: .overloaded(retryAfterSeconds: Acceptance.overloadPauseSeconds)
+        case .closed: .unavailable("The gateway is shutting down.")
+        case .failed(let failure): .unavailable(failure.message)
         }
     }
 
-    // MARK: Telling
-
-    /// All that is known of one wake; `nil` for an unknown id.
-    public func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
-        try await watch.observe { () async throws(StoreFailure) in
-            try await store.record(of: id)
+    private func note(_ acceptance: Acceptance) {
+        switch acceptance {
+        case .admitted(let wake, _):
+            hall.logger.debug("a wake was accepted", metadata: ["wake": "\(wake.id)"])
+        case .invalid: hall.metrics.refused(1, why: "invalid")
+        case .unknownApp, .ambiguousEnvironment: hall.metrics.refused(1, why: "unknown-app")
+        case .idempotencyConflict: hall.metrics.refused(1, why: "conflict")
+        case .overloaded: hall.metrics.refused(1, why: "overloaded")
+        case .unavailable: hall.metrics.refused(1, why: "unavailable")
         }
     }
+
+    // MARK: Standing
+
+    var clock: any GatewayClock { hall.clock }
 
     /// The present instant by the gateway's clock.
     public var now: WallInstant { clock.now() }
@@ -197,7 +262,7 @@ public final class Gateway: Service {
         case .running: break
         case .stopping: obstacles.append("The gateway is shutting down.")
         }
-        if let failure = watch.currentFailure {
+        if let failure = hall.watch.currentFailure {
             obstacles.append("The store fails: \(failure.message)")
         }
         let holds = dispatcher.state.withLock { $0.holds.holds }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
 import PushTransport
+import WakeModel
 
 /// Wakes per second through the whole gateway: accepted durably, sent, settled.
 struct GatewayBenchmark: AsyncParsableCommand {
@@ -12,6 +14,7 @@ struct GatewayBenchmark: AsyncParsableCommand {
             The gateway in one process and nghttpd in another share both processors. Batches are \
             handed to the gateway in process; each answer means that its batch is on disk \
             (SQLite, WAL, synchronous=FULL). The end is when every wake's outcome is on disk too.
+            Each wake goes to another device, whose budget is asked, debited and kept.
             """)
 
     @OptionGroup var options: BenchmarkOptions
@@ -22,11 +25,15 @@ struct GatewayBenchmark: AsyncParsableCommand {
     @Option(help: "Wakes of one batch.")
     var batch = 1000
 
+    @Option(help: "Devices that the wakes go to; fewer than wakes makes some of them wait.")
+    var devices = 100_000
+
     func run() async throws {
         let bench = try Bench()
         defer { bench.clear() }
         let results = try Self.measure(
-            options, wakes: wakes ?? Self.wakes(options), batch: max(1, batch), on: bench)
+            options, wakes: wakes ?? Self.wakes(options), batch: max(1, batch),
+            devices: max(1, devices), on: bench)
         if options.json {
             try JSONOutput.print(results)
         } else {
@@ -37,8 +44,10 @@ struct GatewayBenchmark: AsyncParsableCommand {
     static func wakes(_ options: BenchmarkOptions) -> Int { options.quick ? 5000 : 50_000 }
 
     static func measure(
-        _ options: BenchmarkOptions, wakes: Int, batch: Int, on bench: Bench
+        _ options: BenchmarkOptions, wakes: Int, batch: Int, devices: Int = 100_000,
+        on bench: Bench
     ) throws -> [GatewayResult] {
+        try GatewayTask.makeDocuments(devices, in: bench.documentsPath)
         let server = try MeasuredServer.start(.nghttpd, on: bench, processor: nil)
         var samples: [TransportKind: [GatewaySample]] = [:]
         for round in 1...options.rounds {
@@ -51,7 +60,7 @@ struct GatewayBenchmark: AsyncParsableCommand {
                     RunGateway.name,
                     GatewayTask(
                         transport: kind, port: server.port, authorityPath: server.authorityPath,
-                        wakes: wakes, batch: batch),
+                        wakes: wakes, batch: batch, devices: devices),
                     processor: nil)
                 sample.serverCPUSeconds = server.cpuSeconds - before
                 samples[kind, default: []].append(sample)
@@ -85,6 +94,25 @@ struct GatewayTask: Codable {
     let authorityPath: String
     let wakes: Int
     let batch: Int
+    let devices: Int
+
+    /// A device token of 32 bytes, another for each number.
+    static func deviceToken(_ number: Int) throws -> DeviceToken {
+        var bits = UInt64(number)
+        var bytes: [UInt8] = []
+        for _ in 0..<4 {
+            bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9 &+ 0x9e37_79b9_7f4a_7c15
+            bytes += (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
+        }
+        return try DeviceToken(bytes: bytes)
+    }
+
+    /// nghttpd answers 200 for files that are there: makes one for each device.
+    static func makeDocuments(_ devices: Int, in folder: String) throws {
+        for number in 0..<devices {
+            try Data().write(to: URL(filePath: "\(folder)/3/device/\(deviceToken(number).hex)"))
+        }
+    }
 }
 
 /// What came of it.

@@ -40,12 +40,13 @@ struct RunGateway: AsyncParsableCommand {
             apps: [app], store: store, sender: APNsWakeSender(clients: [app: client]),
             limits: limits, logger: logger)
         let running = Task { try await gateway.run() }
-        let load = try GatewayLoad(gateway: gateway, store: store, app: app, batch: task.batch)
+        let load = GatewayLoad(
+            gateway: gateway, store: store, app: app, batch: task.batch, devices: task.devices)
 
         try await load.accept(min(task.wakes, 1000))
         try await load.finish()
         let before = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
-        try await load.accept(task.wakes, batchesAtATime: Self.batchesAtATime)
+        try await load.accept(task.wakes, from: 1000, batchesAtATime: Self.batchesAtATime)
         let acceptedAt = ProcessClocks.wallSeconds
         let settledAt = try await load.finish()
         let count = try await store.recount()
@@ -66,32 +67,22 @@ struct RunGateway: AsyncParsableCommand {
 private struct GatewayLoad {
     let gateway: Gateway
     let store: SQLiteWakeStore
+    let app: AppIdentity
     let batch: Int
-    private let inquiries: [Inquiry]
-
-    /// A batch goes to as many devices as it has wakes.
-    init(gateway: Gateway, store: SQLiteWakeStore, app: AppIdentity, batch: Int) throws {
-        self.gateway = gateway
-        self.store = store
-        self.batch = batch
-        inquiries = try (0..<batch).map { number in
-            let token = Sample.deviceTokens[number % Sample.deviceTokens.count]
-            return Inquiry(
-                WakeRequest(
-                    kind: .background, deviceToken: try DeviceToken(hex: token),
-                    bundleID: app.bundleID, payload: Sample.payload))
-        }
-    }
+    /// One wake after the other goes to the next of so many devices, so that with more devices
+    /// than wakes none has to wait for its spacing.
+    let devices: Int
 
     /// Hands over so many wakes, and returns when all are on disk.
-    func accept(_ wakes: Int, batchesAtATime: Int = 1) async throws {
+    func accept(_ wakes: Int, from first: Int = 0, batchesAtATime: Int = 1) async throws {
         let batches = (wakes + batch - 1) / batch
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<batchesAtATime {
                 group.addTask {
                     for number in stride(from: worker, to: batches, by: batchesAtATime) {
-                        let count = min(batch, wakes - number * batch)
-                        for answer in await gateway.accept(Array(inquiries.prefix(count))) {
+                        let low = first + number * batch
+                        let high = min(first + wakes, low + batch)
+                        for answer in await gateway.accept(try (low..<high).map(inquiry)) {
                             guard case .admitted = answer else { throw Refused(answer: answer) }
                         }
                     }
@@ -101,10 +92,17 @@ private struct GatewayLoad {
         }
     }
 
+    private func inquiry(_ number: Int) throws -> Inquiry {
+        Inquiry(
+            WakeRequest(
+                kind: .background, deviceToken: try GatewayTask.deviceToken(number % devices),
+                bundleID: app.bundleID, payload: Sample.payload))
+    }
+
     /// Waits until no wake is left, and returns when that was, in wall seconds.
     @discardableResult
     func finish() async throws -> Double {
-        while try await store.countUnended() > 0 { try await Task.sleep(for: .milliseconds(2)) }
+        while try await store.count().unended > 0 { try await Task.sleep(for: .milliseconds(2)) }
         return ProcessClocks.wallSeconds
     }
 

@@ -13,9 +13,9 @@ import Darwin
 
 /// The embedded store: one SQLite file in WAL mode, owned by one process.
 ///
-/// All writing goes through one connection, one transaction at a time; reading has connections of
-/// its own and never waits for it. The file, its `-wal` and its `-shm` are readable by their owner
-/// only, because they hold device tokens.
+/// All writing goes through one connection, and verbs that wait share a transaction; reading has a
+/// connection of its own and never waits for it. The file, its `-wal` and its `-shm` are readable
+/// by their owner only, because they hold device tokens.
 public final class SQLiteWakeStore: WakeStore {
     /// What a commit waits for.
     public enum Durability: String, Hashable, Sendable, CaseIterable {
@@ -28,10 +28,15 @@ public final class SQLiteWakeStore: WakeStore {
 
     /// How long a statement waits for another program that has the file open, in seconds.
     static let busySeconds = 5.0
-    /// The most connections that read at the same time.
-    static let readerCount = 2
+    /// How much of the file the writer keeps in memory, in KiB.
+    static let cacheKibibytes = 65_536
 
-    private let pool: DatabasePool
+    let writing: WriteQueue
+    let reader: ReaderDesk
+    private let writer: DatabaseQueue
+    private let writerDesk: WriterDesk
+    private let checkpointer: Checkpointer
+    private let log: LogLength
     // Held for as long as the store is open; `close()` is followed by the end of this object.
     private let lock: StoreLock
 
@@ -40,29 +45,45 @@ public final class SQLiteWakeStore: WakeStore {
     ///
     /// Throws a ``Gateway/StoreFailure``: `inUse` when another process owns the store, `readOnly`
     /// when it cannot be written, `corrupt` when the file is no store or is damaged or was written
-    /// by a newer version.
-    public init(path: String, durability: Durability = .full) throws(StoreFailure) {
+    /// by a newer version. `cachedDevices` is how many ledgers are kept in memory.
+    public init(
+        path: String, durability: Durability = .full,
+        cachedDevices: Int = SQLiteWakeStore.defaultCachedDevices
+    ) throws(StoreFailure) {
         lock = try StoreLock(besides: path)
         try Self.makeFile(at: path)
+        let log = LogLength()
+        self.log = log
         do {
-            var configuration = Configuration()
-            configuration.label = "rouse.store"
-            configuration.busyMode = .timeout(Self.busySeconds)
-            configuration.maximumReaderCount = Self.readerCount
-            pool = try DatabasePool(path: path, configuration: configuration)
-            try Self.prepare(pool, durability: durability)
-        } catch let failure as StoreFailure {
-            throw failure
+            let writer = try Self.open(path, durability)
+            try Self.prepare(writer)
+            self.writer = writer
+            let desk = try writer.writeWithoutTransaction { database in
+                try WriterDesk(Self.desk(database, cachedDevices: cachedDevices) { log.watch($0) })
+            }
+            writerDesk = desk
+            let checkpointer = Checkpointer(try Self.open(path, durability))
+            self.checkpointer = checkpointer
+            writing = WriteQueue(writer, desk: desk) {
+                checkpointer.look(at: log.pages, of: desk.connection)
+            }
+            reader = try ReaderDesk(Self.openReader(path))
         } catch {
             throw StoreFailure(error)
         }
     }
 
+    /// How many ledgers are kept in memory unless it is said otherwise.
+    public static let defaultCachedDevices = DeviceCache.defaultCapacity
+
     /// Closes the connections. The store must not be used afterwards; the file is free for another
     /// process when the object is gone.
     public func close() throws(StoreFailure) {
         do {
-            try pool.close()
+            try reader.close()
+            try checkpointer.close()
+            writer.writeWithoutTransaction { _ in writerDesk.close() }
+            try writer.close()
         } catch {
             throw StoreFailure(error)
         }
@@ -72,14 +93,26 @@ public final class SQLiteWakeStore: WakeStore {
 
     /// Makes the file before SQLite does, so that it is never readable by others.
     private static func makeFile(at path: String) throws(StoreFailure) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = Self.openDescriptor(path)
         guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
-            let reason = StoreLock.reason(errno)
+            let code = errno
             if descriptor >= 0 { Self.closeDescriptor(descriptor) }
             throw StoreFailure(
-                kind: .readOnly, message: "The store \(path) cannot be opened: \(reason).")
+                kind: code == ENOSPC ? .full : .readOnly,
+                message: "The store \(path) cannot be opened: \(StoreLock.reason(code)).")
         }
         closeDescriptor(descriptor)
+    }
+
+    private static func openDescriptor(_ path: String) -> CInt {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC
+        #if canImport(Glibc)
+        return Glibc.open(path, flags, 0o600)
+        #elseif canImport(Musl)
+        return Musl.open(path, flags, 0o600)
+        #else
+        return Darwin.open(path, flags, 0o600)
+        #endif
     }
 
     private static func closeDescriptor(_ descriptor: CInt) {
@@ -92,50 +125,54 @@ public final class SQLiteWakeStore: WakeStore {
         #endif
     }
 
-    private static func prepare(_ pool: DatabasePool, durability: Durability) throws {
-        try pool.writeWithoutTransaction { database in
+    private static func open(_ path: String, _ durability: Durability) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "rouse.store"
+        configuration.busyMode = .timeout(busySeconds)
+        configuration.journalMode = .wal
+        configuration.foreignKeysEnabled = false
+        configuration.prepareDatabase { database in
+            // Takes effect on a new file only, before anything is written to it.
+            try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
+        }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.writeWithoutTransaction { database in
             try database.execute(
                 sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
         }
+        return queue
+    }
+
+    private static func openReader(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "rouse.store.reader"
+        configuration.busyMode = .timeout(busySeconds)
+        configuration.readonly = true
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    private static func prepare(_ queue: DatabaseQueue) throws {
         let migrator = StoreSchema.migrator
-        guard try !pool.read(migrator.hasBeenSuperseded) else {
+        guard try !queue.read(migrator.hasBeenSuperseded) else {
             throw StoreFailure(
                 kind: .corrupt,
                 message: "The store was written by a newer version; use that, or another file.")
         }
-        try migrator.migrate(pool)
-        try pool.write { database in
-            try database.execute(sql: "UPDATE wake SET lease_until = 0 WHERE state = 1")
+        try migrator.migrate(queue)
+        try queue.write { database in
+            try database.execute(sql: "UPDATE wake SET at = 0 WHERE queue = 0")
         }
     }
 
-    // MARK: Transactions
-
-    /// One writing transaction. It is not given up when the calling task is cancelled.
-    func write<Answer: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Answer
-    ) async throws(StoreFailure) -> Answer {
-        do {
-            return try await withCheckedThrowingContinuation { continuation in
-                pool.asyncWrite(body) { _, result in continuation.resume(with: result) }
-            }
-        } catch {
-            throw StoreFailure(error)
+    /// A desk on a connection.
+    static func desk(
+        _ database: Database, cachedDevices: Int, _ prepare: (OpaquePointer) -> Void
+    ) throws(StoreFailure) -> Desk {
+        guard let handle = database.sqliteConnection else {
+            throw StoreFailure(kind: .unavailable, message: "The store is closed.")
         }
-    }
-
-    /// One reading transaction, beside any writing one.
-    func read<Answer: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Answer
-    ) async throws(StoreFailure) -> Answer {
-        do {
-            return try await withCheckedThrowingContinuation { continuation in
-                pool.asyncRead { database in
-                    continuation.resume(with: Result { try body(database.get()) })
-                }
-            }
-        } catch {
-            throw StoreFailure(error)
-        }
+        prepare(handle)
+        return try Desk(Connection(handle), cachedDevices: cachedDevices)
     }
 }

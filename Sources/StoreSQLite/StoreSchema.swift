@@ -4,72 +4,107 @@ import GRDB
 
 /// The tables, as a list of migrations. A migration that was released is never changed.
 ///
-/// Instants are milliseconds since the epoch. `wake.state` and `wake.kind` are the numbers of
-/// `WakeState.number` and `WakeKind.number`. The partial indexes cover only wakes that have not
-/// ended, so that nothing on the hot path grows with what lies behind.
+/// Instants are milliseconds since the epoch. A wake's `number` is what its id begins with, so
+/// rows are appended in the order of time and need no index by id. `queue` says where it waits:
+/// the number of its lane while it is pending, 0 while it is claimed, NULL once it has ended; `at`
+/// is when it is due there, or when its lease ends. The indexes cover only wakes that have not
+/// ended, so that nothing on the hot path grows with what lies behind; and a device's wakes are a
+/// chain through `previous`, which costs no index at all.
 enum StoreSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 wakes") { database in
-            try database.execute(sql: wakes)
-            try database.execute(sql: attempts)
-            try database.execute(sql: idempotency)
+            for tables in [books, devices, wakes, attempts, idempotency, feeds] {
+                try database.execute(sql: tables)
+            }
         }
         return migrator
     }
 
-    private static let wakes = """
-        CREATE TABLE app (
+    private static let books = """
+        CREATE TABLE book (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        INSERT INTO book VALUES ('token key 0', random()), ('token key 1', random());
+
+        CREATE TABLE lane (
             number INTEGER PRIMARY KEY,
             bundle_id TEXT NOT NULL,
             environment TEXT NOT NULL,
-            UNIQUE (bundle_id, environment)
+            kind INTEGER NOT NULL,
+            confirms_launches INTEGER NOT NULL DEFAULT 0,
+            paused_at INTEGER,
+            pause_reason TEXT,
+            UNIQUE (bundle_id, environment, kind)
         ) STRICT;
+        """
 
+    /// The number is a keyed hash of lane and token, so that one look finds a device; two with the
+    /// same hash stand at neighbouring numbers.
+    private static let devices = """
+        CREATE TABLE device (
+            number INTEGER PRIMARY KEY,
+            lane INTEGER NOT NULL,
+            token BLOB NOT NULL,
+            ledger BLOB NOT NULL,
+            pending INTEGER NOT NULL,
+            latest INTEGER NOT NULL,
+            registered_at INTEGER,
+            dead_since INTEGER,
+            receipt_at INTEGER,
+            touched_at INTEGER NOT NULL
+        ) STRICT;
+        """
+
+    private static let wakes = """
         CREATE TABLE wake (
             number INTEGER PRIMARY KEY,
-            id BLOB NOT NULL UNIQUE,
-            app INTEGER NOT NULL REFERENCES app (number),
-            kind INTEGER NOT NULL,
-            device_token BLOB NOT NULL,
+            low INTEGER NOT NULL,          -- the rest of the id
+            device INTEGER NOT NULL,
+            lane INTEGER NOT NULL,
+            previous INTEGER NOT NULL,
+            accepted_at INTEGER NOT NULL,
+            decision INTEGER NOT NULL,
+            traits INTEGER NOT NULL,       -- urgency and coalescing
+            call INTEGER,
+            state INTEGER NOT NULL,
+            queue INTEGER,
+            at INTEGER,
+            due_at INTEGER NOT NULL,
+            not_before INTEGER NOT NULL,
+            deadline INTEGER NOT NULL,
+            holds INTEGER NOT NULL,
             payload BLOB NOT NULL,
             expiration INTEGER,            -- NULL: apns-expiration 0
             collapse_id TEXT,
-            accepted_at INTEGER NOT NULL,
-            due_at INTEGER NOT NULL,
-            deadline INTEGER NOT NULL,
-            state INTEGER NOT NULL DEFAULT 0,
-            fence INTEGER NOT NULL DEFAULT 0,
-            tries INTEGER NOT NULL DEFAULT 0,
+            fence INTEGER NOT NULL,
+            tries INTEGER NOT NULL,
             claimed_at INTEGER,
-            lease_until INTEGER,
+            charge BLOB,
             previous_reason TEXT,
+            carrier INTEGER,
+            carrier_low INTEGER,
             ended_at INTEGER,
             status INTEGER,
             reason TEXT,
-            token_dead_since INTEGER,
-            detail TEXT
+            since INTEGER,                 -- the instant of a refusal or a suppression
+            detail TEXT,
+            launched_at INTEGER
         ) STRICT;
 
-        CREATE INDEX wake_due ON wake (app, kind, due_at) WHERE state = 0;
-        CREATE INDEX wake_deadline ON wake (deadline) WHERE state = 0;
-        CREATE INDEX wake_lease ON wake (lease_until) WHERE state = 1;
-
-        CREATE TABLE book (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-        INSERT INTO book VALUES ('accepted', 0);
+        CREATE INDEX wake_queue ON wake (queue, at) WHERE queue IS NOT NULL;
+        CREATE INDEX wake_deadline ON wake (deadline) WHERE queue > 0;
         """
 
     /// Attempts that did not end in success; a successful one stands in the wake's own row.
     private static let attempts = """
         CREATE TABLE attempt (
-            wake INTEGER NOT NULL REFERENCES wake (number) ON DELETE CASCADE,
+            wake INTEGER NOT NULL,
             fence INTEGER NOT NULL,
             started_at INTEGER NOT NULL,
             ended_at INTEGER NOT NULL,
             result TEXT NOT NULL,
             status INTEGER,
             reason TEXT,
-            token_dead_since INTEGER,
+            since INTEGER,
             detail TEXT,
             PRIMARY KEY (wake, fence)
         ) STRICT, WITHOUT ROWID;
@@ -79,10 +114,41 @@ enum StoreSchema {
         CREATE TABLE idempotency (
             key BLOB PRIMARY KEY,
             request BLOB NOT NULL,
-            wake BLOB NOT NULL,
+            wake INTEGER NOT NULL,
             expires_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+        """
+
+    private static let feeds = """
+        CREATE TABLE feedback (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            lane INTEGER NOT NULL,
+            token BLOB NOT NULL,
+            at INTEGER NOT NULL,
+            status INTEGER NOT NULL,
+            reason TEXT,
+            since INTEGER,
+            wake INTEGER NOT NULL,
+            wake_low INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE webhook (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            subject INTEGER NOT NULL,      -- a wake, an entry of feedback, or whether it is halted
+            created_at INTEGER NOT NULL,
+            due_at INTEGER NOT NULL,
+            fence INTEGER NOT NULL DEFAULT 0,
+            tries INTEGER NOT NULL DEFAULT 0,
+            bundle_id TEXT,
+            environment TEXT,
+            lane_kind INTEGER,
+            reason TEXT
+        ) STRICT;
+
+        CREATE INDEX webhook_due ON webhook (due_at);
         """
 }

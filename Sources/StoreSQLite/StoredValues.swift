@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import GRDB
 import Gateway
+import WakeBudget
 import WakeModel
 
 // How the nouns stand in columns. The numbers are on disk: none is ever given another meaning.
@@ -18,13 +17,29 @@ extension WakeState {
         case .rejected: 4
         case .undeliverable: 5
         case .failed: 6
+        case .coalesced: 7
+        case .superseded: 8
+        case .suppressed: 9
+        case .cancelled: 10
         }
     }
 
-    /// The state with this number, or `nil`.
-    init?(number: Int64) {
-        guard let state = Self.allCases.first(where: { $0.number == number }) else { return nil }
-        self = state
+    /// The state with this number.
+    init(number: Int64) throws(StoreFailure) {
+        switch number {
+        case 0: self = .pending
+        case 1: self = .claimed
+        case 2: self = .sent
+        case 3: self = .expired
+        case 4: self = .rejected
+        case 5: self = .undeliverable
+        case 6: self = .failed
+        case 7: self = .coalesced
+        case 8: self = .superseded
+        case 9: self = .suppressed
+        case 10: self = .cancelled
+        default: throw .damaged("state")
+        }
     }
 }
 
@@ -32,85 +47,214 @@ extension WakeKind {
     /// The kind's number on disk.
     var number: Int64 { self == .voip ? 0 : 1 }
 
-    /// The kind with this number, or `nil`.
-    init?(number: Int64) {
-        guard let kind = Self.allCases.first(where: { $0.number == number }) else { return nil }
-        self = kind
+    /// The kind with this number.
+    init(number: Int64) throws(StoreFailure) {
+        switch number {
+        case 0: self = .voip
+        case 1: self = .background
+        default: throw .damaged("kind")
+        }
     }
 }
 
 extension WakeID {
-    /// The sixteen bytes of the id, big-endian.
-    var data: Data {
-        var data = Data(capacity: 16)
-        for word in [apnsID.high, apnsID.low] {
-            // SAFETY: the eight bytes of an integer are copied while it is borrowed.
-            withUnsafeBytes(of: word.bigEndian) { data.append(contentsOf: $0) }
-        }
-        return data
+    /// The id of which a row keeps the number and the rest.
+    init(number: Int64, low: Int64) {
+        self.init(number: number, entropy: UInt64(bitPattern: low))
     }
 
-    /// The id from its sixteen bytes, or `nil` for another number of bytes.
-    init?(data: Data) {
-        guard data.count == 16 else { return nil }
-        let high = data.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let low = data.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        self.init(APNsID(high: high, low: low))
+    /// What a row keeps beside the number.
+    var low: Int64 { Int64(bitPattern: apnsID.low) }
+}
+
+/// A decision in 63 bits: what it was (3), how it merges (1), the rules (11), the instant (48).
+struct PackedDecision {
+    private enum Word: Int64 {
+        case send = 0
+        case deferred = 1
+        case coalesced = 2
+        case expired = 3
+        case refreshOff = 4
+        case tooManyCalls = 5
+        case tokenDead = 6
+    }
+
+    let bits: Int64
+
+    init(bits: Int64) { self.bits = bits }
+
+    /// Packs a decision; the wake that carries another has columns of its own.
+    init(_ decision: WakeDecision) {
+        switch decision {
+        case .send, .sameCall: bits = Self.pack(.send)
+        case .deferred(let until, let holds): bits = Self.pack(.deferred, holds, until)
+        case .coalesced(_, let coalescing, let until, let holds):
+            bits = Self.pack(.coalesced, holds, until, coalescing)
+        case .expired(let earliest, let holds): bits = Self.pack(.expired, holds, earliest)
+        case .suppressed(.backgroundAppRefreshOff(let until)):
+            bits = Self.pack(.refreshOff, [], until)
+        case .suppressed(.tooManyCalls(let until)): bits = Self.pack(.tooManyCalls, [], until)
+        case .suppressed(.deviceTokenDead(let since)): bits = Self.pack(.tokenDead, [], since)
+        }
+    }
+
+    private static func pack(
+        _ word: Word, _ holds: Holds = [], _ instant: WallInstant? = nil,
+        _ coalescing: Coalescing = .replace
+    ) -> Int64 {
+        let milliseconds = max(0, min(instant?.millisecondsSinceEpoch ?? 0, (1 << 48) - 1))
+        return word.rawValue << 60 | Int64(coalescing.rawValue) << 59
+            | Int64(holds.rawValue & 0x7ff) << 48 | milliseconds
+    }
+
+    /// The decision; `carrier` is the wake that it merged into, if it did.
+    func decision(carrier: WakeID?) throws(StoreFailure) -> WakeDecision {
+        let instant = WallInstant(millisecondsSinceEpoch: bits & ((1 << 48) - 1))
+        let holds = Holds(rawValue: UInt16(bits >> 48 & 0x7ff))
+        switch Word(rawValue: bits >> 60) {
+        case .send: return .send
+        case .deferred: return .deferred(until: instant, because: holds)
+        case .coalesced:
+            guard let carrier else { throw .damaged("carrier") }
+            let coalescing: Coalescing = bits >> 59 & 1 == 0 ? .replace : .union
+            return .coalesced(into: carrier, coalescing, until: instant, because: holds)
+        case .expired: return .expired(earliest: instant, because: holds)
+        case .refreshOff: return .suppressed(.backgroundAppRefreshOff(until: instant))
+        case .tooManyCalls: return .suppressed(.tooManyCalls(until: instant))
+        case .tokenDead: return .suppressed(.deviceTokenDead(since: instant))
+        case nil: throw .damaged("decision")
+        }
+    }
+}
+
+/// An end, as it stands in the wake's row beside its state.
+struct EndColumns {
+    var status: Int64?
+    var reason: String?
+    var since: Int64?
+    var detail: String?
+    var carrier: WakeID?
+
+    init(_ end: WakeEnd?) {
+        switch end {
+        case nil, .expired, .superseded, .cancelled: break
+        case .sent(let apnsUniqueID): detail = apnsUniqueID
+        case .coalesced(let into): carrier = into
+        case .failed(let cause): detail = cause.rawValue
+        case .rejected(let refusal), .undeliverable(let refusal): set(refusal)
+        case .suppressed(let suppression):
+            detail = suppression.word
+            switch suppression {
+            case .backgroundAppRefreshOff(let instant), .tooManyCalls(let instant),
+                .deviceTokenDead(let instant):
+                since = instant.millisecondsSinceEpoch
+            }
+        }
+    }
+
+    init(status: Int64?, reason: String?, since: Int64?, detail: String?, carrier: WakeID?) {
+        self.status = status
+        self.reason = reason
+        self.since = since
+        self.detail = detail
+        self.carrier = carrier
+    }
+
+    private mutating func set(_ refusal: Refusal) {
+        status = Int64(refusal.status)
+        reason = refusal.reason?.rawValue
+        since = refusal.tokenDeadSince?.millisecondsSinceEpoch
+    }
+
+    var refusal: Refusal {
+        Refusal(
+            status: Int(status ?? 0), reason: reason.map { RejectionReason(rawValue: $0) },
+            tokenDeadSince: since.map { WallInstant(millisecondsSinceEpoch: $0) })
+    }
+
+    /// The end in a row of this state.
+    func end(_ state: WakeState) throws(StoreFailure) -> WakeEnd? {
+        switch state {
+        case .pending, .claimed: return nil
+        case .sent: return .sent(apnsUniqueID: detail)
+        case .expired: return .expired
+        case .superseded: return .superseded
+        case .cancelled: return .cancelled
+        case .rejected: return .rejected(refusal)
+        case .undeliverable: return .undeliverable(refusal)
+        case .coalesced:
+            guard let carrier else { throw .damaged("carrier") }
+            return .coalesced(into: carrier)
+        case .failed:
+            guard let cause = FailureCause(rawValue: detail ?? "") else {
+                throw .damaged("detail")
+            }
+            return .failed(cause)
+        case .suppressed:
+            let instant = WallInstant(millisecondsSinceEpoch: since ?? 0)
+            let all: [WakeSuppression] = [
+                .backgroundAppRefreshOff(until: instant), .tooManyCalls(until: instant),
+                .deviceTokenDead(since: instant),
+            ]
+            guard let suppression = all.first(where: { $0.word == detail }) else {
+                throw .damaged("detail")
+            }
+            return .suppressed(suppression)
+        }
     }
 }
 
 extension DeviceToken {
     /// The token's raw bytes.
-    var data: Data {
-        var data = Data(capacity: hex.utf8.count / 2)
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(hex.utf8.count / 2)
         var high: UInt8?
         for digit in hex.utf8 {
             // `hex` holds lower-case hexadecimal digits only; its type sees to that.
             let value = digit < UInt8(ascii: "a") ? digit - 48 : digit - 87
             if let first = high {
-                data.append(first << 4 | value)
+                bytes.append(first << 4 | value)
                 high = nil
             } else {
                 high = value
             }
         }
-        return data
+        return bytes
+    }
+
+    /// The token in a column.
+    init(stored bytes: [UInt8]) throws(StoreFailure) {
+        do throws(InvalidField) {
+            try self.init(bytes: bytes)
+        } catch {
+            throw .damaged("token")
+        }
     }
 }
 
-/// A row holds what no version of this room writes.
-struct DamagedRow: Error {
-    let column: String
+extension StoreFailure {
+    /// A row holds what no version of this room writes.
+    static func damaged(_ column: String) -> StoreFailure {
+        StoreFailure(
+            kind: .corrupt, message: "The store is damaged: a row holds a bad \(column).")
+    }
 }
 
-extension Row {
-    /// The instant in a column, or `nil` for NULL.
-    func instant(_ column: String) -> WallInstant? {
-        (self[column] as Int64?).map { WallInstant(millisecondsSinceEpoch: $0) }
+extension Statement {
+    func instant(_ column: CInt) -> WallInstant {
+        WallInstant(millisecondsSinceEpoch: int64(column))
     }
 
-    /// The instant in a column that is never NULL.
-    func requiredInstant(_ column: String) throws -> WallInstant {
-        guard let instant = instant(column) else { throw DamagedRow(column: column) }
-        return instant
+    func optionalInstant(_ column: CInt) -> WallInstant? {
+        optional(column).map { WallInstant(millisecondsSinceEpoch: $0) }
     }
 
-    /// The wake's id.
-    func wakeID(_ column: String = "id") throws -> WakeID {
-        guard let id = WakeID(data: self[column]) else { throw DamagedRow(column: column) }
-        return id
+    func bind(_ place: CInt, _ instant: WallInstant) {
+        bind(place, instant.millisecondsSinceEpoch)
     }
 
-    /// The device token.
-    func deviceToken() throws -> DeviceToken {
-        try DeviceToken(bytes: self["device_token"] as Data)
-    }
-
-    /// The refusal in `status`, `reason` and `token_dead_since`.
-    func refusal() -> Refusal {
-        Refusal(
-            status: self["status"] ?? 0,
-            reason: (self["reason"] as String?).map { RejectionReason(rawValue: $0) },
-            tokenDeadSince: instant("token_dead_since"))
+    func bind(_ place: CInt, _ instant: WallInstant?) {
+        bind(place, instant?.millisecondsSinceEpoch)
     }
 }

@@ -78,7 +78,10 @@ public struct CallFingerprint: Hashable, Sendable {
     static let bitCount = 42
 
     /// The bits, in the low end.
-    let bits: UInt64
+    public let bits: UInt64
+
+    /// The fingerprint with these bits, as a store kept them; bits beyond the low 42 are dropped.
+    public init(bits: UInt64) { self.bits = bits & ((1 << UInt64(Self.bitCount)) - 1) }
 
     /// The fingerprint of a call id, as the payload names it.
     public init(_ callID: String) {

@@ -29,7 +29,7 @@ struct JSONMembersTests {
             ("{\"a\":[1}", 8), ("{\"a\":\"x}", 5), ("{a:1}", 1), ("{\"a\" 1}", 5),
         ])
     func faults(text: String, offset: Int) {
-        let fault = #expect(throws: JSONMembers.Fault.self) {
+        let fault = #expect(throws: JSONFault.self) {
             _ = try JSONMembers(Array(text.utf8))
         }
         // An unclosed bracket inside is found where the text ends or where it was opened.

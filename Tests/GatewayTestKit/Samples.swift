@@ -3,6 +3,7 @@
 package import Gateway
 import PayloadRules
 import Synchronization
+package import WakeBudget
 package import WakeModel
 
 /// Wakes to test with, valid by the real rules.
@@ -10,6 +11,11 @@ package enum Samples {
     package static let start = WallInstant(secondsSinceEpoch: 1_795_000_000)
     package static let app = identity("com.example.app", .sandbox)
     package static let otherApp = identity("com.example.other", .production)
+    package static let lanes = WakeKind.allCases.flatMap { kind in
+        [app, otherApp].map { Lane(app: $0, kind: kind) }
+    }
+    /// All webhooks, and the standard budget.
+    package static let rules = StoreRules(webhooks: Set(WebhookKind.allCases))
 
     private static let counter = Atomic<UInt64>(1)
 
@@ -21,44 +27,54 @@ package enum Samples {
     }
 
     package static func deviceToken(_ number: UInt64 = 7) -> DeviceToken {
-        let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number &* 31 &+ UInt64($0)) }
+        let bytes = (0..<32).map { place in
+            UInt8(truncatingIfNeeded: (number &* 0x9e37_79b9_7f4a_7c15) >> UInt64(place % 8 * 8))
+                ^ UInt8(place)
+        }
         guard let token = try? DeviceToken(bytes: bytes) else { fatalError("A bad token.") }
         return token
     }
 
+    /// A request; each call is another one unless `call` says which.
     package static func request(
         _ kind: WakeKind = .background, app: AppIdentity = Samples.app, device: UInt64 = 7,
-        expiration: Expiration? = nil
+        expiration: Expiration? = nil, call: UInt64? = nil
     ) -> WakeRequest {
+        let number = call ?? counter.wrappingAdd(1, ordering: .relaxed).newValue
+        let digits = String(number + 0x1000_0000_0000, radix: 16)
         let payload =
             switch kind {
             case .background: #"{"aps":{"content-available":1},"note":"n\#(device)"}"#
             case .voip:
-                #"{"aps":{},"callUUID":"3fae9b5c-94d6-4be5-b4f2-2f1d0a6b7c01","caller":"Ann"}"#
+                #"{"aps":{},"callUUID":"3fae9b5c-94d6-4be5-b4f2-\#(digits)","caller":"Ann"}"#
             }
         return WakeRequest(
             kind: kind, deviceToken: deviceToken(device), bundleID: app.bundleID,
             payload: Array(payload.utf8), expiration: expiration)
     }
 
-    /// A wake accepted at `at`, due `dueIn` later, with its deadline `life` after acceptance.
+    /// A wake accepted at `at`, not to be sent within `dueIn` seconds.
     package static func wake(
         _ kind: WakeKind = .background, app: AppIdentity = Samples.app, at: WallInstant = start,
-        dueIn: Int64 = 0, lifeSeconds: Int64 = 3_600, device: UInt64 = 7,
-        expiration: Expiration? = nil
+        dueIn: Int64 = 0, device: UInt64 = 7, expiration: Expiration? = nil,
+        payload: String? = nil, call: UInt64? = nil, urgency: Urgency = .normal,
+        coalescing: Coalescing = .replace
     ) -> NewWake {
-        let request = request(kind, app: app, device: device, expiration: expiration)
+        var request = request(kind, app: app, device: device, expiration: expiration, call: call)
+        if let payload { request.payload = Array(payload.utf8) }
         guard case .valid(let valid, _) = WakeValidator().validate(request, now: at) else {
             fatalError("The sample is not valid by the rules.")
         }
         return NewWake(
-            id: freshID(at: at), wake: valid, environment: app.environment, acceptedAt: at,
-            dueAt: at.advanced(bySeconds: dueIn), deadline: at.advanced(bySeconds: lifeSeconds))
+            wake: valid, environment: app.environment, acceptedAt: at,
+            notBefore: dueIn == 0 ? nil : at.advanced(bySeconds: dueIn), urgency: urgency,
+            coalescing: coalescing, entropy: counter.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
+    /// An id that no store gave.
     package static func freshID(at instant: WallInstant = start) -> WakeID {
         let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
-        return WakeID(at: instant, entropy: number, number)
+        return WakeID(number: WakeID.firstNumber(at: instant) + Int64(number), entropy: number)
     }
 
     package static func refusal(

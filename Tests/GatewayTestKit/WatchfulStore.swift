@@ -61,7 +61,11 @@ package final class WatchfulStore: WakeStore {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    package func admit(_ submissions: [Submission]) async throws(StoreFailure) -> [Admission] {
+    // MARK: Watched verbs
+
+    package func admit(
+        _ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules
+    ) async throws(StoreFailure) -> AdmitAnswer {
         await withCheckedContinuation { continuation in
             let passes = state.withLock { state in
                 if state.isGated { state.gate = continuation }
@@ -71,21 +75,25 @@ package final class WatchfulStore: WakeStore {
         }
         try check()
         state.withLock { $0.admissions.append(submissions.count) }
-        return try await base.admit(submissions)
+        let answer = try await base.admit(submissions, grant: grant, under: rules)
+        if !answer.claims.isEmpty { state.withLock { $0.claimHook }?() }
+        return answer
     }
 
-    package func claim(_ order: ClaimOrder) async throws(StoreFailure) -> [Claim] {
+    package func claim(
+        _ order: ClaimOrder, under rules: StoreRules
+    ) async throws(StoreFailure) -> ClaimAnswer {
         try check()
-        let claims = try await base.claim(order)
-        if !claims.isEmpty { state.withLock { $0.claimHook }?() }
-        return claims
+        let answer = try await base.claim(order, under: rules)
+        if !answer.claims.isEmpty { state.withLock { $0.claimHook }?() }
+        return answer
     }
 
     package func settle(
-        _ settlements: [Settlement]
-    ) async throws(StoreFailure) -> [SettlementVerdict] {
+        _ settlements: [Settlement], under rules: StoreRules
+    ) async throws(StoreFailure) -> SettleAnswer {
         try check()
-        let verdicts = try await base.settle(settlements)
+        let answer = try await base.settle(settlements, under: rules)
         let ready = state.withLock { state in
             state.settled += settlements.count
             let settled = state.settled
@@ -94,21 +102,56 @@ package final class WatchfulStore: WakeStore {
             return ready
         }
         for watcher in ready { watcher.continuation.resume() }
-        return verdicts
+        return answer
     }
 
+    // MARK: The rest
+
     package func expireOverdue(
-        at now: WallInstant, limit: Int
-    ) async throws(StoreFailure) -> [WakeID] {
+        at now: WallInstant, limit: Int, under rules: StoreRules
+    ) async throws(StoreFailure) -> [EndedWake] {
         try check()
-        return try await base.expireOverdue(at: now, limit: limit)
+        return try await base.expireOverdue(at: now, limit: limit, under: rules)
     }
 
     package func reclaimLapsed(
-        at now: WallInstant, limit: Int
+        at now: WallInstant, limit: Int, under rules: StoreRules
     ) async throws(StoreFailure) -> Reclaimed {
         try check()
-        return try await base.reclaimLapsed(at: now, limit: limit)
+        return try await base.reclaimLapsed(at: now, limit: limit, under: rules)
+    }
+
+    package func cancel(
+        _ id: WakeID, at now: WallInstant, under rules: StoreRules
+    ) async throws(StoreFailure) -> CancelOutcome {
+        try check()
+        return try await base.cancel(id, at: now, under: rules)
+    }
+
+    package func report(
+        _ report: DeviceReport, of token: DeviceToken, in lanes: [Lane], makes: Bool,
+        at now: WallInstant, under rules: StoreRules
+    ) async throws(StoreFailure) -> ReportOutcome {
+        try check()
+        return try await base.report(
+            report, of: token, in: lanes, makes: makes, at: now, under: rules)
+    }
+
+    package func confirm(
+        _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
+    ) async throws(StoreFailure) -> ReceiptOutcome {
+        try check()
+        return try await base.confirm(receipts, at: now, under: rules)
+    }
+
+    package func lanes() async throws(StoreFailure) -> [LaneRow] {
+        try check()
+        return try await base.lanes()
+    }
+
+    package func setPause(_ pause: LanePause?, of lanes: [Lane]) async throws(StoreFailure) {
+        try check()
+        try await base.setPause(pause, of: lanes)
     }
 
     package func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {
@@ -121,9 +164,21 @@ package final class WatchfulStore: WakeStore {
         return try await base.record(of: id)
     }
 
-    package func countUnended() async throws(StoreFailure) -> Int {
+    package func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
         try check()
-        return try await base.countUnended()
+        return try await base.wakes(query)
+    }
+
+    package func devices(
+        _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
+    ) async throws(StoreFailure) -> [DeviceView] {
+        try check()
+        return try await base.devices(token, in: lanes, at: now, under: rules)
+    }
+
+    package func count() async throws(StoreFailure) -> StoreCount {
+        try check()
+        return try await base.count()
     }
 
     package func recount() async throws(StoreFailure) -> StoreCount {
@@ -131,10 +186,34 @@ package final class WatchfulStore: WakeStore {
         return try await base.recount()
     }
 
-    package func forgetIdempotencyKeys(
-        at now: WallInstant, limit: Int
-    ) async throws(StoreFailure) -> Int {
+    package func feedback(
+        after cursor: Int64, limit: Int
+    ) async throws(StoreFailure) -> [FeedbackEntry] {
         try check()
-        return try await base.forgetIdempotencyKeys(at: now, limit: limit)
+        return try await base.feedback(after: cursor, limit: limit)
+    }
+
+    package func note(_ halt: AppHalt, under rules: StoreRules) async throws(StoreFailure) {
+        try check()
+        try await base.note(halt, under: rules)
+    }
+
+    package func claimWebhooks(
+        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
+    ) async throws(StoreFailure) -> [WebhookItem] {
+        try check()
+        return try await base.claimWebhooks(at: now, until: leaseEnd, limit: limit)
+    }
+
+    package func settleWebhooks(
+        _ settlements: [WebhookSettlement]
+    ) async throws(StoreFailure) {
+        try check()
+        try await base.settleWebhooks(settlements)
+    }
+
+    package func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
+        try check()
+        return try await base.prune(order)
     }
 }

@@ -19,7 +19,8 @@ struct RetryPolicyTests {
             ticket: Claim.Ticket(id: Samples.freshID(), fence: fence), app: Samples.app,
             kind: kind, deviceToken: request.deviceToken, payload: request.payload,
             expiration: .immediately, collapseID: nil,
-            deadline: now.advanced(bySeconds: lifeSeconds), tries: tries, previousReason: previous,
+            deadline: now.advanced(bySeconds: lifeSeconds), dueAt: now, tries: tries,
+            previousReason: previous,
             claimedAt: now, leaseUntil: now.advanced(bySeconds: 120))
     }
 

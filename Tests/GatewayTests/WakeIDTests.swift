@@ -10,17 +10,22 @@ struct WakeIDTests {
     @Test("It is a UUID of version 7 whose first 48 bits are the time")
     func form() {
         let instant = WallInstant(millisecondsSinceEpoch: 0x017f_22e2_79b0)
-        let id = WakeID(at: instant, entropy: .max, .max)
-        #expect(id.description == "017f22e2-79b0-7fff-bfff-ffffffffffff")
+        let first = WakeID.firstNumber(at: instant)
         #expect(
-            WakeID(at: instant, entropy: 0, 0).description
+            WakeID(number: first, entropy: 0).description
                 == "017f22e2-79b0-7000-8000-000000000000")
+        let last = WakeID(number: first + 4_095, entropy: .max)
+        #expect(last.description == "017f22e2-79b0-7fff-bfff-ffffffffffff")
+        #expect(last.number == first + 4_095)
     }
 
     @Test("It grows with time, whatever the entropy")
     func order() {
-        let earlier = WakeID(at: Samples.start, entropy: .max, .max)
-        let later = WakeID(at: Samples.start.advanced(byMilliseconds: 1), entropy: 0, 0)
+        let first = WakeID.firstNumber(at: Samples.start)
+        let next = WakeID.firstNumber(at: Samples.start.advanced(byMilliseconds: 1))
+        #expect(next == first + 4_096)
+        let earlier = WakeID(number: first, entropy: .max)
+        let later = WakeID(number: first + 1, entropy: 0)
         #expect(earlier.description < later.description)
     }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsWire
+import AdminAPI
 import Foundation
+import Gateway
 import Logging
 import PushTransport
 import Testing
+import WakeBudget
 import WakeModel
 
 @testable import RouseCommand
@@ -97,7 +100,7 @@ struct ConfigurationTests {
                 .pkcs12(path: "/etc/rouse/other.p12"),
             ])
         #expect(configuration.apps[0].server?.certificateAuthorityPath == "/tmp/ca.pem")
-        #expect(ServeReadiness.problems(of: configuration).isEmpty)
+        #expect(ServeReadiness.problems(of: configuration, keysFile: KeysFile()).isEmpty)
     }
 
     @Test("the transport may be named in one word", arguments: TransportKind.allCases)
@@ -111,9 +114,9 @@ struct ConfigurationTests {
         let configuration = try read(Self.app)
         #expect(configuration.listen == .tcp(host: "127.0.0.1", port: 8080))
         #expect(configuration.storePath == "/etc/rouse/rouse.sqlite")
-        let problems = ServeReadiness.problems(of: configuration)
+        let problems = ServeReadiness.problems(of: configuration, keysFile: KeysFile())
         #expect(problems.count == 1)
-        #expect(problems[0].hasPrefix("api-keys is empty"))
+        #expect(problems[0].hasPrefix("There is no API key"))
     }
 
     @Test("the environment stands over the file")
@@ -198,10 +201,16 @@ struct ConfigurationTests {
     @Test("beyond loopback only with insecure")
     func insecure() throws {
         var configuration = try read("listen: 0.0.0.0:80\n" + Self.app)
-        #expect(
-            ServeReadiness.problems(of: configuration).contains { $0.contains("insecure: true") })
+        func isTold() -> Bool {
+            ServeReadiness.problems(of: configuration, keysFile: KeysFile())
+                .contains { $0.contains("insecure: true") }
+        }
+        #expect(isTold())
         configuration.allowsInsecureListen = true
-        #expect(!ServeReadiness.problems(of: configuration).contains { $0.contains("insecure") })
+        #expect(!isTold())
+        configuration.allowsInsecureListen = false
+        configuration.tls = .init(certificatePath: "chain.pem", keyPath: "key.pem")
+        #expect(!isTold())
     }
 
     @Test(
@@ -212,5 +221,81 @@ struct ConfigurationTests {
         ] as [(String, String?)])
     func nearest(name: String, meant: String?) {
         #expect(Nearest.name(to: name, among: ["key-file", "bundle-id", "environment"]) == meant)
+    }
+
+    @Test("reads keys with scopes, TLS, retention, webhooks and budgets")
+    func gatewayKeys() throws {
+        let configuration = try read(
+            """
+            tls:
+              certificate-file: tls/chain.pem
+              key-file: tls/key.pem
+            keys-file: secrets/keys.json
+            retention-days: 30
+            api-keys:
+              - name: backend
+                sha256: \(String(repeating: "0f", count: 32))
+                scopes: [wake, admin]
+                requests-per-second: 50
+            webhook:
+              url: https://example.com/hook
+              secret-file: secrets/hook
+              events: [token-dead, app-halted]
+            budget:
+              spacing-seconds: 600
+              hourly-sends: 4
+            apps:
+              - bundle-id: com.example.app
+                environment: production
+                team-id: TEAM123456
+                key-file: keys/AuthKey_ABCDE12345.p8
+                budget:
+                  hourly-sends: 2
+              - bundle-id: com.example.other
+                environment: production
+                team-id: TEAM123456
+                key-file: keys/AuthKey_ABCDE12345.p8
+            """)
+        #expect(configuration.tls?.certificatePath == "/etc/rouse/tls/chain.pem")
+        #expect(configuration.effectiveKeysPath == "/etc/rouse/secrets/keys.json")
+        #expect(configuration.retentionDays == 30)
+        #expect(configuration.apiKeys.first?.scopes == [.wake, .admin])
+        #expect(configuration.apiKeys.first?.requestsPerSecond == 50)
+        #expect(configuration.webhook?.events == [.tokenDead, .appHalted])
+        #expect(configuration.apps.map(\.budget.settings.spacingSeconds) == [600, 600])
+        #expect(configuration.apps.map(\.budget.settings.hourlySends) == [2, 4])
+        #expect(try read(Self.app).effectiveKeysPath == "/etc/rouse/keys.json")
+    }
+
+    @Test(
+        "refuses what a gateway cannot use, with the nearest known key",
+        arguments: [
+            ("tsl: {}", "tls"), ("tls: { certificate-file: a }", "both"),
+            ("retention-days: 0", "retention-days"), ("budget: { hourly-send: 3 }", "hourly-sends"),
+            ("budget: { hourly-sends: 13 }", "hourly-sends"),
+            ("webhook: { url: ftp://x }", "url"),
+            ("webhook: { url: http://x, events: [outcom] }", "outcome"),
+            ("api-keys: [{ name: a b, sha256: \(String(repeating: "0f", count: 32)) }]", "name"),
+            (
+                "api-keys: [{ name: a, scopes: [red], sha256: "
+                    + "\(String(repeating: "0f", count: 32)) }]",
+                "read"
+            ),
+        ])
+    func gatewayRefusals(yaml: String, words: String) {
+        let error = #expect(throws: CommandFailure.self) { try read(yaml + "\n" + Self.app) }
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("the environment stands over the file")
+    func gatewayVariables() throws {
+        let configuration = try read(
+            Self.app,
+            [
+                "ROUSE_KEYS_FILE": "/run/keys.json", "ROUSE_TLS_CERTIFICATE": "/run/chain.pem",
+                "ROUSE_TLS_KEY": "/run/key.pem",
+            ])
+        #expect(configuration.effectiveKeysPath == "/run/keys.json")
+        #expect(configuration.tls?.keyPath == "/run/key.pem")
     }
 }

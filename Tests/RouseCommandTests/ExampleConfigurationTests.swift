@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AdminAPI
 import Foundation
+import Gateway
 import PushTransport
 import Testing
+import WakeBudget
 import WakeModel
 
 @testable import RouseCommand
@@ -34,25 +37,38 @@ struct ExampleConfigurationTests {
     @Test("as it is, it lacks only what nobody but the operator can know")
     func asItIs() throws {
         let configuration = try Self.read(Self.text.get())
-        let problems = ServeReadiness.problems(of: configuration)
+        let problems = ServeReadiness.problems(of: configuration, keysFile: KeysFile())
         #expect(problems.count == 2)
-        #expect(problems.allSatisfy { $0.hasPrefix("apps") || $0.hasPrefix("api-keys") })
+        #expect(problems.contains { $0.hasPrefix("apps is empty") })
+        #expect(problems.contains { $0.hasPrefix("There is no API key") })
         #expect(configuration.storePath == "/var/lib/rouse/wakes.sqlite")
     }
 
     @Test("with every setting switched on it is a configuration that serves, and the defaults stay")
     func everySetting() throws {
         let configuration = try Self.read(Self.switchedOn())
-        #expect(ServeReadiness.problems(of: configuration) == [])
-        #expect(configuration.apps.count == 3)
+        #expect(ServeReadiness.problems(of: configuration, keysFile: KeysFile()) == [])
         var untouched = ServeConfiguration()
         untouched.storePath = configuration.storePath
+        // What has no default.
+        #expect(configuration.tls != nil && configuration.webhook != nil)
+        untouched.tls = configuration.tls
+        untouched.webhook = configuration.webhook
         untouched.apps = configuration.apps
         untouched.apiKeys = configuration.apiKeys
+        #expect(configuration.keysPath == untouched.effectiveKeysPath)
+        untouched.keysPath = configuration.keysPath
         // What stands there beside the default.
         untouched.transport.maximumStreamsPerConnection = 1000
         untouched.transport.proxy = .none
         #expect(configuration == untouched)
+
+        #expect(configuration.apps.count == 3)
+        let standard = try BudgetPolicy(BudgetSettings())
+        #expect(configuration.apps.dropFirst().allSatisfy { $0.budget == standard })
+        #expect(configuration.apps[0].budget != standard, "this one shows what can differ")
+        #expect(configuration.webhook?.events == Set(WebhookKind.allCases))
+        #expect(configuration.apiKeys.map(\.scopes) == [Scope.usual])
     }
 
     @Test("every key that the gateway reads is there")
@@ -60,10 +76,10 @@ struct ExampleConfigurationTests {
         let yaml = try Self.switchedOn()
         let keys = Set(yaml.matches(of: /(?m)^ *(?:- )?([a-z0-9-]+):/).map { String($0.1) })
         let known =
-            ServeConfiguration.App.keys + ServeConfiguration.TransportSettings.keys + [
-                "listen", "insecure", "store", "log-level", "api-keys", "apps", "transport",
-                "name", "sha256", "host", "port", "ca-file",
-            ]
+            ServeConfiguration.keys + ServeConfiguration.App.keys
+            + ServeConfiguration.NamedKey.keys + ServeConfiguration.Server.keys
+            + ServeConfiguration.TLSFiles.keys + ServeConfiguration.TransportSettings.keys
+            + ServeConfiguration.Webhook.keys + BudgetMapping.keys
         #expect(Set(known).subtracting(keys) == [])
         #expect(keys.subtracting(known) == [])
     }

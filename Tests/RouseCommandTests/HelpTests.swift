@@ -12,7 +12,7 @@ struct HelpTests {
         "is what the golden files say (ROUSE_REGENERATE_GOLDEN=1 writes them anew)",
         arguments: [
             "root", "serve", "push", "probe", "token", "validate", "rules", "audit", "simulate",
-            "apns-simulator", "doctor",
+            "apns-simulator", "doctor", "keys", "status", "send", "wake", "device", "audit-store",
         ])
     func help(command: String) async throws {
         let result = try await Rouse.run((command == "root" ? [] : [command]) + ["--help"])

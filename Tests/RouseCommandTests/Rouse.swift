@@ -134,6 +134,9 @@ final class RunningRouse {
         throw CancellationError()
     }
 
+    /// Sends a signal.
+    func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
     /// Sends a signal and waits for the end. Returns the exit code, -1 for death by signal.
     func end(_ signal: Int32) async throws -> Int32 {
         kill(process.processIdentifier, signal)

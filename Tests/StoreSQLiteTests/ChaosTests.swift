@@ -71,7 +71,6 @@ struct ChaosTests {
         limits.claimBatchCount = 15
         limits.leaseSeconds = 60
         limits.triesCount = 4
-        limits.backgroundHoldSeconds = 1_200
         limits.drainSeconds = 1
         return limits
     }
@@ -96,7 +95,7 @@ struct ChaosTests {
             let gateway = sampleGateway(
                 store: store, sender: sender, clock: clock, limits: limits, seed: seed)
             try await withRunning(gateway) {
-                while try await store.countUnended() > 0 {
+                while try await store.count().unended > 0 {
                     try await Task.sleep(for: .milliseconds(10))
                 }
             }
@@ -109,6 +108,9 @@ struct ChaosTests {
             for id in ids {
                 let record = try #require(try await store.record(of: id), "seed \(seed)")
                 #expect(record.end != nil && record.endedAt != nil, "seed \(seed), \(id)")
+                if record.state == .coalesced {
+                    #expect(record.carrierEnd != nil, "seed \(seed), \(id)")
+                }
             }
             #expect(ledger.offences.isEmpty, "seed \(seed)")
             try store.close()

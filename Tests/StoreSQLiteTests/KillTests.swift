@@ -55,11 +55,13 @@ struct KillTests {
         let before = try await store.recount()
         #expect(before.isConserved)
         #expect(before.accepted >= accepted.count)
-        #expect(before.byState[.claimed, default: 0] > 0)
+        #expect(before.unended > 0)
 
         let sender = ScriptedSender()
-        try await withRunning(sampleGateway(store: store, sender: sender)) {
-            while try await store.countUnended() > 0 {
+        // What may have been sent waits for the spacing, a quarter of an hour.
+        let clock = FastClock(factor: 1_000, at: SystemGatewayClock().now())
+        try await withRunning(sampleGateway(store: store, sender: sender, clock: clock)) {
+            while try await store.count().byState[.pending, default: 0] > 0 {
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
@@ -81,5 +83,129 @@ struct KillTests {
             }
             try await check(folder)
         }
+    }
+
+    // MARK: Three books
+
+    /// How often the long test kills; `ROUSE_KILLS=50` for the long version.
+    static var lives: Int {
+        ProcessInfo.processInfo.environment["ROUSE_KILLS"].flatMap { Int($0) } ?? 4
+    }
+
+    /// One life in a child process: requests come in from all sides until a kill at a random
+    /// moment. Each answer 202 goes into one book when it is given, and each push into another when
+    /// APNs would have it, before the gateway hears of it.
+    static func liveUntilKilled(in folder: String, seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let moment = Int.random(in: 100..<900, using: &generator)
+        let store = try SQLiteWakeStore(path: folder + "/store.sqlite")
+        let pushed = Book(folder + "/pushed")
+        let answered = Book(folder + "/answered")
+        let sender = ScriptedSender { claim in
+            pushed.write("\(claim.kind) \(claim.id)")
+            return claim.payload.count.isMultiple(of: 7) ? Samples.unknown : Samples.accepted
+        }
+        let gateway = sampleGateway(store: store, sender: sender, seed: seed)
+        try await withRunning(gateway) {
+            await withTaskGroup(of: Void.self) { group in
+                for worker in 0..<8 as Range<UInt64> {
+                    group.addTask {
+                        for number in 0... as PartialRangeFrom<UInt64> {
+                            let request = Samples.request(
+                                number % 5 == 0 ? .voip : .background,
+                                device: (seed &* 1_000 &+ worker &* 100 &+ number) % 5_000,
+                                call: (seed &* 8 &+ worker) &* 100_000 &+ number)
+                            if let id = await gateway.accept(request).admittedID {
+                                answered.write("\(request.kind) \(id)")
+                            }
+                        }
+                    }
+                }
+                group.addTask {
+                    // The kill itself: whatever the process is doing then.
+                    try? await Task.sleep(for: .milliseconds(moment))
+                    kill(getpid(), SIGKILL)
+                }
+            }
+        }
+    }
+
+    /// A file of lines, each written at once.
+    private final class Book: Sendable {
+        private let descriptor: CInt
+
+        init(_ path: String) { descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600) }
+
+        func write(_ line: String) {
+            let bytes = Array((line + "\n").utf8)
+            _ = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        }
+    }
+
+    private func lines(_ path: String) throws -> [(kind: String, id: WakeID)] {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").compactMap {
+            let words = $0.split(separator: " ")
+            guard words.count == 2, words[1].utf8.count == 36 else { return nil }
+            return (String(words[0]), try WakeID(words[1]))
+        }
+    }
+
+    @Test("Killed again and again, the three books agree", .timeLimit(.minutes(10)))
+    func books() async throws {
+        try await withTemporaryFolder { folder in
+            let first = UInt64.random(in: 1...1_000_000)
+            for life in 0..<UInt64(Self.lives) {
+                let seed = first + life
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [folder = folder as String, seed = seed as UInt64] in
+                    try await KillTests.liveUntilKilled(in: folder, seed: seed)
+                }
+            }
+            let store = try SQLiteWakeStore(path: folder + "/store.sqlite")
+            let pushed = Book(folder + "/pushed")
+            let sender = ScriptedSender { claim in
+                pushed.write("\(claim.kind) \(claim.id)")
+                return Samples.accepted
+            }
+            let clock = FastClock(factor: 1_000, at: SystemGatewayClock().now())
+            try await withRunning(sampleGateway(store: store, sender: sender, clock: clock)) {
+                while try await store.count().unended > 0 {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            try await compare(
+                answered: lines(folder + "/answered"), pushed: lines(folder + "/pushed"), store,
+                seed: first)
+            try store.close()
+        }
+    }
+
+    private func compare(
+        answered: [(kind: String, id: WakeID)], pushed: [(kind: String, id: WakeID)],
+        _ store: SQLiteWakeStore, seed: UInt64
+    ) async throws {
+        let count = try await store.recount()
+        #expect(count.isConserved && count.unended == 0, "seed \(seed)")
+        #expect(count.accepted >= Set(answered.map(\.id)).count, "seed \(seed)")
+        let received = Set(pushed.map(\.id))
+        for (_, id) in answered {
+            guard let record = try await store.record(of: id) else {
+                Issue.record("Lost: \(id), seed \(seed)")
+                continue
+            }
+            // What the store says was sent, APNs has; what another carried, by that one's id.
+            if record.state == .sent { #expect(received.contains(id), "\(id), seed \(seed)") }
+            if record.state == .coalesced {
+                #expect(record.carrierEnd != nil, "\(id), seed \(seed)")
+            }
+        }
+        for id in received {
+            #expect(try await store.record(of: id) != nil, "\(id), seed \(seed)")
+        }
+        let calls = pushed.filter { $0.kind == "voip" }.map(\.id)
+        #expect(calls.count == Set(calls).count, "A phone rang twice, seed \(seed)")
+        print(
+            "\(Self.lives) kills: \(answered.count) answered, \(count.accepted) kept, "
+                + "\(pushed.count) pushed, \(pushed.count - received.count) of them again")
     }
 }

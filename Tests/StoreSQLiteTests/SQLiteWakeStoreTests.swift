@@ -14,7 +14,7 @@ struct SQLiteWakeStoreTests {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             let store = try SQLiteWakeStore(path: path)
-            _ = try await store.admit([Submission(wake: Samples.wake())])
+            try await Counter(store: store).admit([Samples.wake()])
             for suffix in ["", "-wal", "-shm", ".lock"] {
                 let attributes = try FileManager.default.attributesOfItem(atPath: path + suffix)
                 #expect(attributes[.posixPermissions] as? Int == 0o600, "\(suffix)")
@@ -61,24 +61,31 @@ struct SQLiteWakeStoreTests {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             let now = Samples.start
-            let wakes = [Samples.wake(.voip), Samples.wake(), Samples.wake(dueIn: 600)]
-            let lanes = WakeKind.allCases.map { Lane(app: Samples.app, kind: $0) }
+            let wakes = [
+                Samples.wake(.voip), Samples.wake(device: 1), Samples.wake(dueIn: 600, device: 2),
+            ]
+            var ids: [WakeID] = []
             try await {
                 let store = try SQLiteWakeStore(path: path)
-                _ = try await store.admit(wakes.map { Submission(wake: $0) })
-                let claims = try await store.claim(
-                    ClaimOrder(
-                        shares: lanes.map { .init(lane: $0, limit: 10) }, limit: 10, now: now,
-                        leaseUntil: now.advanced(bySeconds: 3_000)))
-                #expect(claims.count == 2)
+                let desk = Counter(store: store)
+                for wake in wakes { ids.append(try await desk.admitOne(wake).id) }
+                #expect(try await desk.claim(leaseSeconds: 3_000).claims.count == 2)
                 try store.close()
             }()
             let store = try SQLiteWakeStore(path: path)
-            #expect(
-                try await store.reclaimLapsed(at: now, limit: 10)
-                    == Reclaimed(returned: [wakes[1].id], failed: [wakes[0].id]))
-            #expect(try await store.record(of: wakes[2].id)?.state == .pending)
+            let reclaimed = try await store.reclaimLapsed(
+                at: now, limit: 10, under: Samples.rules)
+            #expect(reclaimed.returned == [ids[1]])
+            #expect(reclaimed.ended.map(\.id) == [ids[0]])
+            #expect(try await store.record(of: ids[2])?.state == .pending)
             #expect(try await store.recount().isConserved)
+            // A new wake is numbered behind the old ones, and the ledger is as it was.
+            let next = try await Counter(store: store).admitOne(Samples.wake(device: 1))
+            #expect(next.id.number > ids[2].number)
+            guard case .coalesced = next.decision else {
+                Issue.record("The ledger was forgotten: \(next.decision).")
+                return
+            }
             try store.close()
         }
     }

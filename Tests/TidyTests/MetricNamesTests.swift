@@ -50,7 +50,7 @@ struct MetricNamesTests {
             let groups = text.matches(of: /\bby \(([a-z_, ]+)\)/).flatMap {
                 $0.1.split(separator: ",").map { $0.filter { $0 != " " } }
             }
-            let choices = text.matches(of: /[{,]([a-z_]+)=~?\\?"/).map { String($0.1) }
+            let choices = text.matches(of: /[{,]([a-z_]+)(?:=~?|!=|!~)\\?"/).map { String($0.1) }
             #expect(!groups.isEmpty && !choices.isEmpty)
             #expect(
                 Set(groups + choices).subtracting(known).subtracting(["alertname", "alertstate"])

@@ -18,7 +18,7 @@ struct RoomTests {
         "AppAudit": ["FoundationEssentials", "Glibc", "PayloadRules"],
         "Gateway": [
             "Darwin", "Glibc", "Logging", "Musl", "PayloadRules", "ServiceLifecycle",
-            "Synchronization", "WakeModel",
+            "Synchronization", "WakeBudget", "WakeModel",
         ],
         "LoopKit": ["Glibc", "HeapModule", "PushTransport", "Synchronization", "WakeModel"],
         "CurlTransport": [
@@ -33,11 +33,15 @@ struct RoomTests {
             "Synchronization", "WakeModel",
         ],
         "StoreSQLite": [
-            "Darwin", "Foundation", "GRDB", "Gateway", "Glibc", "Musl", "PayloadRules", "WakeModel",
+            "Darwin", "GRDB", "GRDBSQLite", "Gateway", "Glibc", "Musl", "PayloadRules",
+            "Synchronization", "WakeBudget", "WakeModel",
         ],
+        "CurlHTTP": ["CCurlCalls", "CCurlShims"],
         "AdminAPI": [
-            "Crypto", "Foundation", "Gateway", "HTTPTypes", "Hummingbird", "HummingbirdCore",
-            "Logging", "NIOCore", "PayloadRules", "ServiceLifecycle", "WakeModel",
+            "CoreMetrics", "Crypto", "Foundation", "Gateway", "HTTPTypes", "Hummingbird",
+            "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
+            "NIOHTTPTypesHTTP1", "NIOSSL", "PayloadRules", "ServiceLifecycle", "Synchronization",
+            "WakeBudget", "WakeModel",
         ],
         "APNsSimulator": [
             "Crypto", "DeviceModel", "FoundationEssentials", "HeapModule", "Logging", "NIOCore",
@@ -46,7 +50,8 @@ struct RoomTests {
         ],
         "RouseCommand": [
             "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "ArgumentParser",
-            "CurlTransport", "DeviceModel", "Foundation", "Gateway", "Glibc", "HTTP2Transport",
+            "CurlHTTP", "CurlTransport", "DeviceModel", "Foundation", "Gateway", "Glibc",
+            "HTTP2Transport",
             "Logging", "PayloadLint", "PayloadRules", "PushTransport", "ServiceLifecycle",
             "StoreSQLite", "Synchronization", "UnixSignals", "WakeBudget", "WakeModel",
             "WakeSimulation", "Yams",

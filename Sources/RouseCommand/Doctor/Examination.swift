@@ -91,9 +91,7 @@ struct Examination: Sendable {
         let apps = configuration.apps.map { "\($0.bundleID) (\($0.environment))" }
         findings.append(
             .fine("configuration", "Readable; apps: \(apps.joined(separator: ", "))."))
-        findings += ServeReadiness.problems(of: configuration).map {
-            .wrong("configuration", $0)
-        }
+        findings += ListenerCheck.findings(of: configuration, variables)
         for app in configuration.apps where app.credential != settings.credential {
             findings += CredentialCheck.findings(
                 of: app.credential, for: "\(app.bundleID) (\(app.environment))", variables)

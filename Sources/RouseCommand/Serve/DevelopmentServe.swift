@@ -79,8 +79,9 @@ struct DevelopmentServe {
         ]
         configuration.transport.proxy = .none
         let assembly = GatewayAssembly(
-            configuration: configuration, apps: try ServedApp.open(configuration, variables),
-            authentication: .disabled)
+            plan: ServePlan(
+                configuration: configuration, apps: try ServedApp.open(configuration, variables)),
+            authentication: .disabled, reread: nil)
         try await assembly.run { address in
             Commands(address: address, folder: folder).say(console)
         }

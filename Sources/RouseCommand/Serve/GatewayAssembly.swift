@@ -10,15 +10,15 @@ import Synchronization
 import UnixSignals
 import WakeModel
 
-/// The gateway, put together: store, clients, gateway and HTTP API, and the order in which they
-/// end.
+/// The gateway, put together: store, clients, gateway, webhooks and HTTP API, and the order in
+/// which they end.
 struct GatewayAssembly {
     /// What is configured.
-    let configuration: ServeConfiguration
-    /// The apps, with their credentials opened.
-    let apps: [ServedApp]
+    let plan: ServePlan
     /// Who may call the API.
     let authentication: AdminConfiguration.Authentication
+    /// Reads the configuration again, for SIGHUP; `nil` where there is none to read.
+    let reread: (@Sendable () throws(CommandFailure) -> ServePlan)?
 
     /// Serves until SIGTERM or SIGINT, then drains: no new wakes, then the answers to those in
     /// flight, then the connections, then the store. `onListening` is told the address.
@@ -26,32 +26,47 @@ struct GatewayAssembly {
         onListening: @escaping @Sendable (ListenAddress) -> Void
     ) async throws(CommandFailure) {
         var logger = Logger(label: "rouse")
-        logger.logLevel = configuration.logLevel
+        logger.logLevel = plan.configuration.logLevel
+        let tls = try plan.configuration.tls.map { (files) throws(CommandFailure) in
+            try failing(with: .configuration) { () throws(InvalidField) in
+                try ListenerTLS(certificatePath: files.certificatePath, keyPath: files.keyPath)
+            }
+        }
         let manager = try Self.notifier(logger)
         let store = try openStore()
-        let clients = try startClients()
+        let clients = try ClientGroup(plan.apps)
+        let metrics = MetricsRegistry()
         let gateway = Gateway(
-            apps: apps.map(\.identity), store: store, sender: APNsWakeSender(clients: clients),
-            logger: logger)
-        let api = AdminAPI(
-            configuration: AdminConfiguration(authentication: authentication), gateway: gateway,
-            logger: logger)
+            configuration: plan.gatewayConfiguration, store: store, sender: clients.sender,
+            metrics: GatewayMeters(metrics), logger: logger)
+        let webhooks = WebhookDelivery(
+            gateway: gateway, endpoint: plan.webhook, carrier: CurlWebhookCarrier(),
+            metrics: metrics, logger: logger)
+        var api = AdminConfiguration(authentication: authentication)
+        api.tls = tls
         let isListening = Mutex(false)
-        let server = api.service(on: address) { bound in
+        let reloader = Reloader(
+            reread: reread, started: plan.configuration, gateway: gateway, webhooks: webhooks,
+            authentication: authentication, tls: tls, clients: clients, manager: manager,
+            logger: logger)
+        let server = AdminAPI(
+            configuration: api, gateway: gateway, metrics: metrics, logger: logger,
+            readings: { reloader.clients.readings }
+        ).service(on: address) { bound in
             isListening.withLock { $0 = true }
             manager.tell(.ready("The gateway listens on \(bound)."))
             onListening(bound)
         }
         let group = ServiceGroup(
-            services: [gateway, server, manager], gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: logger)
+            services: [gateway, webhooks, server, reloader, manager],
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         let outcome: Result<Void, any Error>
         do {
             outcome = .success(try await group.run())
         } catch {
             outcome = .failure(error)
         }
-        for client in clients.values { await client.shutDown(gracePeriod: .zero) }
+        await reloader.clients.shutDown()
         try? store.close()
         if case .failure(let error) = outcome {
             let what = isListening.withLock { $0 } ? "stopped" : "cannot listen on \(address)"
@@ -66,7 +81,7 @@ struct GatewayAssembly {
     }
 
     private var address: ListenAddress {
-        switch configuration.listen {
+        switch plan.configuration.listen {
         case .tcp(let host, let port): .tcp(host: host, port: port)
         case .unixSocket(let path): .unixSocket(path: path)
         }
@@ -74,31 +89,33 @@ struct GatewayAssembly {
 
     private func openStore() throws(CommandFailure) -> SQLiteWakeStore {
         do throws(StoreFailure) {
-            return try SQLiteWakeStore(path: configuration.storePath)
+            return try SQLiteWakeStore(path: plan.configuration.storePath)
         } catch {
-            let status: ExitStatus =
-                switch error.kind {
-                case .readOnly: .notAllowed
-                case .corrupt: .data
-                case .full, .inUse, .unavailable: .unavailable
-                }
-            throw CommandFailure(status, error.message)
+            throw CommandFailure(error)
         }
     }
+}
 
-    private func startClients() throws(CommandFailure) -> [AppIdentity: APNsClient] {
-        var clients: [AppIdentity: APNsClient] = [:]
-        var groups: [ServedApp.ConnectionGroup: APNsClient] = [:]
-        for app in apps {
-            do throws(APNsClient.Unavailable) {
-                var client = groups[app.group]
-                if client == nil { client = try APNsClient(app.client) }
-                groups[app.group] = client
-                clients[app.identity] = client
-            } catch {
-                throw CommandFailure(.unavailable, error.description)
+extension CommandFailure {
+    /// A store that cannot be opened, with the code that fits.
+    init(_ failure: StoreFailure) {
+        let status: ExitStatus =
+            switch failure.kind {
+            case .readOnly: .notAllowed
+            case .corrupt: .data
+            case .full, .inUse, .unavailable: .unavailable
             }
-        }
-        return clients
+        self.init(status, failure.message)
+    }
+}
+
+extension ServePlan {
+    /// What the gateway is to know of it.
+    var gatewayConfiguration: GatewayConfiguration {
+        var gateway = GatewayConfiguration(apps: apps.map(\.identity))
+        for app in apps { gateway.policies[app.identity] = app.budget }
+        gateway.retentionSeconds = configuration.retentionDays * 86_400
+        gateway.webhooks = webhook == nil ? [] : configuration.webhook?.events ?? []
+        return gateway
     }
 }

@@ -10,7 +10,9 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the gateway: take wakes over HTTP, send them to APNs, tell what became.",
         discussion: """
             POST /v1/wakes takes a wake; it is on disk before the answer. GET /v1/wakes/{id} tells \
-            what became of it. SIGTERM stops taking wakes, waits for answers, and ends with 0.
+            what became of it; /openapi.json has all the rest. SIGHUP reads the configuration, \
+            keys and certificates again and drops nothing; with a faulty file the old ones stay. \
+            SIGTERM stops taking wakes, waits for answers, and ends with 0.
 
             --dev needs no configuration and no account at Apple: a stand-in for APNs, a key made \
             on the spot, one demo app, and three commands to paste.
@@ -19,9 +21,6 @@ struct ServeCommand: AsyncParsableCommand {
 
               listen: 127.0.0.1:8080
               store: /var/lib/rouse/wakes.sqlite
-              api-keys:
-                - name: backend
-                  sha256: <what is printed by printf %s "$KEY" | sha256sum>
               apps:
                 - bundle-id: com.example.app
                   environment: production
@@ -30,6 +29,7 @@ struct ServeCommand: AsyncParsableCommand {
 
             Examples:
 
+              rouse keys create --config rouse.yaml --name backend > backend.key
               rouse serve --config rouse.yaml
               rouse serve --dev
             """)
@@ -54,6 +54,21 @@ struct ServeCommand: AsyncParsableCommand {
             valueName: "kind"))
     var transport: TransportKind?
 
+    @Option(
+        help: ArgumentHelp(
+            "The listener's certificate chain (PEM). Or ROUSE_TLS_CERTIFICATE.", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(
+        help: ArgumentHelp("The listener's key (PEM). Or ROUSE_TLS_KEY.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What `rouse keys` keeps. Or ROUSE_KEYS_FILE. Without it: keys.json by the store.",
+            valueName: "file"))
+    var keysFile: String?
+
     @Flag(help: "Listen beyond this machine without TLS.")
     var insecure = false
 
@@ -71,6 +86,9 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError("--dev needs no configuration. Give --config or --dev.")
         }
         if folder != nil, !dev { throw ValidationError("--folder goes with --dev.") }
+        if (tlsCertificate == nil) != (tlsKey == nil) {
+            throw ValidationError("--tls-certificate and --tls-key go together.")
+        }
         if dev, store != nil {
             throw ValidationError("With --dev the store is in the folder. Give --folder.")
         }
@@ -82,7 +100,7 @@ struct ServeCommand: AsyncParsableCommand {
         if dev {
             try await DevelopmentServe(self, variables: variables).run(console)
         } else {
-            try await ServePlan(self, variables: variables).run(console)
+            try await ServePlan.run(self, variables: variables, console)
         }
     }
 }

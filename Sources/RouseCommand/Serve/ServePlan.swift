@@ -5,37 +5,84 @@ import WakeModel
 
 /// What `rouse serve` needs: a configuration that can be served, and its credentials, opened.
 struct ServePlan {
-    private let configuration: ServeConfiguration
-    private let apps: [ServedApp]
-    private let keys: [APIKey]
+    /// What is configured, and what was typed over it.
+    let configuration: ServeConfiguration
+    /// The apps.
+    let apps: [ServedApp]
+    /// Who may call the API.
+    let keys: [APIKey]
+    /// Where events are posted to.
+    let webhook: WebhookEndpoint?
 
     /// Reads the configuration, puts environment and options over it, and opens every credential.
-    init(_ command: ServeCommand, variables: Variables) throws(CommandFailure) {
+    /// A reload does the same, with the same `shelf`.
+    init(
+        _ command: ServeCommand, variables: Variables, shelf: CredentialShelf
+    ) throws(CommandFailure) {
         guard let path = command.config ?? variables[.configuration] else {
             throw CommandFailure(
                 .usage, "No configuration is named. Give --config, or --dev to try things out.")
         }
         var configuration = try ServeConfiguration(path: path, variables: variables)
         try configuration.apply(command)
-        let problems = ServeReadiness.problems(of: configuration)
+        let keysFile = try KeysFile(path: configuration.effectiveKeysPath)
+        let problems = ServeReadiness.problems(of: configuration, keysFile: keysFile)
         guard problems.isEmpty else {
             throw CommandFailure(.configuration, "\(path): " + problems.joined(separator: "\n"))
         }
         self.configuration = configuration
-        keys = try configuration.apiKeys.map { (key) throws(CommandFailure) in
-            try failing(with: .configuration) { () throws(InvalidField) in
-                try APIKey(name: key.name, sha256: key.sha256)
-            }
+        keys = try failing(with: .configuration) { () throws(InvalidField) in
+            var keys = try keysFile.activeKeys()
+            for key in configuration.apiKeys { keys.append(try key.apiKey()) }
+            return keys
         }
-        apps = try ServedApp.open(configuration, variables)
+        apps = try ServedApp.open(configuration, variables, shelf)
+        webhook = try configuration.webhook?.endpoint(variables)
     }
 
     /// Serves until a signal ends it.
-    func run(_ console: Console) async throws(CommandFailure) {
+    static func run(
+        _ command: ServeCommand, variables: Variables, _ console: Console
+    ) async throws(CommandFailure) {
+        let shelf = CredentialShelf()
+        let plan = try ServePlan(command, variables: variables, shelf: shelf)
         let assembly = GatewayAssembly(
-            configuration: configuration, apps: apps, authentication: .keys(keys))
+            plan: plan, authentication: .keys(KeyRing(plan.keys)),
+            reread: { () throws(CommandFailure) in
+                try ServePlan(command, variables: variables, shelf: shelf)
+            })
         try await assembly.run { address in
             console.say("Ready", "The gateway listens on \(address).", .good)
+        }
+    }
+
+    /// A plan made by hand, for `--dev`.
+    init(configuration: ServeConfiguration, apps: [ServedApp]) {
+        self.configuration = configuration
+        self.apps = apps
+        keys = []
+        webhook = nil
+    }
+}
+
+extension ServeConfiguration.Webhook {
+    /// The endpoint with its secret.
+    func endpoint(_ variables: Variables) throws(CommandFailure) -> WebhookEndpoint {
+        let secret: String
+        if let text = variables[.webhookSecret] {
+            secret = text
+        } else if let path = secretPath {
+            let bytes = try InputFile.read(path, "webhook.secret-file", limit: 4_096)
+            secret = String(decoding: bytes, as: UTF8.self)
+        } else {
+            throw CommandFailure(
+                .configuration,
+                "webhook has no secret. Give webhook.secret-file, or "
+                    + "\(Variable.webhookSecret.rawValue).")
+        }
+        return try failing(with: .configuration) { () throws(InvalidField) in
+            try WebhookEndpoint(
+                url: url, secret: secret, certificateAuthorityPath: certificateAuthorityPath)
         }
     }
 }
@@ -50,5 +97,9 @@ extension ServeConfiguration {
         if let word = command.logLevel { logLevel = try Self.level(word, "--log-level") }
         if let kind = command.transport { transport.kind = kind }
         if command.insecure { allowsInsecureListen = true }
+        if let path = command.keysFile { keysPath = path }
+        if let certificate = command.tlsCertificate, let key = command.tlsKey {
+            tls = TLSFiles(certificatePath: certificate, keyPath: key)
+        }
     }
 }

@@ -3,21 +3,26 @@
 /// What keeps a gateway with a configuration from being started.
 enum ServeReadiness {
     /// Each problem, with its fix, in sentences; empty for a configuration that serves.
-    static func problems(of configuration: ServeConfiguration) -> [String] {
+    static func problems(
+        of configuration: ServeConfiguration, keysFile: KeysFile
+    ) -> [String] {
         var problems: [String] = []
         if configuration.apps.isEmpty {
             problems.append("apps is empty. Add the app that is to be woken.")
         }
-        if configuration.apiKeys.isEmpty {
+        if configuration.apiKeys.isEmpty, !keysFile.keys.contains(where: { $0.revokedAt == nil }) {
             problems.append(
-                "api-keys is empty, so that nobody could ask for a wake. Add a name, and as sha256 "
-                    + "the output of: printf %s \"$KEY\" | sha256sum")
+                "There is no API key, so that nobody could ask for a wake. Make one: rouse keys "
+                    + "create --name backend --keys-file \(configuration.effectiveKeysPath)")
         }
-        if !configuration.listen.isLocal, !configuration.allowsInsecureListen {
+        if !configuration.listen.isLocal, configuration.tls == nil,
+            !configuration.allowsInsecureListen
+        {
             problems.append(
-                "listen is not a loopback address, and Rouse speaks no TLS: keys and device tokens "
-                    + "would cross the network in the clear. Listen on 127.0.0.1 behind a proxy "
-                    + "that speaks TLS, or set insecure: true.")
+                "listen is not a loopback address, and there is no TLS: keys and device tokens "
+                    + "would cross the network in the clear. Give tls.certificate-file and "
+                    + "tls.key-file, or listen on 127.0.0.1 behind a proxy that speaks TLS, or set "
+                    + "insecure: true.")
         }
         return problems
     }

@@ -4,6 +4,7 @@ import APNsClient
 import APNsWire
 import Gateway
 import PushTransport
+import WakeBudget
 import WakeModel
 
 /// One app of a gateway with its client's configuration.
@@ -14,6 +15,8 @@ struct ServedApp: Sendable {
     let client: APNsClient.Configuration
     /// Which apps push over the same connections.
     let group: ConnectionGroup
+    /// Its wake budget.
+    let budget: BudgetPolicy
 
     /// One server and one credential: what APNs binds a connection to (reference §4.4).
     struct ConnectionGroup: Hashable {
@@ -21,24 +24,23 @@ struct ServedApp: Sendable {
         let port: Int
         let trust: TransportConfiguration.Trust
         let credential: CredentialSource
+        /// What tells the credential's files from later ones at the same place.
+        let stamp: FileStamp
+        /// Everything else that makes a connection what it is.
+        let settings: ServeConfiguration.TransportSettings
     }
 
     /// Opens the credentials of all apps. Those with the same key share one source of provider
-    /// tokens, because Apple counts token changes for the key.
+    /// tokens, because Apple counts token changes for the key; for the same reason `shelf` gives
+    /// the one of an earlier time where its file is the same.
     static func open(
-        _ configuration: ServeConfiguration, _ variables: Variables
+        _ configuration: ServeConfiguration, _ variables: Variables,
+        _ shelf: CredentialShelf = CredentialShelf()
     ) throws(CommandFailure) -> [ServedApp] {
-        var opened: [CredentialSource: Credential] = [:]
-        var apps: [ServedApp] = []
         try refuseTwoFilesForOneKey(configuration.apps)
+        var apps: [ServedApp] = []
         for app in configuration.apps {
-            let credential: Credential
-            if let shared = opened[app.credential] {
-                credential = shared
-            } else {
-                credential = try app.credential.open(variables)
-                opened[app.credential] = credential
-            }
+            let (credential, stamp) = try shelf.open(app.credential, variables)
             let transport = try transport(app, configuration.transport)
             var client = APNsClient.Configuration(
                 transport: transport, authentication: credential.authentication)
@@ -50,7 +52,9 @@ struct ServedApp: Sendable {
                     client: client,
                     group: ConnectionGroup(
                         host: transport.host, port: transport.port, trust: transport.trust,
-                        credential: app.credential)))
+                        credential: app.credential, stamp: stamp,
+                        settings: configuration.transport),
+                    budget: app.budget))
         }
         return apps
     }

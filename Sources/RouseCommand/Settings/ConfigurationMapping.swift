@@ -168,6 +168,28 @@ struct ConfigurationMapping {
         return word
     }
 
+    /// A list of words out of a few, which is not empty; `nil` when the key is absent.
+    func words<Word: RawRepresentable & CaseIterable & Hashable>(
+        _ key: String, _ type: Word.Type = Word.self
+    ) throws(CommandFailure) -> Set<Word>? where Word.RawValue == String {
+        guard let texts = try strings(key) else { return nil }
+        let known = Word.allCases.map(\.rawValue)
+        var words: Set<Word> = []
+        for text in texts {
+            guard let word = Word(rawValue: text) else {
+                let meant = Nearest.name(to: text, among: known)
+                throw failure(
+                    key, "holds a word that it cannot",
+                    meant.map { "Did you mean \($0)?" } ?? "Use \(known.joined(separator: ", ")).")
+            }
+            words.insert(word)
+        }
+        guard !words.isEmpty else {
+            throw failure(key, "is empty", "Use one or more of \(known.joined(separator: ", ")).")
+        }
+        return words
+    }
+
     /// A mapping inside this one; `nil` when the key is absent.
     func mapping(_ key: String, known: [String]) throws(CommandFailure) -> ConfigurationMapping? {
         guard let node = value(key) else { return nil }

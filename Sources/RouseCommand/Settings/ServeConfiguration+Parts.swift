@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsWire
+import AdminAPI
 import Foundation
+import Gateway
 import PushTransport
+import WakeBudget
 import WakeModel
 
 // The parts of a configuration file. The table of all keys is in `ServeConfiguration+YAML.swift`.
@@ -32,7 +35,17 @@ extension ServeConfiguration.Listen {
     }
 }
 
+extension ServeConfiguration.TLSFiles {
+    static let keys = ["certificate-file", "key-file"]
+}
+
+extension ServeConfiguration.Server {
+    static let keys = ["host", "port", "ca-file"]
+}
+
 extension ServeConfiguration.NamedKey {
+    static let keys = ["name", "sha256", "scopes", "requests-per-second"]
+
     init(_ mapping: ConfigurationMapping) throws(CommandFailure) {
         name = try mapping.requiredString("name", "Name the program that uses the key.")
         let remedy = "Give the output of: printf %s \"$KEY\" | sha256sum"
@@ -40,16 +53,42 @@ extension ServeConfiguration.NamedKey {
         guard sha256.utf8.count == 64, sha256.allSatisfy(\.isHexDigit) else {
             throw mapping.failure("sha256", "is not 64 hexadecimal digits", remedy)
         }
+        requestsPerSecond = try mapping.integer(
+            "requests-per-second", in: RequestRate.perSecondRange)
+        scopes = try mapping.words("scopes") ?? scopes
+        // What is left to check is about the name.
+        _ = try mapping.checking("name") { () throws(InvalidField) in try apiKey() }
+    }
+}
+
+extension ServeConfiguration.Webhook {
+    static let keys = ["url", "secret-file", "events", "ca-file"]
+
+    init(_ mapping: ConfigurationMapping, folder: URL) throws(CommandFailure) {
+        url = try mapping.requiredString("url", "Write it as https://host/path.")
+        guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
+            throw mapping.failure("url", "is no http or https URL", "Write https://host/path.")
+        }
+        secretPath = try mapping.string("secret-file").map {
+            ServeConfiguration.path($0, in: folder)
+        }
+        events = try mapping.words("events") ?? Set(WebhookKind.allCases)
+        certificateAuthorityPath = try mapping.string("ca-file").map {
+            ServeConfiguration.path($0, in: folder)
+        }
     }
 }
 
 extension ServeConfiguration.App {
     static let keys = [
         "bundle-id", "environment", "key-file", "key-id", "team-id", "certificate-file",
-        "certificate-key-file", "pkcs12-file", "server",
+        "certificate-key-file", "pkcs12-file", "server", "budget",
     ]
 
-    init(_ mapping: ConfigurationMapping, folder: URL) throws(CommandFailure) {
+    /// Reads an app, whose budget is that of all apps but for what it says itself.
+    init(
+        _ mapping: ConfigurationMapping, folder: URL, budget: BudgetSettings
+    ) throws(CommandFailure) {
         let text = try mapping.requiredString(
             "bundle-id", "Give the app's bundle id, such as com.example.app.")
         bundleID = try mapping.checking("bundle-id") { () throws(InvalidField) in
@@ -60,7 +99,8 @@ extension ServeConfiguration.App {
         }
         self.environment = environment
         credential = try CredentialSource(mapping, folder: folder)
-        if let mapping = try mapping.mapping("server", known: ["host", "port", "ca-file"]) {
+        self.budget = try BudgetMapping.policy(in: mapping, over: budget)
+        if let mapping = try mapping.mapping("server", known: ServeConfiguration.Server.keys) {
             server = ServeConfiguration.Server(
                 host: try mapping.requiredString("host", "Name the stand-in's host."),
                 port: try mapping.integer("port", in: 1...65_535) ?? 443,

@@ -3,9 +3,15 @@
 import Foundation
 import Logging
 import PushTransport
+import WakeBudget
 import WakeModel
 
 extension ServeConfiguration {
+    /// The keys at the top of the file.
+    static let keys = [
+        "listen", "insecure", "tls", "store", "retention-days", "log-level", "keys-file",
+        "api-keys", "budget", "webhook", "apps", "transport",
+    ]
     /// The largest configuration file that is read, in bytes.
     static let maximumByteCount = 1_048_576
 
@@ -15,9 +21,19 @@ extension ServeConfiguration {
     /// |---|---|---|
     /// | `listen` | `host:port`, or `unix:` and a path; `ROUSE_LISTEN` | `127.0.0.1:8080` |
     /// | `insecure` | `true` to listen beyond loopback without TLS | `false` |
+    /// | `tls.certificate-file` | the listener's chain in PEM; `ROUSE_TLS_CERTIFICATE` | none |
+    /// | `tls.key-file` | its key in PEM; `ROUSE_TLS_KEY` | none |
     /// | `store` | the SQLite file; `ROUSE_STORE` | `rouse.sqlite` |
+    /// | `retention-days` | how long ended wakes are kept, 1–365 | 7 |
     /// | `log-level` | `trace` … `critical`; `ROUSE_LOG_LEVEL` | `info` |
-    /// | `api-keys` | list of `name` and `sha256` (64 hexadecimal digits) | none |
+    /// | `keys-file` | what `rouse keys` keeps; `ROUSE_KEYS_FILE` | `keys.json` by the store |
+    /// | `api-keys` | list of `name`, `sha256` (64 hexadecimal digits), `scopes` (of `wake`, |
+    /// | | `read`, `device`, `admin`), `requests-per-second` | none; the first three |
+    /// | `budget` | for all apps: see ``BudgetSettings``, in kebab case | its defaults |
+    /// | `webhook.url` | where events are posted to, `https://` | none |
+    /// | `webhook.secret-file` | what signs them; or `ROUSE_WEBHOOK_SECRET` | – |
+    /// | `webhook.events` | list of `outcome`, `token-dead`, `app-halted` | all |
+    /// | `webhook.ca-file` | trust these authorities for it | the system's |
     /// | `apps` | list, see below | – |
     /// | `transport` | `native` or `curl`; or a mapping of what follows | `native` |
     /// | `transport.kind` | `native` or `curl` | `native` |
@@ -39,6 +55,7 @@ extension ServeConfiguration {
     /// | `key-file`, `key-id`, `team-id` | a signing key; the id may stand in the file's name |
     /// | `certificate-file`, `certificate-key-file` | instead: a certificate and its key, in PEM |
     /// | `pkcs12-file` | instead: an archive of both |
+    /// | `budget` | what differs from the `budget` of all apps |
     /// | `server.host`, `server.port`, `server.ca-file` | a stand-in for Apple's servers |
     ///
     /// The password of a certificate is in `ROUSE_CERT_PASSWORD`. Paths are relative to the file's
@@ -61,9 +78,7 @@ extension ServeConfiguration {
         let root = try ConfigurationMapping(
             ConfigurationMapping.parse(
                 yaml, file: file, hint: "It needs apps and api-keys."), file: file,
-            known: [
-                "listen", "insecure", "store", "log-level", "api-keys", "apps", "transport",
-            ])
+            known: Self.keys)
         self.init()
         if let text = variables[.listen] {
             listen = try failing(with: .usage) { () throws(InvalidField) in try Listen(text) }
@@ -71,21 +86,23 @@ extension ServeConfiguration {
             listen = try root.checking("listen") { () throws(InvalidField) in try Listen(text) }
         }
         allowsInsecureListen = try root.boolean("insecure") ?? false
-        if let path = variables[.store] {
-            storePath = path
-        } else {
-            storePath = Self.path(try root.string("store") ?? storePath, in: folder)
-        }
+        try readFiles(root, folder, variables)
         if let level = variables[.logLevel] {
             logLevel = try Self.level(level, Variable.logLevel.rawValue)
         } else {
             logLevel = try root.choice("log-level") ?? logLevel
         }
-        apiKeys = try root.list("api-keys", known: ["name", "sha256"]).map {
+        retentionDays = try root.integer("retention-days", in: 1...365) ?? retentionDays
+        apiKeys = try root.list("api-keys", known: NamedKey.keys).map {
             (mapping) throws(CommandFailure) in try NamedKey(mapping)
         }
+        webhook = try root.mapping("webhook", known: Webhook.keys).map {
+            (mapping) throws(CommandFailure) in try Webhook(mapping, folder: folder)
+        }
+        let budget = try BudgetMapping.settings(in: root, over: BudgetSettings())
         apps = try root.list("apps", known: App.keys).map {
-            (mapping) throws(CommandFailure) in try App(mapping, folder: folder)
+            (mapping) throws(CommandFailure) in
+            try App(mapping, folder: folder, budget: budget)
         }
         if root.isText("transport") {
             transport.kind = try root.choice("transport") ?? transport.kind
@@ -93,6 +110,27 @@ extension ServeConfiguration {
             transport = try TransportSettings(mapping)
         }
         try checkAppsDiffer(root)
+    }
+
+    /// Files that the environment may name: those of the store, the keys and the listener's TLS.
+    private mutating func readFiles(
+        _ root: ConfigurationMapping, _ folder: URL, _ variables: Variables
+    ) throws(CommandFailure) {
+        let store = try root.string("store") ?? storePath
+        storePath = variables[.store] ?? Self.path(store, in: folder)
+        let keys = try root.string("keys-file").map { Self.path($0, in: folder) }
+        keysPath = variables[.keysFile] ?? keys
+        let mapping = try root.mapping("tls", known: TLSFiles.keys)
+        let certificate = try mapping?.string("certificate-file").map { Self.path($0, in: folder) }
+        let key = try mapping?.string("key-file").map { Self.path($0, in: folder) }
+        switch (variables[.tlsCertificate] ?? certificate, variables[.tlsKey] ?? key) {
+        case (nil, nil): break
+        case (let certificate?, let key?):
+            tls = TLSFiles(certificatePath: certificate, keyPath: key)
+        case (nil, .some), (.some, nil):
+            throw root.failure(
+                "tls", "lacks one of its two files", "Give both certificate-file and key-file.")
+        }
     }
 
     /// A path as it stands in a file, from the file's folder.

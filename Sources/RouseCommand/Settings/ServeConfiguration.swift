@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AdminAPI
+import Gateway
 import Logging
 import PushTransport
+import WakeBudget
 import WakeModel
 
 /// Everything that a gateway is configured with. Reading it from a file is in
@@ -13,14 +16,27 @@ struct ServeConfiguration: Hashable, Sendable {
     var allowsInsecureListen = false
     /// The SQLite file.
     var storePath = "rouse.sqlite"
-    /// Who may call the API.
+    /// The certificate and key of the listener; `nil` to speak plain HTTP.
+    var tls: TLSFiles?
+    /// Who may call the API, besides those of the keys' file.
     var apiKeys: [NamedKey] = []
+    /// The file that `rouse keys` keeps; `nil` for `keys.json` beside the store.
+    var keysPath: String?
+    /// How long ended wakes are kept, in days.
+    var retentionDays = 7
+    /// Where events are posted to; `nil` for nowhere.
+    var webhook: Webhook?
     /// The apps that are served.
     var apps: [App] = []
     /// Which log lines are written.
     var logLevel = Logger.Level.info
     /// How APNs is reached.
     var transport = TransportSettings()
+
+    /// Where the keys' file is.
+    var effectiveKeysPath: String {
+        keysPath ?? KeysFile.defaultPath(storePath: storePath)
+    }
 
     /// Where to listen.
     enum Listen: Hashable, Sendable {
@@ -38,12 +54,42 @@ struct ServeConfiguration: Hashable, Sendable {
         }
     }
 
+    /// The PEM files of the listener's certificate, its issuers behind it, and of its key.
+    struct TLSFiles: Hashable, Sendable {
+        var certificatePath: String
+        var keyPath: String
+    }
+
     /// A key of the API, by its digest.
     struct NamedKey: Hashable, Sendable {
         /// The name of the program that uses it.
         var name: String
         /// The SHA-256 of the key, in hexadecimal.
         var sha256: String
+        /// What it may do.
+        var scopes = Scope.usual
+        /// How many requests a second it may make; `nil` for the usual rate.
+        var requestsPerSecond: Int?
+
+        /// The key as the API takes it.
+        func apiKey() throws(InvalidField) -> APIKey {
+            let rate = try requestsPerSecond.map { (number) throws(InvalidField) in
+                try RequestRate(perSecond: number)
+            }
+            return try APIKey(name: name, sha256: sha256, scopes: scopes, rate: rate)
+        }
+    }
+
+    /// Where events are posted to.
+    struct Webhook: Hashable, Sendable {
+        /// The receiver.
+        var url: String
+        /// The file with the secret that signs; `nil` when it is in `ROUSE_WEBHOOK_SECRET`.
+        var secretPath: String?
+        /// Which events.
+        var events: Set<WebhookKind>
+        /// A file of certificate authorities, instead of the system's.
+        var certificateAuthorityPath: String?
     }
 
     /// One app in one environment.
@@ -56,6 +102,8 @@ struct ServeConfiguration: Hashable, Sendable {
         var credential: CredentialSource
         /// Another server than Apple's.
         var server: Server?
+        /// Its wake budget.
+        var budget = BudgetPolicy.standard
     }
 
     /// A server that stands in for Apple's.

@@ -13,12 +13,15 @@ struct Console: Sendable {
 
     /// Whether standard output shows colours: a terminal, and no `NO_COLOR` (no-color.org).
     let usesColour: Bool
+    /// Whether standard output is a terminal that lets a cursor be moved.
+    let isLive: Bool
     private let complainsInColour: Bool
 
     /// The process's standard output and standard error.
     init(_ variables: Variables) {
         let allowsColour = variables["NO_COLOR"] == nil && variables["TERM"] != "dumb"
         usesColour = allowsColour && isatty(STDOUT_FILENO) == 1
+        isLive = variables["TERM"] != "dumb" && isatty(STDOUT_FILENO) == 1
         complainsInColour = allowsColour && isatty(STDERR_FILENO) == 1
     }
 
@@ -33,6 +36,11 @@ struct Console: Sendable {
     /// The text in a colour, where colours are shown.
     func coloured(_ text: String, _ colour: Colour) -> String {
         usesColour ? "\(colour.rawValue)\(text)\u{1b}[0m" : text
+    }
+
+    /// Writes characters as they are to standard output.
+    func writeRaw(_ text: String) {
+        try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
 
     /// Writes one line to standard output.

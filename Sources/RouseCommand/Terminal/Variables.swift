@@ -31,6 +31,20 @@ enum Variable: String, CaseIterable, Sendable {
     case listen = "ROUSE_LISTEN"
     /// The gateway's store.
     case store = "ROUSE_STORE"
+    /// The gateway's file of API keys.
+    case keysFile = "ROUSE_KEYS_FILE"
+    /// The certificate chain of the gateway's listener.
+    case tlsCertificate = "ROUSE_TLS_CERTIFICATE"
+    /// The key of the gateway's listener.
+    case tlsKey = "ROUSE_TLS_KEY"
+    /// What signs the gateway's webhooks. Secret.
+    case webhookSecret = "ROUSE_WEBHOOK_SECRET"
+    /// The gateway that client commands ask.
+    case gateway = "ROUSE_GATEWAY"
+    /// The API key that client commands show. Secret.
+    case apiKey = "ROUSE_API_KEY"
+    /// The file with the API key that client commands show.
+    case apiKeyFile = "ROUSE_API_KEY_FILE"
     /// The gateway's log level.
     case logLevel = "ROUSE_LOG_LEVEL"
     /// The API key that a stand-in's devices send with their receipts. Secret.

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+
+/// Lets a request pass that shows an API key (RFC 6750 §2.1) with the scope that its route asks
+/// for, and with room in its rate. It looks at the head of a request only: whoever may not call is
+/// answered before a byte of the body is read.
+struct AccessControl: Sendable {
+    let authentication: AdminConfiguration.Authentication
+
+    /// The key that the caller shows; `nil` where none is asked for. Throws ``Problem``.
+    func check(_ request: Request, _ access: Route.Access) throws(Problem) -> APIKey? {
+        guard case .scope(let scope) = access, case .keys(let ring) = authentication else {
+            return nil
+        }
+        guard let secret = Self.bearerToken(request.headers[.authorization]) else {
+            throw Self.unauthorized("Send the header Authorization: Bearer, with an API key.", nil)
+        }
+        switch ring.use(secret) {
+        case .unknown:
+            throw Self.unauthorized("This API key is not known, or was revoked.", "invalid_token")
+        case .tooMany(let key, let seconds):
+            throw Problem(
+                .rateLimited,
+                "The key \(key.name) makes more requests than its rate allows."
+            )
+            .retrying(afterSeconds: seconds)
+        case .known(let key):
+            guard key.scopes.allows(scope) else {
+                var problem = Problem(
+                    .forbidden, "The key \(key.name) lacks the scope \(scope.rawValue).")
+                problem.headers[.wwwAuthenticate] =
+                    "Bearer realm=\"rouse\", error=\"insufficient_scope\", "
+                    + "scope=\"\(scope.rawValue)\""
+                throw problem
+            }
+            return key
+        }
+    }
+
+    private static func unauthorized(_ detail: String, _ error: String?) -> Problem {
+        var problem = Problem(.unauthorized, detail)
+        problem.headers[.wwwAuthenticate] =
+            "Bearer realm=\"rouse\"" + (error.map { ", error=\"\($0)\"" } ?? "")
+        return problem
+    }
+
+    private static func bearerToken(_ field: String?) -> Substring? {
+        guard let field, let space = field.firstIndex(of: " "),
+            field[..<space].lowercased() == "bearer"
+        else { return nil }
+        let token = field[space...].drop { $0 == " " }
+        return token.isEmpty ? nil : token
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// The characters of a new API key, which are shown once and then known by their digest only.
+public struct KeySecret: Sendable, CustomStringConvertible {
+    /// What every key begins with, so that scanners of repositories and logs can find a leaked one.
+    public static let prefix = "rouse_"
+    /// How many random bits a key has.
+    static let bitCount = 256
+
+    /// The key itself.
+    public let text: String
+
+    /// A key made from 256 random bits, given as four words.
+    public init(_ words: (UInt64, UInt64, UInt64, UInt64)) {
+        let bytes = [words.0, words.1, words.2, words.3].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
+        text = Self.prefix + Self.base62(bytes)
+    }
+
+    /// The SHA-256 of the key, in hexadecimal, as configurations and key files hold it.
+    public var sha256: String {
+        SHA256.hash(data: Array(text.utf8)).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+    }
+
+    /// Not the key.
+    public var description: String { "an API key" }
+
+    /// The bytes as one number in the 62 letters and digits, so that a double click takes a whole
+    /// key. Always 43 characters, the least that hold 256 bits.
+    private static func base62(_ bytes: [UInt8]) -> String {
+        let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+        var number = bytes
+        var digits: [UInt8] = []
+        for _ in 0..<43 {
+            var remainder = 0
+            for index in number.indices {
+                let value = remainder << 8 | Int(number[index])
+                number[index] = UInt8(value / letters.count)
+                remainder = value % letters.count
+            }
+            digits.append(letters[remainder])
+        }
+        return String(decoding: digits.reversed(), as: UTF8.self)
+    }
+}

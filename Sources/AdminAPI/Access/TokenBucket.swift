@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// How many requests a caller may make: so many a second in the long run, and so many at once.
+public struct RequestRate: Hashable, Sendable {
+    /// The rates that can be set, in requests a second.
+    public static let perSecondRange = 1...100_000
+    /// The bursts that can be set, in requests.
+    public static let burstRange = 1...1_000_000
+
+    /// Requests a second.
+    public let perSecond: Int
+    /// Requests at once, after a pause.
+    public let burst: Int
+
+    /// A rate; the burst is two seconds' worth unless it is given. Throws
+    /// ``WakeModel/InvalidField`` for what is out of range.
+    public init(perSecond: Int, burst: Int? = nil) throws(InvalidField) {
+        guard Self.perSecondRange.contains(perSecond) else {
+            throw InvalidField(
+                field: "requests-per-second",
+                problem: "is not from 1 to \(Self.perSecondRange.upperBound)",
+                remedy: "Leave it out for the usual rate.")
+        }
+        let burst = burst ?? 2 * perSecond
+        guard Self.burstRange.contains(burst) else {
+            throw InvalidField(
+                field: "burst", problem: "is not from 1 to \(Self.burstRange.upperBound)",
+                remedy: "Leave it out for two seconds' worth.")
+        }
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+
+    private init(usualPerSecond: Int) {
+        perSecond = usualPerSecond
+        burst = 2 * usualPerSecond
+    }
+
+    /// What a key has that does not say: more than one machine's gateway takes as single requests
+    /// from one caller, so that it stops runaway loops and nothing else.
+    public static let usual = RequestRate(usualPerSecond: 10_000)
+}
+
+/// A bucket that fills at a rate up to its burst; each request takes one token.
+///
+/// A pure value: time is an argument, in nanoseconds on a clock that does not go back. Tokens are
+/// counted in nanoseconds too, so that no rate loses fractions.
+struct TokenBucket {
+    private static let second: UInt64 = 1_000_000_000
+
+    private let rate: RequestRate
+    /// How much is missing from a full bucket, in tokens times a second's nanoseconds.
+    private var missing: UInt64 = 0
+    private var lastTime: UInt64
+
+    /// A full bucket.
+    init(_ rate: RequestRate, at now: UInt64) {
+        self.rate = rate
+        lastTime = now
+    }
+
+    /// Takes a token. Returns `nil` when there was one, else in how many whole seconds, rounded up,
+    /// there will be one.
+    mutating func take(at now: UInt64) -> Int? {
+        let elapsed = now > lastTime ? now - lastTime : 0
+        lastTime = max(now, lastTime)
+        let perSecond = UInt64(rate.perSecond)
+        let (filled, overflows) = elapsed.multipliedReportingOverflow(by: perSecond)
+        missing = overflows || filled >= missing ? 0 : missing - filled
+        let room = UInt64(rate.burst) * Self.second
+        guard missing + Self.second <= room else {
+            let lacking = missing + Self.second - room
+            let unit = perSecond * Self.second
+            return Int((lacking + unit - 1) / unit)
+        }
+        missing += Self.second
+        return nil
+    }
+}

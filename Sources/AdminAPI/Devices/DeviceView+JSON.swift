@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeBudget
+import WakeModel
+
+extension DeviceView {
+    /// One lane of a device: its ledger as data and in words, what waits, and what came last.
+    var json: JSONValue {
+        .object([
+            ("app", .string(lane.app.bundleID.value)),
+            ("environment", .string(lane.app.environment.rawValue)),
+            ("kind", .string(lane.kind.rawValue)),
+            ("device", .string(deviceToken.description)),
+            ("registered_at", registeredAt.map { .string($0.description) }),
+            ("dead_since", deadSince.map { .string($0.description) }),
+            ("last_receipt_at", lastReceiptAt.map { .string($0.description) }),
+            ("app_confirms_launches", .boolean(topicConfirmsLaunches)),
+            ("next_send", .string(explanation.nextSend.description)),
+            ("budget", explanation.json),
+            ("explanation", .array(explanation.sentences.map { .string($0) })),
+            ("pending", pending?.json),
+            ("recent", .array(recent.map(\.json))),
+        ])
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .required("app", .string("The bundle id.")),
+            .required("environment", .words(of: APNsEnvironment.self)),
+            .required("kind", .words(of: WakeKind.self)),
+            .required("device", .string("A digest of the device token.")),
+            .optional("registered_at", .instant("When the app last said that the token is good.")),
+            .optional("dead_since", .instant("Since when APNs holds the token for dead.")),
+            .optional("last_receipt_at", .instant()),
+            .required("app_confirms_launches", .boolean("Whether the app ever sent a receipt.")),
+            .required("next_send", .instant("From when on the next wake may go.")),
+            .required("budget", .named(.budget)),
+            .required("explanation", .array(of: .string(), "The budget in words.")),
+            .optional("pending", .named(.wake)),
+            .required("recent", .array(of: .named(.wake), "The newest first.")),
+        ])
+    }
+}
+
+extension Explanation {
+    fileprivate var json: JSONValue {
+        .object([
+            ("hourly", hourly.json), ("daily", daily?.json),
+            ("spacing_seconds", spacingSeconds.map { .integer(Int64($0)) }),
+            ("unconfirmed_sends", .integer(Int64(unconfirmedSends))),
+            ("in_flight", .integer(Int64(inFlight))),
+            (
+                "rules",
+                .array(
+                    rules.map { rule in
+                        .object([
+                            ("hold", .string(HoldWord.word(for: rule.hold))),
+                            ("until", .string(rule.until.description)),
+                            ("sentence", .string(rule.sentence)),
+                        ])
+                    })
+            ),
+        ])
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        let window = Schema.object([
+            .required("used", .count()), .required("limit", .count()),
+            .required("left", .count()),
+            .optional("opens", .instant("When there is room again.")),
+        ])
+        return .object([
+            .required("hourly", window), .optional("daily", window),
+            .optional("spacing_seconds", .count()),
+            .required("unconfirmed_sends", .count()), .required("in_flight", .count()),
+            .required(
+                "rules",
+                .array(
+                    of: .object([
+                        .required("hold", .words(HoldWord.all)),
+                        .required("until", .instant()), .required("sentence", .string()),
+                    ]), "What keeps the next wake back.")),
+        ])
+    }
+}
+
+extension Explanation.Window {
+    fileprivate var json: JSONValue {
+        .object([
+            ("used", .integer(Int64(used))), ("limit", .integer(Int64(limit))),
+            ("left", .integer(Int64(left))), ("opens", opens.map { .string($0.description) }),
+        ])
+    }
+}

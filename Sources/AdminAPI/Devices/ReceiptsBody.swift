@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeModel
+
+/// The body of `POST /v1/receipts`: one receipt, or `{"receipts": […]}`.
+struct ReceiptsBody {
+    /// The most receipts of a request.
+    static let maximumCount = 1_000
+
+    let receipts: [Receipt]
+
+    /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
+    init(_ text: [UInt8]) throws(Problem) {
+        let members = try Members(parsing: text)
+        guard let list = members.raw("receipts") else {
+            receipts = [try Self.receipt(members)]
+            return
+        }
+        do throws(InvalidField) {
+            try members.check(names: ["receipts"])
+        } catch {
+            throw Problem(error)
+        }
+        let items: [ArraySlice<UInt8>]
+        do throws(JSONFault) {
+            items = try JSONItems(array: Array(list), limit: Self.maximumCount).items
+        } catch {
+            throw Problem(.malformedBody, "receipts: \(error.problem).")
+        }
+        var receipts: [Receipt] = []
+        for item in items { receipts.append(try Self.receipt(Members(parsing: Array(item)))) }
+        self.receipts = receipts
+    }
+
+    private static func receipt(_ members: Members) throws(Problem) -> Receipt {
+        do throws(InvalidField) {
+            try members.check(names: ["id", "apns_id", "launched_at", "synced"])
+            // A wake's id is its apns-id, so that the app can say what it has got.
+            let name = members.has("id") ? "id" : "apns_id"
+            return Receipt(
+                id: try WakeID(members.requiredString(name)),
+                launchedAt: try members.instant("launched_at"),
+                hasSynced: try members.boolean("synced") ?? false)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        let id = Schema.string(format: "uuid")
+        let members: [Schema.Member] = [
+            .optional("id", id), .optional("apns_id", id),
+            .optional("launched_at", .instant("When the app was launched; now by default.")),
+            .optional("synced", .boolean("Whether the app finished what the wake was for.")),
+        ]
+        return .object(
+            members + [
+                .optional(
+                    "receipts", .array(of: .object(members), count: 0...maximumCount))
+            ], "One receipt with id or apns_id; or receipts alone.")
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// The body of `POST /v1/devices/{token}/registered`: the app got this token from iOS just now.
+struct RegistrationBody {
+    let app: String
+    let environment: APNsEnvironment?
+    let kind: WakeKind
+    let at: WallInstant?
+
+    /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
+    init(_ text: [UInt8]) throws(Problem) {
+        let members = try Members(parsing: text)
+        do throws(InvalidField) {
+            try members.check(names: ["app", "environment", "kind", "at"])
+            app = try members.requiredString("app")
+            environment = try members.choice("environment")
+            kind = try members.choice("kind") ?? .background
+            at = try members.instant("at")
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .required("app", .string("The bundle id.")),
+            .optional("environment", .words(of: APNsEnvironment.self)),
+            .optional("kind", .words(of: WakeKind.self, "background by default.")),
+            .optional("at", .instant("When the app got it; now by default.")),
+        ])
+    }
+}

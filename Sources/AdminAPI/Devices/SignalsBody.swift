@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+import WakeModel
+
+/// The body of `PUT /v1/devices/{token}/signals`: what an app knows of its device (reference §6.2).
+struct SignalsBody {
+    let signals: [DeviceSignal]
+    let app: String?
+    let environment: APNsEnvironment?
+
+    /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
+    init(_ text: [UInt8]) throws(Problem) {
+        let members = try Members(parsing: text)
+        do throws(InvalidField) {
+            try members.check(names: [
+                "app", "environment", "at", "low_power_mode", "battery_percent", "charging",
+                "background_app_refresh", "force_quit", "foreground",
+            ])
+            app = try members.string("app")
+            environment = try members.choice("environment")
+            // The report counts from when it comes in; its time is checked and not used.
+            _ = try members.instant("at")
+            signals = try Self.signals(members)
+            guard !signals.isEmpty else {
+                throw InvalidField(
+                    field: "signals", problem: "is empty",
+                    remedy: "Report at least one of low_power_mode, battery_percent, "
+                        + "background_app_refresh, force_quit and foreground.")
+            }
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private static func signals(_ members: Members) throws(InvalidField) -> [DeviceSignal] {
+        var signals: [DeviceSignal] = []
+        if let isOn = try members.boolean("low_power_mode") { signals.append(.lowPowerMode(isOn)) }
+        let isCharging = try members.boolean("charging")
+        if let percent = try members.integer("battery_percent", in: 0...100) {
+            signals.append(.battery(percent: Int(percent), isCharging: isCharging ?? false))
+        } else if isCharging != nil {
+            throw InvalidField(
+                field: "charging", problem: "stands there without battery_percent",
+                remedy: "Report both.")
+        }
+        if let isAvailable = try members.boolean("background_app_refresh") {
+            signals.append(.backgroundAppRefresh(isAvailable))
+        }
+        if try members.boolean("force_quit") == true { signals.append(.forceQuit) }
+        // Last: it ends what the others hold back.
+        if try members.boolean("foreground") == true { signals.append(.foreground) }
+        return signals
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object(
+            [
+                .optional("app", .string("The bundle id; without it, every app of the token.")),
+                .optional("environment", .words(of: APNsEnvironment.self)),
+                .optional("at", .instant("When it was so.")),
+                .optional("low_power_mode", .boolean()),
+                .optional("battery_percent", .integer(in: 0...100)),
+                .optional("charging", .boolean("Goes with battery_percent.")),
+                .optional(
+                    "background_app_refresh", .boolean("Whether iOS lets the app refresh.")),
+                .optional("force_quit", .boolean("The user removed the app from the switcher.")),
+                .optional("foreground", .boolean("The app came to the foreground just now.")),
+            ], "At least one signal must be there.")
+    }
+}

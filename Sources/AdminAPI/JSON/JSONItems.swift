@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The values of a batch, each with its very bytes: the elements of a JSON array, or the lines of
+/// NDJSON. A value is not looked into here, so that one bad item does not fail the others.
+struct JSONItems {
+    private(set) var items: [ArraySlice<UInt8>] = []
+
+    /// Reads a text that must be one array of at most `limit` elements.
+    init(array text: [UInt8], limit: Int) throws(JSONFault) {
+        var reader = JSONReader(text: text)
+        reader.skipSpace()
+        try reader.expect(UInt8(ascii: "["), "The body is not a JSON array")
+        reader.skipSpace()
+        if !reader.take(UInt8(ascii: "]")) {
+            repeat {
+                reader.skipSpace()
+                guard items.count < limit else {
+                    throw reader.fault("There are more than \(limit) items")
+                }
+                items.append(try reader.value())
+                reader.skipSpace()
+            } while reader.take(UInt8(ascii: ","))
+            try reader.expect(UInt8(ascii: "]"), "A comma or a closing bracket is missing")
+        }
+        reader.skipSpace()
+        guard reader.isAtEnd else { throw reader.fault("Something follows the array") }
+    }
+
+    /// Splits a text into lines, of which empty ones do not count; at most `limit`.
+    init(lines text: [UInt8], limit: Int) throws(JSONFault) {
+        for line in text.split(separator: UInt8(ascii: "\n")) {
+            let isBlank = line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }
+            guard !isBlank else { continue }
+            guard items.count < limit else {
+                throw JSONFault(
+                    offset: line.startIndex, problem: "There are more than \(limit) items")
+            }
+            items.append(line)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// A JSON text to be written. Members keep their order, so that answers are stable to the byte;
+/// members without a value are left out.
+indirect enum JSONValue: Sendable {
+    case string(String)
+    case integer(Int64)
+    /// A number with a fraction, which must be finite.
+    case number(Double)
+    case boolean(Bool)
+    case null
+    /// JSON text as it stands.
+    case raw([UInt8])
+    case array([JSONValue])
+    case object([(String, JSONValue?)])
+
+    /// The text in UTF-8, without white space.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
+        append(to: &bytes)
+        return bytes
+    }
+
+    private func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .string(let text): Self.append(text, to: &bytes)
+        case .integer(let number): bytes.append(contentsOf: String(number).utf8)
+        case .number(let number): bytes.append(contentsOf: "\(number)".utf8)
+        case .raw(let text): bytes.append(contentsOf: text)
+        case .null: bytes.append(contentsOf: "null".utf8)
+        case .boolean(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
+        case .array(let elements):
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                element.append(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let members):
+            bytes.append(UInt8(ascii: "{"))
+            var isFirst = true
+            for (name, value) in members {
+                guard let value else { continue }
+                if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                isFirst = false
+                Self.append(name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                value.append(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        let digits = Array("0123456789abcdef".utf8)
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0..<0x20:
+                bytes.append(contentsOf: "\\u00".utf8)
+                bytes.append(digits[Int(byte >> 4)])
+                bytes.append(digits[Int(byte & 0xf)])
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
+
+extension JSONValue {
+    /// The media type of all answers but problems.
+    static let mediaType = "application/json"
+
+    /// The text as an answer.
+    func response(
+        status: HTTPResponse.Status, mediaType: String = Self.mediaType,
+        headers: HTTPFields = HTTPFields()
+    ) -> Response {
+        var headers = headers
+        headers[.contentType] = mediaType
+        return Response(
+            status: status, headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// The members of a body by name, each asked for by the type it must have.
+struct Members {
+    private let values: [String: ArraySlice<UInt8>]
+
+    init(_ members: JSONMembers) {
+        values = Dictionary(uniqueKeysWithValues: members.members.map { ($0.name, $0.value) })
+    }
+
+    /// Reads a body that must be one object. Throws ``Problem`` with `malformed-body`.
+    init(parsing text: [UInt8]) throws(Problem) {
+        do throws(JSONFault) {
+            self.init(try JSONMembers(text))
+        } catch {
+            throw Problem(.malformedBody, "\(error.problem), at byte \(error.offset).")
+        }
+    }
+
+    /// Whether the member is there.
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The bytes of a member as they stand; `nil` when it is missing.
+    func raw(_ name: String) -> ArraySlice<UInt8>? { values[name] }
+
+    /// Refuses a member that is not among `names`: it is most likely misspelt.
+    func check(names: Set<String>) throws(InvalidField) {
+        guard let unknown = values.keys.sorted().first(where: { !names.contains($0) }) else {
+            return
+        }
+        throw InvalidField(
+            field: Self.shown(unknown), problem: "is not a member of this request",
+            remedy: "Use \(names.sorted().joined(separator: ", ")).")
+    }
+
+    /// The bytes of a member that must be there.
+    func required(_ name: String) throws(InvalidField) -> ArraySlice<UInt8> {
+        guard let value = values[name] else {
+            throw InvalidField(field: name, problem: "is missing", remedy: "Add it to the body.")
+        }
+        return value
+    }
+
+    /// A string, or `nil` when the member is missing.
+    func string(_ name: String) throws(InvalidField) -> String? {
+        guard let value = values[name] else { return nil }
+        guard let text = JSONText.decode(value) else {
+            throw InvalidField(
+                field: name, problem: "is not a JSON string", remedy: "Put it into quotes.")
+        }
+        return text
+    }
+
+    /// A string that must be there.
+    func requiredString(_ name: String) throws(InvalidField) -> String {
+        _ = try required(name)
+        return try string(name) ?? ""
+    }
+
+    /// A whole number, or `nil` when the member is missing.
+    func integer(_ name: String) throws(InvalidField) -> Int64? {
+        guard let value = values[name] else { return nil }
+        guard let number = Int64(String(decoding: value, as: UTF8.self)), value.first != 0x2b else {
+            throw InvalidField(
+                field: name, problem: "is not a whole number", remedy: "Write digits only.")
+        }
+        return number
+    }
+
+    /// A whole number within a range, or `nil` when the member is missing.
+    func integer(
+        _ name: String, in range: ClosedRange<Int64>
+    ) throws(InvalidField) -> Int64? {
+        guard let number = try integer(name) else { return nil }
+        guard range.contains(number) else {
+            throw InvalidField(
+                field: name, problem: "is not from \(range.lowerBound) to \(range.upperBound)",
+                remedy: "Give a number in that range.")
+        }
+        return number
+    }
+
+    /// `true` or `false`, or `nil` when the member is missing.
+    func boolean(_ name: String) throws(InvalidField) -> Bool? {
+        guard let value = values[name] else { return nil }
+        switch String(decoding: value, as: UTF8.self) {
+        case "true": return true
+        case "false": return false
+        default:
+            throw InvalidField(
+                field: name, problem: "is neither true nor false",
+                remedy: "Write true or false, without quotes.")
+        }
+    }
+
+    /// A point of time of RFC 3339, or `nil` when the member is missing.
+    func instant(_ name: String) throws(InvalidField) -> WallInstant? {
+        guard let text = try string(name) else { return nil }
+        return try WallInstant(rfc3339: text, field: name)
+    }
+
+    /// One of a few words, or `nil` when the member is missing.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ type: Choice.Type = Choice.self
+    ) throws(InvalidField) -> Choice? {
+        guard let word = try string(name) else { return nil }
+        guard let choice = Choice(rawValue: word) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: " or ")
+            throw InvalidField(
+                field: name, problem: "has a value that is not known", remedy: "Use \(words).")
+        }
+        return choice
+    }
+
+    /// One of a few words, which must be there.
+    func requiredChoice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String
+    ) throws(InvalidField) -> Choice {
+        guard let choice: Choice = try choice(name) else {
+            _ = try required(name)
+            preconditionFailure("A member that is there has a value.")
+        }
+        return choice
+    }
+
+    /// A name as an answer may repeat it: bounded and without control characters.
+    private static func shown(_ name: String) -> String {
+        String(String.UnicodeScalarView(name.unicodeScalars.filter { $0.value >= 0x20 }.prefix(40)))
+    }
+}

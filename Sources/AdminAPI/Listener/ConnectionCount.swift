@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// How many connections are open. May be used from any thread.
+final class ConnectionCount: Sendable {
+    private let count = Atomic<Int>(0)
+
+    /// The present number.
+    var value: Int { count.load(ordering: .relaxed) }
+
+    func opened() { count.wrappingAdd(1, ordering: .relaxed) }
+    func closed() { count.wrappingSubtract(1, ordering: .relaxed) }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the API listens.
+public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
+    /// A host name or address, and a port; 0 lets the system choose one.
+    case tcp(host: String, port: Int)
+    /// A Unix domain socket.
+    case unixSocket(path: String)
+
+    /// `host:port`, or the socket's path.
+    public var description: String {
+        switch self {
+        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unixSocket(let path): path
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOSSL
+
+/// HTTP/1.1 on a connection, behind TLS where there is a certificate.
+///
+/// Hummingbird's own TLS channel keeps one context for good; this one asks for the present one at
+/// each connection, so that a renewed certificate needs no restart.
+struct ListenerChannel: ServerChildChannel {
+    typealias Value = HTTP1Channel.Value
+
+    let base: HTTP1Channel
+    let tls: ListenerTLS?
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        guard let context = tls?.current else {
+            return base.setup(channel: channel, logger: logger)
+        }
+        let added = channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+        }
+        return added.flatMap { base.setup(channel: channel, logger: logger) }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await base.handle(value: value, logger: logger)
+    }
+}

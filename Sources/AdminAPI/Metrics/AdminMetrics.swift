@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CoreMetrics
+import HTTPTypes
+import Synchronization
+
+/// What the API counts of itself. Timers are kept by route and kind of status, so that counting a
+/// request looks nothing up by text.
+final class AdminMetrics: Sendable {
+    private struct Key: Hashable {
+        let route: String
+        let method: String
+        let status: Int
+    }
+
+    let registry: MetricsRegistry
+    private let timers = Mutex<[Key: CoreMetrics.Timer]>([:])
+
+    init(_ registry: MetricsRegistry) { self.registry = registry }
+
+    /// A request was answered. Routes are patterns, methods those of HTTP, so that the number of
+    /// series is bounded.
+    func answered(
+        _ route: String?, _ method: HTTPRequest.Method, _ status: Int, _ duration: Duration
+    ) {
+        let isNothing = route == nil || route == "NotFound"
+        let key = Key(
+            route: isNothing ? "none" : route ?? "none",
+            method: isNothing ? "any" : method.rawValue, status: status / 100)
+        let timer = timers.withLock { timers in
+            if let timer = timers[key] { return timer }
+            let timer = CoreMetrics.Timer(
+                label: Metric.requestLatency.rawValue,
+                dimensions: [
+                    ("route", key.route), ("method", key.method), ("status", "\(key.status)xx"),
+                ], factory: registry)
+            timers[key] = timer
+            return timer
+        }
+        let parts = duration.components
+        timer.recordNanoseconds(
+            parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000)
+    }
+
+    /// Sets a gauge.
+    func set(_ metric: Metric, _ value: Double, _ labels: [(String, String)] = []) {
+        Gauge(label: metric.rawValue, dimensions: labels, factory: registry).record(value)
+    }
+}

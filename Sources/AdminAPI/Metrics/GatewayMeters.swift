@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CoreMetrics
+public import Gateway
+import Synchronization
+public import WakeModel
+
+/// Counts for `/metrics` what a gateway tells of itself.
+///
+/// Handlers are looked up once for each set of labels and then kept, so that counting a batch costs
+/// a look-up in a small table. May be used from any thread.
+public final class GatewayMeters: GatewayMetrics {
+    private struct Key: Hashable {
+        let metric: Metric
+        let labels: [String]
+    }
+
+    private struct Handlers {
+        var counters: [Key: Counter] = [:]
+        var timers: [Key: CoreMetrics.Timer] = [:]
+    }
+
+    private let registry: MetricsRegistry
+    private let handlers = Mutex(Handlers())
+    private let commitRows: Recorder
+
+    /// Meters that count in this registry.
+    public init(_ registry: MetricsRegistry) {
+        self.registry = registry
+        commitRows = Recorder(
+            label: Metric.commitRows.rawValue, dimensions: [], aggregate: true, factory: registry)
+    }
+
+    /// Wakes were accepted, with this decision; merged ones have a counter of their own.
+    public func accepted(_ count: Int, kind: WakeKind, decision: String) {
+        add(count, .accepted, [("kind", kind.rawValue)])
+        add(count, .decisions, [("decision", decision), ("kind", kind.rawValue)])
+        if decision == "coalesced" { add(count, .coalesced, [("kind", kind.rawValue)]) }
+        if decision == "deferred" { deferred(count) }
+    }
+
+    /// Wakes have ended.
+    public func ended(_ count: Int, kind: WakeKind, state: WakeState, reason: String?) {
+        add(
+            count, .ended,
+            [("state", state.rawValue), ("reason", reason ?? ""), ("kind", kind.rawValue)])
+    }
+
+    /// Requests were refused.
+    public func refused(_ count: Int, why: String) { add(count, .refused, [("reason", why)]) }
+
+    /// APNs answered.
+    public func answered(afterMilliseconds milliseconds: Int64, kind: WakeKind) {
+        record(max(0, milliseconds) * 1_000_000, .apnsLatency, [("kind", kind.rawValue)])
+    }
+
+    /// Wakes were handed to the transport. The lag is that of the latest of them, recorded once.
+    public func dispatched(_ count: Int, kind: WakeKind, lagMilliseconds: Int64) {
+        record(max(0, lagMilliseconds) * 1_000_000, .dueLag, [("kind", kind.rawValue)])
+    }
+
+    /// The budget made wakes wait.
+    public func deferred(_ count: Int) { add(count, .budgetDeferrals, []) }
+
+    /// The store wrote a transaction.
+    public func committed(_ count: Int, verb: String, microseconds: Int64) {
+        record(microseconds * 1_000, .commitTime, [("verb", verb)])
+        commitRows.record(count)
+    }
+
+    private func add(_ count: Int, _ metric: Metric, _ labels: [(String, String)]) {
+        let key = Key(metric: metric, labels: labels.map(\.1))
+        let counter = handlers.withLock { handlers in
+            if let counter = handlers.counters[key] { return counter }
+            let counter = Counter(
+                label: metric.rawValue, dimensions: labels, factory: registry)
+            handlers.counters[key] = counter
+            return counter
+        }
+        counter.increment(by: count)
+    }
+
+    private func record(_ nanoseconds: Int64, _ metric: Metric, _ labels: [(String, String)]) {
+        let key = Key(metric: metric, labels: labels.map(\.1))
+        let timer = handlers.withLock { handlers in
+            if let timer = handlers.timers[key] { return timer }
+            let timer = CoreMetrics.Timer(
+                label: metric.rawValue, dimensions: labels, factory: registry)
+            handlers.timers[key] = timer
+            return timer
+        }
+        timer.recordNanoseconds(nanoseconds)
+    }
+}

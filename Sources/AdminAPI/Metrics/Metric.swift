@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every metric that Rouse counts, with its help text: the table behind `/metrics`.
+///
+/// Labels are bounded by construction: kinds, decisions, states, and reasons of Apple's table;
+/// never a device, a wake or an app that somebody only named.
+enum Metric: String, CaseIterable, Sendable {
+    case accepted = "rouse_wakes_accepted_total"
+    case decisions = "rouse_decisions_total"
+    case ended = "rouse_wakes_ended_total"
+    case refused = "rouse_requests_refused_total"
+    case budgetDeferrals = "rouse_budget_deferrals_total"
+    case coalesced = "rouse_wakes_coalesced_total"
+    case queueDepth = "rouse_queue_depth"
+    case queueAge = "rouse_queue_oldest_due_age_seconds"
+    case inFlight = "rouse_wakes_in_flight"
+    case intakeQueue = "rouse_intake_queue_depth"
+    case webhooks = "rouse_webhook_deliveries_total"
+    case dueLag = "rouse_due_lag_seconds"
+    case requestLatency = "rouse_http_request_seconds"
+    case apnsLatency = "rouse_apns_request_seconds"
+    case httpConnections = "rouse_http_connections"
+    case eventStreams = "rouse_event_streams"
+    case apnsConnections = "rouse_apns_connections"
+    case apnsStreams = "rouse_apns_streams"
+    case providerTokenAge = "rouse_provider_token_age_seconds"
+    case commitTime = "rouse_store_commit_seconds"
+    case commitRows = "rouse_store_commit_rows"
+    case ready = "rouse_ready"
+    case circuitOpen = "rouse_app_circuit_open"
+    case droppedSeries = "rouse_metrics_dropped_series_total"
+
+    /// How Prometheus reads it.
+    enum Kind: String {
+        case counter
+        case gauge
+        case histogram
+    }
+
+    var kind: Kind {
+        switch self {
+        case .dueLag, .requestLatency, .apnsLatency, .commitTime, .commitRows: .histogram
+        case .accepted, .decisions, .ended, .refused, .budgetDeferrals, .coalesced,
+            .webhooks, .droppedSeries:
+            .counter
+        default: .gauge
+        }
+    }
+
+    /// What it means, in one line.
+    var help: String {
+        switch self {
+        case .accepted: "Wakes that were accepted and are on disk."
+        case .decisions: "What the budget decided of accepted wakes."
+        case .ended: "Wakes that ended, by state and by Apple's reason."
+        case .refused: "Requests for wakes that were not accepted."
+        case .budgetDeferrals: "Wakes that the budget made wait."
+        case .coalesced: "Wakes that were merged into one that waited."
+        case .queueDepth: "Wakes that wait for their time or for room."
+        case .queueAge: "How long the longest due wake has waited for room."
+        case .inFlight: "Wakes that are claimed and not yet settled."
+        case .intakeQueue: "Requests that wait to be written."
+        case .webhooks: "Webhook events, by what became of their delivery."
+        case .dueLag: "Time from a wake's due time until it was handed to the transport."
+        case .requestLatency: "Time to answer a request, by route."
+        case .apnsLatency: "Time from claiming a wake until APNs answered."
+        case .httpConnections: "Connections of callers that are open."
+        case .eventStreams: "Event streams that are open."
+        case .apnsConnections: "Connections to APNs that are open."
+        case .apnsStreams: "Requests to APNs that are under way."
+        case .providerTokenAge: "Age of the provider token in use."
+        case .commitTime: "Time of one transaction of the store."
+        case .commitRows: "Rows written by one transaction of the store."
+        case .circuitOpen: "1 when an app is held back because APNs refuses what it sends."
+        case .ready: "1 when the gateway is ready, as /readyz tells."
+        case .droppedSeries: "Series that were not kept because there were too many."
+        }
+    }
+
+    /// The upper bounds of a histogram's buckets: seconds, or rows.
+    var bounds: [Double] {
+        switch self {
+        case .commitRows: [1, 4, 16, 64, 256, 1_024, 4_096]
+        default:
+            [
+                0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+                30, 60,
+            ]
+        }
+    }
+}

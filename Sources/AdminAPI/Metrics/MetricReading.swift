@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A gauge that is read when somebody asks for the metrics: what only those know who put the
+/// gateway together.
+public struct MetricReading: Sendable {
+    /// What can be read so.
+    public enum Gauge: Sendable {
+        /// Connections to APNs that are open.
+        case apnsConnections
+        /// Requests to APNs that are under way.
+        case apnsStreams
+        /// Age of the provider token that the next push carries, in seconds.
+        case providerTokenAge
+    }
+
+    /// What was read.
+    public let gauge: Gauge
+    /// What tells it apart; a bounded number of values, such as one for each configured key.
+    public let labels: [(String, String)]
+    /// The value.
+    public let value: Double
+
+    /// Spells out one reading.
+    public init(_ gauge: Gauge, _ labels: [(String, String)], _ value: Double) {
+        self.gauge = gauge
+        self.labels = labels
+        self.value = value
+    }
+
+    /// Its name.
+    var metric: Metric {
+        switch gauge {
+        case .apnsConnections: .apnsConnections
+        case .apnsStreams: .apnsStreams
+        case .providerTokenAge: .providerTokenAge
+        }
+    }
+}

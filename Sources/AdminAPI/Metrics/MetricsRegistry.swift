@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import CoreMetrics
+import Synchronization
+
+/// Keeps counters, gauges and histograms for `/metrics`: a small back end of swift-metrics.
+///
+/// It is handed to those who count as their factory, so that a program that embeds the gateway can
+/// bootstrap swift-metrics as it likes. Labels of unknown names are kept too, up to a limit.
+/// May be used from any thread.
+public final class MetricsRegistry: MetricsFactory {
+    /// The most series in all; one more is counted as dropped and kept nowhere.
+    static let maximumSeriesCount = 2_000
+
+    /// A name and its labels.
+    struct Key: Hashable {
+        let name: String
+        /// In the order in which they were given.
+        let labels: [Label]
+    }
+
+    /// One label.
+    struct Label: Hashable {
+        let name: String
+        let value: String
+    }
+
+    private struct State {
+        var counters: [Key: CounterSeries] = [:]
+        var gauges: [Key: GaugeSeries] = [:]
+        var histograms: [Key: HistogramSeries] = [:]
+        var droppedCount = 0
+
+        var count: Int { counters.count + gauges.count + histograms.count }
+    }
+
+    private let state = Mutex(State())
+
+    /// An empty registry.
+    public init() {}
+
+    // MARK: For swift-metrics
+
+    /// A counter; see `MetricsFactory`.
+    public func makeCounter(
+        label: String, dimensions: [(String, String)]
+    ) -> any CounterHandler {
+        let key = Key(label, dimensions)
+        return state.withLock { state in
+            state.counters[key]
+                ?? Self.keep(CounterSeries(), &state) { $0.counters[key] = $1 }
+        }
+    }
+
+    /// A gauge, or a histogram where values are aggregated; see `MetricsFactory`.
+    public func makeRecorder(
+        label: String, dimensions: [(String, String)], aggregate: Bool
+    ) -> any RecorderHandler {
+        aggregate ? histogram(Key(label, dimensions)) : gauge(Key(label, dimensions))
+    }
+
+    /// A gauge that also counts up and down; see `MetricsFactory`.
+    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        gauge(Key(label, dimensions))
+    }
+
+    /// A histogram of seconds; see `MetricsFactory`.
+    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        histogram(Key(label, dimensions))
+    }
+
+    /// Does nothing: series live as long as the registry.
+    public func destroyCounter(_ handler: any CounterHandler) {}
+    /// Does nothing: series live as long as the registry.
+    public func destroyRecorder(_ handler: any RecorderHandler) {}
+    /// Does nothing: series live as long as the registry.
+    public func destroyMeter(_ handler: any MeterHandler) {}
+    /// Does nothing: series live as long as the registry.
+    public func destroyTimer(_ handler: any TimerHandler) {}
+
+    private func gauge(_ key: Key) -> GaugeSeries {
+        state.withLock { state in
+            state.gauges[key] ?? Self.keep(GaugeSeries(), &state) { $0.gauges[key] = $1 }
+        }
+    }
+
+    private func histogram(_ key: Key) -> HistogramSeries {
+        let bounds = (Metric(rawValue: key.name) ?? .requestLatency).bounds
+        return state.withLock { state in
+            state.histograms[key]
+                ?? Self.keep(HistogramSeries(bounds: bounds), &state) { $0.histograms[key] = $1 }
+        }
+    }
+
+    /// Keeps a new series if there is room; without room it is used and never shown.
+    private static func keep<Series>(
+        _ series: Series, _ state: inout State, _ insert: (inout State, Series) -> Void
+    ) -> Series {
+        if state.count < maximumSeriesCount {
+            insert(&state, series)
+        } else {
+            state.droppedCount += 1
+        }
+        return series
+    }
+
+    // MARK: For the page
+
+    /// What a series holds at present.
+    enum Sample {
+        case number(Double)
+        case histogram(HistogramSeries.Snapshot)
+    }
+
+    /// All series by name, both in the order of the alphabet.
+    func snapshot() -> [(name: String, kind: Metric.Kind, series: [(Key, Sample)])] {
+        let (counters, gauges, histograms, dropped) = state.withLock {
+            ($0.counters, $0.gauges, $0.histograms, $0.droppedCount)
+        }
+        var byName: [String: (kind: Metric.Kind, series: [(Key, Sample)])] = [:]
+        func add(_ key: Key, _ kind: Metric.Kind, _ sample: Sample) {
+            byName[key.name, default: (kind, [])].series.append((key, sample))
+        }
+        for (key, series) in counters { add(key, .counter, .number(Double(series.value))) }
+        for (key, series) in gauges { add(key, .gauge, .number(series.value)) }
+        for (key, series) in histograms { add(key, .histogram, .histogram(series.snapshot)) }
+        add(Key(Metric.droppedSeries.rawValue, []), .counter, .number(Double(dropped)))
+        return byName.sorted { $0.key < $1.key }.map { name, entry in
+            let series = entry.series.sorted {
+                $0.0.labels.lexicographicallyPrecedes($1.0.labels) {
+                    ($0.name, $0.value) < ($1.name, $1.value)
+                }
+            }
+            return (name, entry.kind, series)
+        }
+    }
+}
+
+extension MetricsRegistry.Key {
+    fileprivate init(_ name: String, _ dimensions: [(String, String)]) {
+        self.init(
+            name: name,
+            labels: dimensions.map { MetricsRegistry.Label(name: $0.0, value: $0.1) })
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import PayloadRules
+import WakeBudget
+import WakeModel
+
+/// The schemas that have a name in the OpenAPI document.
+enum Component: String, CaseIterable {
+    case problem = "Problem"
+    case diagnostic = "Diagnostic"
+    case health = "Health"
+    case readiness = "Readiness"
+    case validationRequest = "ValidationRequest"
+    case validationReport = "ValidationReport"
+    case wakeRequest = "WakeRequest"
+    case acceptedWake = "AcceptedWake"
+    case batchAnswer = "BatchAnswer"
+    case decision = "Decision"
+    case wake = "Wake"
+    case wakePage = "WakePage"
+    case outcome = "Outcome"
+    case attempt = "Attempt"
+    case device = "Device"
+    case deviceLane = "DeviceLane"
+    case budget = "Budget"
+    case signals = "Signals"
+    case registration = "Registration"
+    case deviceAnswer = "DeviceAnswer"
+    case receipts = "Receipts"
+    case receiptAnswers = "ReceiptAnswers"
+    case feedbackEntry = "FeedbackEntry"
+    case feedbackPage = "FeedbackPage"
+    case app = "App"
+    case appList = "AppList"
+    case lane = "Lane"
+    case stats = "Stats"
+
+    var schema: Schema {
+        switch self {
+        case .problem: Self.problemSchema
+        case .diagnostic: Self.diagnosticSchema
+        case .health: .object([.required("status", .words(["alive"]))])
+        case .readiness: Self.readinessSchema
+        case .validationRequest: ValidateRoutes.requestSchema
+        case .validationReport: ValidateRoutes.reportSchema
+        case .wakeRequest: WakeBody.schema
+        case .acceptedWake: AcceptedWake.schema
+        case .batchAnswer: Batch.schema
+        case .decision: WakeDecision.schema
+        case .wake: WakeRecord.schema
+        case .wakePage:
+            .object([
+                .required("wakes", .array(of: .named(.wake))),
+                .optional("next", .string("The cursor of the next page.", format: "uuid")),
+            ])
+        case .outcome: WakeEnd.schema
+        case .attempt: AttemptRecord.schema
+        case .device: .object([.required("lanes", .array(of: .named(.deviceLane)))])
+        case .deviceLane: DeviceView.schema
+        case .budget: Explanation.schema
+        case .signals: SignalsBody.schema
+        case .registration: RegistrationBody.schema
+        case .deviceAnswer:
+            .object([
+                .required(
+                    "ended", .array(of: .string(format: "uuid"), "Wakes that ended because of it."))
+            ])
+        case .receipts: ReceiptsBody.schema
+        case .receiptAnswers: ReceiptRoutes.answerSchema
+        case .feedbackEntry: FeedbackEntry.schema
+        case .feedbackPage:
+            .object([
+                .required("entries", .array(of: .named(.feedbackEntry))),
+                .required("cursor", .count("Where to go on.")),
+            ])
+        case .app: AppStatus.schema
+        case .appList: .object([.required("apps", .array(of: .named(.app)))])
+        case .lane: LaneStatus.schema
+        case .stats: GatewayStats.schema
+        }
+    }
+
+    private static var readinessSchema: Schema {
+        .object([
+            .required("status", .words(["ready", "not-ready"])),
+            .required("reasons", .array(of: .string(), "What stands in the way, in sentences.")),
+        ])
+    }
+
+    private static var problemSchema: Schema {
+        .object([
+            .required("type", .words(ProblemCode.allCases.map(\.type))),
+            .required("title", .string("The problem in a few words.")),
+            .required("status", .integer("The HTTP status.", in: 400...599)),
+            .required("code", .words(of: ProblemCode.self, "Never changes its meaning.")),
+            .required("detail", .string("This occurrence, in words.")),
+            .optional("diagnostics", .array(of: .named(.diagnostic), "The rules' findings.")),
+        ])
+    }
+
+    private static var diagnosticSchema: Schema {
+        .object([
+            .required("rule", .string("The rule, as `rouse rules` tells it.", example: "BG001")),
+            .required("severity", .words(of: Severity.self)),
+            .required("message", .string("What is wrong.")),
+            .required("fix", .string("What to do.")),
+            .optional("header", .string("The header that it is about.")),
+            .required("pointer", .string("A JSON pointer into the payload (RFC 6901).")),
+            .required("line", .integer("From 1, in the payload.", in: 0...Int64.max)),
+            .required("column", .integer("From 1, in characters.", in: 0...Int64.max)),
+            .required("offset", .count("From 0, in bytes.")),
+        ])
+    }
+}

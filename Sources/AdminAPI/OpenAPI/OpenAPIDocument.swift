@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+
+/// Writes the OpenAPI 3.1 document from the table of routes.
+struct OpenAPIDocument {
+    /// The version of the API, as in its paths; it changes when a client would have to.
+    static let apiVersion = "1.0.0"
+
+    let routes: [Route]
+
+    /// The document.
+    var json: JSONValue {
+        .object([
+            ("openapi", .string("3.1.0")),
+            ("info", info),
+            ("paths", .object(paths)),
+            (
+                "components",
+                .object([
+                    (
+                        "schemas",
+                        .object(Component.allCases.map { ($0.rawValue, $0.schema.json) })
+                    ),
+                    ("securitySchemes", securitySchemes),
+                ])
+            ),
+        ])
+    }
+
+    private var info: JSONValue {
+        let codes = ProblemCode.allCases.map { code in
+            "- `\(code.rawValue)` (\(code.status)): \(code.meaning)"
+        }
+        return .object([
+            ("title", .string("Rouse")),
+            ("version", .string(Self.apiVersion)),
+            (
+                "description",
+                .string(
+                    "Wakes iOS apps: silent and VoIP pushes over APNs.\n\nEvery error is a problem "
+                        + "document (RFC 9457) with a stable `code`:\n\n"
+                        + codes.joined(separator: "\n"))
+            ),
+            (
+                "license",
+                .object([("name", .string("Apache-2.0")), ("identifier", .string("Apache-2.0"))])
+            ),
+        ])
+    }
+
+    private var securitySchemes: JSONValue {
+        .object([
+            (
+                "key",
+                .object([
+                    ("type", .string("http")), ("scheme", .string("bearer")),
+                    (
+                        "description",
+                        .string(
+                            "An API key, made by `rouse keys create`. Scopes: "
+                                + Scope.allCases.map(\.rawValue).joined(separator: ", ")
+                                + "; admin includes the others.")
+                    ),
+                ])
+            )
+        ])
+    }
+
+    /// Routes of one path stand together, in the order of the table.
+    private var paths: [(String, JSONValue?)] {
+        var order: [String] = []
+        var operations: [String: [(String, JSONValue?)]] = [:]
+        for route in routes {
+            if operations[route.path] == nil { order.append(route.path) }
+            operations[route.path, default: []].append(
+                (route.method.rawValue.lowercased(), operation(route)))
+        }
+        return order.map { ($0, .object(operations[$0] ?? [])) }
+    }
+
+    private func operation(_ route: Route) -> JSONValue {
+        let operation = route.operation
+        var description = operation.description
+        var security: [JSONValue] = []
+        if case .scope(let scope) = route.access {
+            description += (description.isEmpty ? "" : "\n\n") + "Scope: `\(scope.rawValue)`."
+            security = [.object([("key", .array([]))])]
+        }
+        return .object([
+            ("operationId", .string(operation.id)),
+            ("summary", .string(operation.summary)),
+            ("description", description.isEmpty ? nil : .string(description)),
+            (
+                "parameters",
+                operation.parameters.isEmpty
+                    ? nil : .array(operation.parameters.map(parameter))
+            ),
+            ("requestBody", operation.body.map(body)),
+            ("responses", .object(responses(route))),
+            ("security", .array(security)),
+        ])
+    }
+
+    private func parameter(_ parameter: Operation.Parameter) -> JSONValue {
+        .object([
+            ("name", .string(parameter.name)),
+            ("in", .string(parameter.place.rawValue)),
+            ("required", .boolean(parameter.place == .path || parameter.isRequired)),
+            ("description", .string(parameter.description)),
+            ("schema", parameter.schema.json),
+        ])
+    }
+
+    private func body(_ body: Operation.Body) -> JSONValue {
+        .object([
+            ("required", .boolean(body.isRequired)),
+            ("description", .string("Up to \(body.limit) bytes.")),
+            ("content", .object(body.contents.map { ($0.mediaType, content($0.schema)) })),
+        ])
+    }
+
+    private func content(_ schema: Schema) -> JSONValue { .object([("schema", schema.json)]) }
+
+    /// Answers by status; the problems of one status share an entry that lists their codes.
+    private func responses(_ route: Route) -> [(String, JSONValue?)] {
+        var entries: [(Int, JSONValue)] = route.operation.answers.map { answer in
+            (
+                answer.status,
+                .object([
+                    ("description", .string(answer.description)),
+                    (
+                        "content",
+                        answer.schema.map { .object([(answer.mediaType, content($0))]) }
+                    ),
+                ])
+            )
+        }
+        let byStatus = Dictionary(grouping: route.problems, by: \.status)
+        for (status, codes) in byStatus where !entries.contains(where: { $0.0 == status }) {
+            entries.append((status, problems(codes.sorted { $0.rawValue < $1.rawValue })))
+        }
+        return entries.sorted { $0.0 < $1.0 }.map { ("\($0.0)", $0.1) }
+    }
+
+    private func problems(_ codes: [ProblemCode]) -> JSONValue {
+        var headers: [(String, JSONValue?)] = []
+        func header(_ name: String, _ description: String, _ schema: Schema, if holds: Bool) {
+            guard holds else { return }
+            headers.append(
+                (
+                    name,
+                    .object([
+                        ("description", .string(description)), ("schema", schema.json),
+                    ])
+                ))
+        }
+        header(
+            "Retry-After", "Seconds to wait.", .count(),
+            if: codes.contains { [.overloaded, .rateLimited, .unavailable].contains($0) })
+        header(
+            "WWW-Authenticate", "How to authenticate.", .string(),
+            if: codes.contains { [.unauthorized, .forbidden].contains($0) })
+        return .object([
+            (
+                "description",
+                .string(codes.map { "`\($0.rawValue)`: \($0.meaning)" }.joined(separator: " "))
+            ),
+            ("headers", headers.isEmpty ? nil : .object(headers)),
+            (
+                "content",
+                .object([(Problem.mediaType, content(.named(.problem)))])
+            ),
+        ])
+    }
+}
+
+/// `GET /openapi.json`.
+struct OpenAPIRoute {
+    /// All other routes.
+    let documented: [Route]
+
+    var route: Route {
+        let bare = Route(.get, "/openapi.json", .open, operation) { _, _ in
+            throw Problem(.internalError, "This route stands for its documentation.")
+        }
+        // Written once; it has some 50 KB.
+        let document = OpenAPIDocument(routes: documented + [bare]).json.bytes
+        return Route(.get, "/openapi.json", .open, operation) { _, _ in
+            JSONValue.raw(document).response(status: .ok)
+        }
+    }
+
+    private var operation: Operation {
+        Operation(
+            id: "getOpenAPI", summary: "This document",
+            answers: [Operation.Answer(200, "OpenAPI 3.1.", .anyObject())])
+    }
+}

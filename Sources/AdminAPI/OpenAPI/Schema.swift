@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JSON Schema (draft 2020-12, as OpenAPI 3.1 has it), written with few words.
+struct Schema: Sendable {
+    /// A member of an object.
+    struct Member: Sendable {
+        let name: String
+        let schema: Schema
+        let isRequired: Bool
+    }
+
+    let json: JSONValue
+
+    /// A text; `pattern` is a regular expression of ECMA-262.
+    static func string(
+        _ description: String? = nil, format: String? = nil, pattern: String? = nil,
+        length: ClosedRange<Int>? = nil, example: String? = nil
+    ) -> Schema {
+        make(
+            "string", description,
+            [
+                ("format", format.map { .string($0) }),
+                ("pattern", pattern.map { .string($0) }),
+                ("minLength", length.map { .integer(Int64($0.lowerBound)) }),
+                ("maxLength", length.map { .integer(Int64($0.upperBound)) }),
+                ("examples", example.map { .array([.string($0)]) }),
+            ])
+    }
+
+    /// One of a few words.
+    static func words(_ words: [String], _ description: String? = nil) -> Schema {
+        make("string", description, [("enum", .array(words.map { .string($0) }))])
+    }
+
+    /// One of the words of an enumeration.
+    static func words<Word: RawRepresentable<String> & CaseIterable>(
+        of type: Word.Type, _ description: String? = nil
+    ) -> Schema {
+        words(type.allCases.map(\.rawValue), description)
+    }
+
+    /// A whole number.
+    static func integer(
+        _ description: String? = nil, in range: ClosedRange<Int64>? = nil
+    ) -> Schema {
+        make(
+            "integer", description,
+            [
+                ("minimum", range.map { .integer($0.lowerBound) }),
+                ("maximum", range.map { .integer($0.upperBound) }),
+            ])
+    }
+
+    /// A whole number that counts something.
+    static func count(_ description: String? = nil) -> Schema {
+        make("integer", description, [("minimum", .integer(0))])
+    }
+
+    /// A number with a fraction.
+    static func number(_ description: String? = nil) -> Schema { make("number", description, []) }
+
+    static func boolean(_ description: String? = nil) -> Schema {
+        make("boolean", description, [])
+    }
+
+    /// A point of time of RFC 3339, in UTC with milliseconds.
+    static func instant(_ description: String? = nil) -> Schema {
+        string(description, format: "date-time", example: "2026-11-21T09:34:00.000Z")
+    }
+
+    static func array(
+        of element: Schema, _ description: String? = nil, count: ClosedRange<Int>? = nil
+    ) -> Schema {
+        make(
+            "array", description,
+            [
+                ("items", element.json),
+                ("minItems", count.map { .integer(Int64($0.lowerBound)) }),
+                ("maxItems", count.map { .integer(Int64($0.upperBound)) }),
+            ])
+    }
+
+    /// An object with these members and no others.
+    static func object(_ members: [Member], _ description: String? = nil) -> Schema {
+        let required = members.filter(\.isRequired)
+        return make(
+            "object", description,
+            [
+                ("properties", .object(members.map { ($0.name, $0.schema.json) })),
+                (
+                    "required",
+                    required.isEmpty ? nil : .array(required.map { .string($0.name) })
+                ),
+                ("additionalProperties", .boolean(false)),
+            ])
+    }
+
+    /// An object with any members.
+    static func anyObject(_ description: String? = nil) -> Schema {
+        make("object", description, [])
+    }
+
+    /// An object whose members all look alike.
+    static func map(of value: Schema, _ description: String? = nil) -> Schema {
+        make("object", description, [("additionalProperties", value.json)])
+    }
+
+    /// What is meant to be like the schema, and is taken whatever it is.
+    static func meant(_ schema: Schema, _ description: String) -> Schema {
+        Schema(
+            json: .object([
+                ("description", .string(description)),
+                ("anyOf", .array([schema.json, .object([])])),
+            ]))
+    }
+
+    /// A schema that has a name of its own.
+    static func named(_ component: Component) -> Schema {
+        Schema(json: .object([("$ref", .string("#/components/schemas/\(component.rawValue)"))]))
+    }
+
+    private static func make(
+        _ type: String, _ description: String?, _ members: [(String, JSONValue?)]
+    ) -> Schema {
+        Schema(
+            json: .object(
+                [("type", .string(type)), ("description", description.map { .string($0) })]
+                    + members))
+    }
+}
+
+extension Schema.Member {
+    static func required(_ name: String, _ schema: Schema) -> Schema.Member {
+        Schema.Member(name: name, schema: schema, isRequired: true)
+    }
+
+    static func optional(_ name: String, _ schema: Schema) -> Schema.Member {
+        Schema.Member(name: name, schema: schema, isRequired: false)
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import PayloadRules
+import WakeModel
+
+/// One problem document (RFC 9457), thrown by routes and written by ``ProblemMiddleware``.
+struct Problem: Error {
+    /// The media type of problem documents.
+    static let mediaType = "application/problem+json"
+    /// How long a caller is asked to wait when the store cannot be written, in seconds.
+    static let unavailablePauseSeconds = 5
+
+    let code: ProblemCode
+    /// This occurrence, in words without secrets.
+    var detail: String
+    /// The findings of the rules.
+    var diagnostics: [Diagnostic] = []
+    /// Header fields that belong to the answer.
+    var headers = HTTPFields()
+
+    init(_ code: ProblemCode, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    /// A value that cannot be what its field needs.
+    init(_ error: InvalidField) { self.init(.invalidField, error.description) }
+
+    /// The same, to be tried again after so many seconds.
+    func retrying(afterSeconds seconds: Int) -> Problem {
+        var problem = self
+        problem.headers[.retryAfter] = String(seconds)
+        return problem
+    }
+
+    /// The document.
+    var document: JSONValue {
+        .object([
+            ("type", .string(code.type)),
+            ("title", .string(code.title)),
+            ("status", .integer(Int64(code.status))),
+            ("code", .string(code.rawValue)),
+            ("detail", .string(detail)),
+            ("diagnostics", diagnostics.isEmpty ? nil : .array(diagnostics.map(\.json))),
+        ])
+    }
+
+    /// The document as an answer.
+    var response: Response {
+        document.response(
+            status: HTTPResponse.Status(code: code.status), mediaType: Self.mediaType,
+            headers: headers)
+    }
+}
+
+extension Diagnostic {
+    /// The finding as it stands in answers.
+    var json: JSONValue {
+        .object([
+            ("rule", .string(rule.rawValue)),
+            ("severity", .string(severity.rawValue)),
+            ("message", .string(message)),
+            ("fix", .string(fix)),
+            ("header", header.map { .string($0) }),
+            ("pointer", .string(pointer)),
+            ("line", .integer(Int64(line))),
+            ("column", .integer(Int64(column))),
+            ("offset", .integer(Int64(offset))),
+        ])
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+
+/// Every way in which the API says no: the one table of codes. A code never changes its meaning.
+///
+/// The OpenAPI document at `/openapi.json` lists the same table, made from this one.
+public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
+    /// The bytes on the connection are not HTTP, or have a field that HTTP does not allow.
+    case malformedRequest = "malformed-request"
+    /// The body is not JSON of the expected form: not an object, too deep, or with a member
+    /// twice.
+    case malformedBody = "malformed-body"
+    /// A member of the body, a header, a path or query parameter has a value that cannot be.
+    case invalidField = "invalid-field"
+    /// The rules found errors: APNs or iOS would not honour the push.
+    case invalidWake = "invalid-wake"
+    /// No such app is configured, or not in this environment.
+    case unknownApp = "unknown-app"
+    /// The app is configured for both environments and the request names none.
+    case ambiguousEnvironment = "ambiguous-environment"
+    /// No valid API key was shown.
+    case unauthorized
+    /// The API key lacks the scope that the route asks for.
+    case forbidden
+    /// There is no such resource, or no longer.
+    case notFound = "not-found"
+    /// The method does not fit the resource; `Allow` names those that do.
+    case methodNotAllowed = "method-not-allowed"
+    /// The head or the body of the request did not arrive in its time.
+    case requestTimeout = "request-timeout"
+    /// The idempotency key was used with another body.
+    case idempotencyConflict = "idempotency-conflict"
+    /// The wake has ended, or is on its way to APNs.
+    case notCancellable = "not-cancellable"
+    /// The body has more bytes, or a batch more items, than are read.
+    case bodyTooLarge = "body-too-large"
+    /// The body is not of a media type that the route reads.
+    case unsupportedMediaType = "unsupported-media-type"
+    /// The API key has used up its rate; `Retry-After` says when there is room.
+    case rateLimited = "rate-limited"
+    /// Too many requests wait; what was accepted is kept. `Retry-After` says when to come back.
+    case overloaded
+    /// The header fields of the request are too large or too many.
+    case headersTooLarge = "headers-too-large"
+    /// The gateway has a fault. The log has more under the request's id.
+    case internalError = "internal-error"
+    /// The gateway or its store cannot take requests at present.
+    case unavailable
+
+    /// The HTTP status.
+    public var status: Int {
+        switch self {
+        case .malformedRequest, .malformedBody, .invalidField, .invalidWake, .unknownApp,
+            .ambiguousEnvironment:
+            400
+        case .unauthorized: 401
+        case .forbidden: 403
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .requestTimeout: 408
+        case .idempotencyConflict, .notCancellable: 409
+        case .bodyTooLarge: 413
+        case .unsupportedMediaType: 415
+        case .rateLimited, .overloaded: 429
+        case .headersTooLarge: 431
+        case .internalError: 500
+        case .unavailable: 503
+        }
+    }
+
+    /// The problem in a few words, the same for every occurrence.
+    public var title: String {
+        switch self {
+        case .malformedRequest: "The request is not HTTP/1.1"
+        case .malformedBody: "The body is not JSON of the expected form"
+        case .invalidField: "A value cannot be what its field needs"
+        case .invalidWake: "APNs or iOS would not honour this push"
+        case .unknownApp: "The app is not configured"
+        case .ambiguousEnvironment: "The app has two environments"
+        case .unauthorized: "A valid API key is needed"
+        case .forbidden: "The API key may not do this"
+        case .notFound: "There is no such resource"
+        case .methodNotAllowed: "The method does not fit the resource"
+        case .requestTimeout: "The request did not arrive in time"
+        case .idempotencyConflict: "The idempotency key was used for another request"
+        case .notCancellable: "The wake can no longer be cancelled"
+        case .bodyTooLarge: "The body is too large"
+        case .unsupportedMediaType: "The body has another media type"
+        case .rateLimited: "The API key makes too many requests"
+        case .overloaded: "Too many requests wait"
+        case .headersTooLarge: "The header fields are too large"
+        case .internalError: "The gateway has a fault"
+        case .unavailable: "The gateway cannot take requests at present"
+        }
+    }
+
+    /// What the code means, as a sentence for the documentation.
+    public var meaning: String {
+        switch self {
+        case .malformedRequest:
+            "The bytes on the connection are not HTTP, or have a field that HTTP does not "
+                + "allow."
+        case .malformedBody:
+            "The body is not JSON of the expected form: not an object, too deep, or with a "
+                + "member twice."
+        case .invalidField:
+            "A member of the body, a header, a path or query parameter has a value that "
+                + "cannot be."
+        case .invalidWake: "The rules found errors: APNs or iOS would not honour the push."
+        case .unknownApp: "No such app is configured, or not in this environment."
+        case .ambiguousEnvironment:
+            "The app is configured for both environments and the request names none."
+        case .unauthorized: "No valid API key was shown."
+        case .forbidden: "The API key lacks the scope that the route asks for."
+        case .notFound: "There is no such resource, or no longer."
+        case .methodNotAllowed: "The method does not fit the resource; `Allow` names those that do."
+        case .requestTimeout: "The head or the body of the request did not arrive in its time."
+        case .idempotencyConflict: "The idempotency key was used with another body."
+        case .notCancellable: "The wake has ended, or is on its way to APNs."
+        case .bodyTooLarge: "The body has more bytes, or a batch more items, than are read."
+        case .unsupportedMediaType: "The body is not of a media type that the route reads."
+        case .rateLimited:
+            "The API key has used up its rate; `Retry-After` says when there is room."
+        case .overloaded:
+            "Too many requests wait; what was accepted is kept. `Retry-After` says when to "
+                + "come back."
+        case .headersTooLarge: "The header fields of the request are too large or too many."
+        case .internalError: "The gateway has a fault. The log has more under the request's id."
+        case .unavailable: "The gateway or its store cannot take requests at present."
+        }
+    }
+
+    /// The problem's `type`: a name, not a page.
+    public var type: String { "urn:rouse:problem:\(rawValue)" }
+}

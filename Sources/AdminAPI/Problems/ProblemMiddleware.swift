@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+/// Turns every error into a problem document, counts every request, and writes one log line for
+/// each.
+///
+/// A line names the route's pattern, never the path, because a path may hold a device token.
+/// Answers below 400 are logged at debug: at thousands a second, a line each is a cost.
+struct ProblemMiddleware: RouterMiddleware {
+    typealias Context = AdminRequestContext
+
+    private static let requestID = HTTPField.Name("x-request-id")
+
+    let table: RouteTable
+    let metrics: AdminMetrics
+
+    func handle(
+        _ request: Request, context: AdminRequestContext,
+        next: (Request, AdminRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        var response: Response
+        var code: ProblemCode?
+        do {
+            response = try await next(request, context)
+        } catch {
+            let problem = problem(for: error, request, context)
+            code = problem.code
+            response = problem.response
+            if request.method == .head { response = response.createHeadResponse() }
+        }
+        if let name = Self.requestID, let id = context.logger[metadataKey: "hb.request.id"] {
+            response.headers[name] = "\(id)"
+        }
+        // An answer may hold a device's state or a wake's; no cache between is to keep it.
+        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+        let duration = start.duration(to: .now)
+        metrics.answered(context.endpointPath, request.method, response.status.code, duration)
+        log(request, response, code, duration, context)
+        return response
+    }
+
+    private func problem(
+        for error: any Error, _ request: Request, _ context: AdminRequestContext
+    ) -> Problem {
+        if let problem = error as? Problem { return problem }
+        if let error = error as? any HTTPResponseError {
+            switch error.status.code {
+            case 404: return nothingHere(request)
+            case 413: return Problem(.bodyTooLarge, "The body is larger than this API reads.")
+            case 400..<500: return Problem(.malformedRequest, "The request cannot be understood.")
+            default: break
+            }
+        }
+        // The error's own text may quote the request, so only its type is told.
+        context.logger.warning("a request failed", metadata: ["error": "\(type(of: error))"])
+        return Problem(.internalError, "The log has more under this request's id.")
+    }
+
+    /// A path that does not exist, or one that does not take the method (RFC 9110 §15.5.6).
+    private func nothingHere(_ request: Request) -> Problem {
+        let methods = table.methods(for: request.uri.path)
+        guard !methods.isEmpty, !methods.contains(request.method.rawValue) else {
+            return Problem(.notFound, "There is nothing at this path.")
+        }
+        let list = methods.joined(separator: ", ")
+        var problem = Problem(.methodNotAllowed, "This path takes \(list).")
+        problem.headers[.allow] = list
+        return problem
+    }
+
+    private func log(
+        _ request: Request, _ response: Response, _ code: ProblemCode?, _ duration: Duration,
+        _ context: AdminRequestContext
+    ) {
+        let milliseconds = duration / .milliseconds(1)
+        context.logger.log(
+            level: response.status.code < 400 ? .debug : .info, "request",
+            metadata: [
+                "method": "\(request.method.rawValue)",
+                "route": "\(context.endpointPath ?? "none")",
+                "status": "\(response.status.code)",
+                "code": "\(code?.rawValue ?? "none")",
+                "caller": "\(context.callerName)",
+                "milliseconds": "\((milliseconds * 1000).rounded() / 1000)",
+            ])
+    }
+}

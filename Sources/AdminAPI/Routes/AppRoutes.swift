@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import HTTPTypes
+import Hummingbird
+import WakeModel
+
+/// The apps and their circuits, and the gateway's books.
+struct AppRoutes {
+    let services: Services
+
+    private var gateway: Gateway { services.gateway }
+
+    var routes: [Route] { [list, pause, resume, stats] }
+
+    private var list: Route {
+        Route(
+            .get, "/v1/apps", .scope(.read),
+            Operation(
+                id: "listApps", summary: "The apps, and whether they are sent for",
+                answers: [Operation.Answer(200, "All apps.", .named(.appList))])
+        ) { _, _ in
+            JSONValue.object([("apps", .array(gateway.apps.map(\.json)))]).response(status: .ok)
+        }
+    }
+
+    private static let problems: [ProblemCode] = [.unknownApp, .ambiguousEnvironment, .unavailable]
+
+    private var pause: Route {
+        Route(
+            .post, "/v1/apps/{topic}/pause", .scope(.admin),
+            Operation(
+                id: "pauseApp", summary: "Stop sending for an app",
+                description: "Wakes are still taken, and wait. It stays so across restarts.",
+                parameters: [
+                    .topic, .environmentOfQuery,
+                    Operation.Parameter(
+                        name: "reason", place: .query, schema: .string(length: 1...200),
+                        description: "Why, for those who read it."),
+                ],
+                answers: [Operation.Answer(200, "It is paused.", .named(.app))],
+                problems: Self.problems)
+        ) { request, context in
+            let query = Query(request)
+            let app = try app(query, context)
+            let reason = query.string("reason").map { String($0.prefix(200)) }
+            let isKnown = try await asking { () async throws(StoreFailure) in
+                try await gateway.pause(app, reason: reason)
+            }
+            guard isKnown else { throw Problem.unknownApp }
+            services.audit.note("app paused", by: context.callerName, to: app.description)
+            return try answer(app)
+        }
+    }
+
+    private var resume: Route {
+        Route(
+            .post, "/v1/apps/{topic}/resume", .scope(.admin),
+            Operation(
+                id: "resumeApp", summary: "Send for an app again",
+                description: "Also closes a circuit that a refused key or topic has opened.",
+                parameters: [.topic, .environmentOfQuery],
+                answers: [Operation.Answer(200, "It is sent for.", .named(.app))],
+                problems: Self.problems)
+        ) { request, context in
+            let app = try app(Query(request), context)
+            let isKnown = try await asking { () async throws(StoreFailure) in
+                try await gateway.resume(app)
+            }
+            guard isKnown else { throw Problem.unknownApp }
+            services.audit.note("app resumed", by: context.callerName, to: app.description)
+            return try answer(app)
+        }
+    }
+
+    private func app(
+        _ query: Query, _ context: AdminRequestContext
+    ) throws(Problem) -> AppIdentity {
+        try services.app(
+            named: context.parameters.get("topic") ?? "", try query.choice("environment"))
+    }
+
+    private func answer(_ app: AppIdentity) throws(Problem) -> Response {
+        guard let status = gateway.apps.first(where: { $0.app == app }) else {
+            throw Problem.unknownApp
+        }
+        return status.json.response(status: .ok)
+    }
+
+    private var stats: Route {
+        Route(
+            .get, "/v1/stats", .scope(.read),
+            Operation(
+                id: "getStats", summary: "The books: how many wakes are where",
+                answers: [Operation.Answer(200, "The present numbers.", .named(.stats))],
+                problems: [.unavailable])
+        ) { _, _ in
+            let stats = try await asking { () async throws(StoreFailure) in
+                try await gateway.stats()
+            }
+            return stats.json(services).response(status: .ok)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeModel
+
+extension AppStatus {
+    /// The app with its lanes and what keeps them from sending.
+    var json: JSONValue {
+        .object([
+            ("app", .string(app.bundleID.value)),
+            ("environment", .string(app.environment.rawValue)),
+            (
+                "paused",
+                pause.map { pause in
+                    .object([
+                        ("at", .string(pause.at.description)),
+                        ("reason", pause.reason.map { .string($0) }),
+                    ])
+                }
+            ),
+            ("lanes", .array(lanes.map(\.json))),
+        ])
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .required("app", .string("The bundle id.")),
+            .required("environment", .words(of: APNsEnvironment.self)),
+            .optional(
+                "paused",
+                .object(
+                    [.required("at", .instant()), .optional("reason", .string())],
+                    "Since when somebody paused it.")),
+            .required("lanes", .array(of: .named(.lane))),
+        ])
+    }
+}
+
+extension LaneStatus {
+    fileprivate var json: JSONValue {
+        var members: [(String, JSONValue?)] = [("kind", .string(kind.rawValue))]
+        switch circuit {
+        case .closed:
+            members.append(("circuit", .string("closed")))
+        case .open(let reason, let since, let probeAt):
+            members.append(("circuit", .string("open")))
+            members.append(("reason", .string(reason)))
+            members.append(("since", .string(since.description)))
+            members.append(("probe_at", .string(probeAt.description)))
+        case .probing(let reason, let since):
+            members.append(("circuit", .string("probing")))
+            members.append(("reason", .string(reason)))
+            members.append(("since", .string(since.description)))
+        }
+        members.append(("confirms_launches", .boolean(confirmsLaunches)))
+        return .object(members)
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .required("kind", .words(of: WakeKind.self)),
+            .required(
+                "circuit",
+                .words(
+                    ["closed", "open", "probing"],
+                    "open: APNs refuses whatever is sent, so nothing is; probing: one is tried.")),
+            .optional("reason", .string("What APNs refuses.")),
+            .optional("since", .instant()), .optional("probe_at", .instant()),
+            .required("confirms_launches", .boolean()),
+        ])
+    }
+}
+
+extension GatewayStats {
+    /// The numbers, with the API's own.
+    func json(_ services: Services) -> JSONValue {
+        .object([
+            ("accepted", .integer(Int64(accepted))), ("unended", .integer(Int64(unended))),
+            ("in_flight", .integer(Int64(inFlight))),
+            ("intake_queue", .integer(Int64(intakeQueue))),
+            (
+                "by_state",
+                .object(
+                    WakeState.allCases.map { state in
+                        (state.rawValue, .integer(Int64(byState[state] ?? 0)))
+                    })
+            ),
+            (
+                "oldest_due_milliseconds",
+                .object(
+                    WakeKind.allCases.map { kind in
+                        (kind.rawValue, .integer(oldestDueMilliseconds[kind] ?? 0))
+                    })
+            ),
+            ("connections", .integer(Int64(services.connections.value))),
+            ("event_streams", .integer(Int64(services.streams.value))),
+        ])
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .required("accepted", .count("Wakes accepted since the store began.")),
+            .required("unended", .count("Wakes that wait or are in hand.")),
+            .required("in_flight", .count("Wakes that are with the transport.")),
+            .required("intake_queue", .count("Requests that wait to be written.")),
+            .required(
+                "by_state",
+                .object(WakeState.allCases.map { .required($0.rawValue, .count()) })),
+            .required(
+                "oldest_due_milliseconds",
+                .object(
+                    WakeKind.allCases.map { .required($0.rawValue, .count()) },
+                    "How long the longest due wake is due already.")),
+            .required("connections", .count("Connections to this API.")),
+            .required("event_streams", .count()),
+        ])
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import HTTPTypes
+import Hummingbird
+import WakeModel
+
+/// `POST /v1/wakes/batch`: many wakes in one request.
+struct BatchRoutes {
+    /// The media type of a batch with a line for each item.
+    static let linesMediaType = "application/x-ndjson"
+
+    let services: Services
+
+    private var configuration: AdminConfiguration { services.configuration }
+
+    var routes: [Route] { [create] }
+
+    private var create: Route {
+        let items = Schema.array(
+            of: .meant(
+                .named(.wakeRequest), "A wake; what is none gets its problem in its place."),
+            "Up to \(configuration.batchItemCount) wakes.",
+            count: 1...configuration.batchItemCount)
+        return Route(
+            .post, "/v1/wakes/batch", .scope(.wake),
+            Operation(
+                id: "createWakes", summary: "Ask for many wakes",
+                description: "Each item is taken or refused by itself; the answers are in the "
+                    + "order of the items. When nothing was kept because the gateway has too much "
+                    + "to do, or its store fails, the whole batch gets that problem. With an "
+                    + "Idempotency-Key, each item is recognised by its place and its bytes.",
+                parameters: [
+                    WakeRoutes.idempotencyKey,
+                    Operation.Parameter(
+                        name: "spread", place: .query,
+                        schema: .integer(in: 0...WakeBody.maximumSpreadSeconds),
+                        description: "Spread the due times evenly over so many seconds."),
+                ],
+                body: Operation.Body(
+                    contents: [
+                        (JSONValue.mediaType, items),
+                        (
+                            Self.linesMediaType,
+                            .string("The same wakes, a line each, without line breaks in them.")
+                        ),
+                    ], isRequired: true, limit: configuration.batchByteCount),
+                answers: [Operation.Answer(200, "An answer for each item.", .named(.batchAnswer))],
+                problems: [.overloaded, .unavailable])
+        ) { request, context in try await post(request, context) }
+    }
+
+    private func post(
+        _ request: Request, _ context: AdminRequestContext
+    ) async throws -> Response {
+        let spread =
+            try Query(request).integer("spread", in: 0...Int(WakeBody.maximumSpreadSeconds)) ?? 0
+        let (text, mediaType) = try await request.readBody(
+            [JSONValue.mediaType, Self.linesMediaType], limit: configuration.batchByteCount,
+            context)
+        let items = try items(text, mediaType)
+        let now = services.gateway.now
+        let batch = try Batch(
+            items, request.headers, caller: context.callerName, now: now,
+            marksExpireAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
+        let answers = await services.gateway.accept(batch.inquiries, spreadSeconds: spread)
+        return try batch.answer(answers).response(status: .ok)
+    }
+
+    private func items(
+        _ text: [UInt8], _ mediaType: String
+    ) throws(Problem) -> [ArraySlice<UInt8>] {
+        let limit = configuration.batchItemCount
+        let items: [ArraySlice<UInt8>]
+        do throws(JSONFault) {
+            items =
+                mediaType == Self.linesMediaType
+                ? try JSONItems(lines: text, limit: limit).items
+                : try JSONItems(array: text, limit: limit).items
+        } catch {
+            throw Problem(.malformedBody, "\(error.problem), at byte \(error.offset).")
+        }
+        guard !items.isEmpty else { throw Problem(.malformedBody, "The batch is empty.") }
+        return items
+    }
+}
+
+/// The items of a batch: those that could be parsed, and what is wrong with the others.
+struct Batch {
+    /// What the gateway is asked, in order.
+    private(set) var inquiries: [Inquiry] = []
+    /// For each item the problem, or `nil` for one that is asked for.
+    private var problems: [Problem?] = []
+
+    init(
+        _ items: [ArraySlice<UInt8>], _ headers: HTTPFields, caller: String, now: WallInstant,
+        marksExpireAt: WallInstant
+    ) throws(Problem) {
+        inquiries.reserveCapacity(items.count)
+        problems.reserveCapacity(items.count)
+        for (index, item) in items.enumerated() {
+            let text = Array(item)
+            let mark = try IdempotencyMark.make(
+                headers, caller: caller, item: index, body: text, expiresAt: marksExpireAt)
+            do throws(Problem) {
+                inquiries.append(try WakeBody(text, now: now).inquiry(mark))
+                problems.append(nil)
+            } catch {
+                problems.append(error)
+            }
+        }
+    }
+
+    /// The answer for each item, in order. Throws what kept the gateway from taking any.
+    func answer(_ answers: [Acceptance]) throws(Problem) -> JSONValue {
+        var upcoming = answers.makeIterator()
+        var items: [JSONValue] = []
+        items.reserveCapacity(problems.count)
+        var acceptedCount = 0
+        var obstacle: Problem?
+        for problem in problems {
+            do throws(Problem) {
+                if let problem { throw problem }
+                guard let answer = upcoming.next() else {
+                    preconditionFailure("The gateway answers each inquiry.")
+                }
+                let accepted = try AcceptedWake(answer)
+                acceptedCount += 1
+                items.append(.object([("status", .integer(202)), ("wake", accepted.json)]))
+            } catch {
+                if error.code == .overloaded || error.code == .unavailable { obstacle = error }
+                items.append(
+                    .object([
+                        ("status", .integer(Int64(error.code.status))),
+                        ("problem", error.document),
+                    ]))
+            }
+        }
+        if acceptedCount == 0, let obstacle { throw obstacle }
+        return .object([
+            ("accepted", .integer(Int64(acceptedCount))),
+            ("refused", .integer(Int64(problems.count - acceptedCount))),
+            ("items", .array(items)),
+        ])
+    }
+
+    /// What the OpenAPI document says of an answer.
+    static var schema: Schema {
+        .object([
+            .required("accepted", .count()), .required("refused", .count()),
+            .required(
+                "items",
+                .array(
+                    of: .object([
+                        .required("status", .integer("202, or the problem's.", in: 202...599)),
+                        .optional("wake", .named(.acceptedWake)),
+                        .optional("problem", .named(.problem)),
+                    ]), "In the order of the request.")),
+        ])
+    }
+}

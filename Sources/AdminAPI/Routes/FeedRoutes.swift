@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import WakeModel
+
+/// `GET /v1/feedback` and `GET /v1/events`: what a backend follows.
+struct FeedRoutes {
+    let services: Services
+
+    private var configuration: AdminConfiguration { services.configuration }
+
+    var routes: [Route] { [feedback, events] }
+
+    // MARK: Feedback
+
+    private var feedback: Route {
+        Route(
+            .get, "/v1/feedback", .scope(.read),
+            Operation(
+                id: "getFeedback", summary: "Dead device tokens and wrong environments",
+                description: "A durable feed, the oldest first: remember the last `cursor` and ask "
+                    + "from there. It spells device tokens out, because they are what it is about.",
+                parameters: [
+                    Operation.Parameter(
+                        name: "after", place: .query, schema: .integer(in: 0...Int64.max),
+                        description: "The cursor of the page before; 0, the default, for all."),
+                    .limit(configuration.pageCount),
+                ],
+                answers: [Operation.Answer(200, "A page.", .named(.feedbackPage))],
+                problems: [.unavailable])
+        ) { request, _ in
+            let query = Query(request)
+            let after = Int64(try query.integer("after", in: 0...Int.max) ?? 0)
+            let limit = try query.limit(configuration)
+            let entries = try await asking { () async throws(StoreFailure) in
+                try await services.gateway.feedback(after: after, limit: limit)
+            }
+            return JSONValue.object([
+                ("entries", .array(entries.map(\.json))),
+                ("cursor", .integer(entries.last?.number ?? after)),
+            ]).response(status: .ok)
+        }
+    }
+
+    // MARK: Events
+
+    private var events: Route {
+        Route(
+            .get, "/v1/events", .scope(.read),
+            Operation(
+                id: "streamEvents", summary: "Outcomes as they happen, as server-sent events",
+                description: "Each event is named outcome; its data is an object like an entry of "
+                    + "a wake's history. A reader that is too slow misses the oldest, and is told "
+                    + "how many by an event named dropped. Nothing is kept: the durable feeds are "
+                    + "feedback and webhooks.",
+                answers: [
+                    Operation.Answer(
+                        200, "A stream that does not end.", .string(),
+                        mediaType: EventStream.mediaType)
+                ], problems: [.overloaded])
+        ) { _, _ in
+            guard let events = services.gateway.events() else {
+                throw Problem(.overloaded, "Too many event streams are open.")
+                    .retrying(afterSeconds: EventStream.retrySeconds)
+            }
+            return EventStream(
+                events: events, pulseSeconds: configuration.eventPulseSeconds,
+                streams: services.streams
+            )
+            .response
+        }
+    }
+}
+
+extension FeedbackEntry {
+    /// The entry, with the device token spelt out: the feed exists to have it removed elsewhere.
+    var json: JSONValue {
+        .object([
+            ("number", .integer(number)), ("kind", .string(kind.rawValue)),
+            ("app", .string(app.bundleID.value)),
+            ("environment", .string(app.environment.rawValue)),
+            ("wake_kind", .string(wakeKind.rawValue)),
+            ("device_token", .string(deviceToken.hex)), ("at", .string(at.description)),
+            ("token_dead_since", refusal.tokenDeadSince.map { .string($0.description) }),
+            ("status", .integer(Int64(refusal.status))),
+            ("reason", refusal.reason.map { .string($0.rawValue) }),
+            ("wake", .string(wake.description)),
+        ])
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .required("number", .count("Ascends.")),
+            .required("kind", .words(of: FeedbackKind.self)),
+            .required("app", .string("The bundle id.")),
+            .required("environment", .words(of: APNsEnvironment.self)),
+            .required("wake_kind", .words(of: WakeKind.self)),
+            .required("device_token", .string("In hexadecimal.")),
+            .required("at", .instant()),
+            .optional("token_dead_since", .instant("By APNs' account.")),
+            .required("status", .integer("The HTTP status of APNs' answer.", in: 100...599)),
+            .optional("reason", .string("Apple's reason, verbatim.")),
+            .required("wake", .string("The wake that found out.", format: "uuid")),
+        ])
+    }
+}
+
+extension OutcomeEvent {
+    /// The event's data.
+    var json: JSONValue {
+        .object([
+            ("sequence", .integer(Int64(clamping: sequence))),
+            ("id", .string(id.description)), ("app", .string(app.bundleID.value)),
+            ("environment", .string(app.environment.rawValue)),
+            ("kind", .string(kind.rawValue)), ("at", .string(at.description)),
+            ("outcome", end.json),
+        ])
+    }
+}

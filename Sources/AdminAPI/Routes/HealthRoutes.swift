@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import WakeModel
+
+/// `GET /healthz` and `GET /readyz`, open to everybody, and `GET /metrics`.
+struct HealthRoutes {
+    let services: Services
+
+    var routes: [Route] {
+        [
+            Route(
+                .get, "/healthz", .open,
+                Operation(
+                    id: "getHealth", summary: "Is the process alive?",
+                    answers: [Operation.Answer(200, "It is.", .named(.health))])
+            ) { _, _ in
+                JSONValue.object([("status", .string("alive"))]).response(status: .ok)
+            },
+            Route(
+                .get, "/readyz", .open,
+                Operation(
+                    id: "getReadiness", summary: "Can wakes be taken and sent?",
+                    description: "The reasons say in words what stands in the way.",
+                    answers: [
+                        Operation.Answer(200, "They can.", .named(.readiness)),
+                        Operation.Answer(503, "They cannot: see the reasons.", .named(.readiness)),
+                    ])
+            ) { _, _ in readiness() },
+            Route(
+                .get, "/metrics", .scope(.read),
+                Operation(
+                    id: "getMetrics", summary: "Metrics for Prometheus",
+                    answers: [
+                        Operation.Answer(
+                            200, "The text format 0.0.4.", .string(),
+                            mediaType: PrometheusText.mediaType)
+                    ])
+            ) { _, _ in await metrics() },
+        ]
+    }
+
+    private func readiness() -> Response {
+        let readiness = services.gateway.readiness
+        return JSONValue.object([
+            ("status", .string(readiness.isReady ? "ready" : "not-ready")),
+            ("reasons", .array(readiness.obstacles.map { .string($0) })),
+        ]).response(status: readiness.isReady ? .ok : .serviceUnavailable)
+    }
+
+    private func metrics() async -> Response {
+        let metrics = services.metrics
+        metrics.set(.ready, services.gateway.readiness.isReady ? 1 : 0)
+        metrics.set(.httpConnections, Double(services.connections.value))
+        metrics.set(.eventStreams, Double(services.streams.value))
+        for reading in services.readings() {
+            metrics.set(reading.metric, reading.value, reading.labels)
+        }
+        await setGatewayGauges()
+        var headers = HTTPFields()
+        headers[.contentType] = PrometheusText.mediaType
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody(
+                byteBuffer: ByteBuffer(string: PrometheusText.page(of: metrics.registry))))
+    }
+
+    /// Where the store does not answer, these keep what they had: readiness tells of it.
+    private func setGatewayGauges() async {
+        guard let stats = try? await services.gateway.stats() else { return }
+        let metrics = services.metrics
+        metrics.set(.queueDepth, Double(stats.unended))
+        metrics.set(.inFlight, Double(stats.inFlight))
+        metrics.set(.intakeQueue, Double(stats.intakeQueue))
+        for (kind, milliseconds) in stats.oldestDueMilliseconds {
+            metrics.set(.queueAge, Double(milliseconds) / 1000, [("kind", kind.rawValue)])
+        }
+        for app in services.gateway.apps {
+            for lane in app.lanes {
+                metrics.set(
+                    .circuitOpen, lane.circuit == .closed ? 0 : 1,
+                    [
+                        ("app", app.app.bundleID.value),
+                        ("environment", app.app.environment.rawValue),
+                        ("kind", lane.kind.rawValue),
+                    ])
+            }
+        }
+    }
+}

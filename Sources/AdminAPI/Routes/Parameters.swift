@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Hummingbird
+import WakeModel
+
+// Parameters that several routes have: what the document says of them, and how they are read.
+
+extension Operation {
+    static let deviceTokenSchema = Schema.string(
+        "In hexadecimal.", pattern: "^([0-9A-Fa-f]{2}){1,256}$")
+}
+
+extension Operation.Parameter {
+    static let wakeID = Operation.Parameter(
+        name: "id", place: .path, schema: .string(format: "uuid"),
+        description: "The wake's id, which is its apns-id too.")
+
+    static let deviceToken = Operation.Parameter(
+        name: "token", place: .path, schema: Operation.deviceTokenSchema,
+        description: "The device token. It does not appear in logs.")
+
+    static let topic = Operation.Parameter(
+        name: "topic", place: .path, schema: .string(pattern: "^[A-Za-z0-9._-]{1,255}$"),
+        description: "The app's bundle id.")
+
+    static let appOfQuery = Operation.Parameter(
+        name: "app", place: .query, schema: .string(pattern: "^[A-Za-z0-9._-]{1,255}$"),
+        description: "The app's bundle id.")
+
+    static let environmentOfQuery = Operation.Parameter(
+        name: "environment", place: .query, schema: .words(of: APNsEnvironment.self),
+        description: "Needed where the app is configured for both.")
+
+    static func cursor(_ schema: Schema, _ description: String) -> Operation.Parameter {
+        Operation.Parameter(
+            name: "cursor", place: .query, schema: schema, description: description)
+    }
+
+    static func limit(_ most: Int) -> Operation.Parameter {
+        Operation.Parameter(
+            name: "limit", place: .query, schema: .integer(in: 1...Int64(most)),
+            description: "The most entries; 100 by default.")
+    }
+}
+
+extension Query {
+    /// The most entries of a page that a caller who does not say gets.
+    static let usualLimit = 100
+
+    /// How many entries are asked for.
+    func limit(_ configuration: AdminConfiguration) throws(Problem) -> Int {
+        try integer("limit", in: 1...configuration.pageCount)
+            ?? min(Self.usualLimit, configuration.pageCount)
+    }
+}
+
+extension AdminRequestContext {
+    /// The wake that the path names.
+    func wakeID() throws(Problem) -> WakeID {
+        try parsing(parameters.get("id") ?? "") { (text) throws(InvalidField) in
+            try WakeID(text)
+        }
+    }
+
+    /// The device that the path names.
+    func deviceToken() throws(Problem) -> DeviceToken {
+        try parsing(parameters.get("token") ?? "") { (text) throws(InvalidField) in
+            try DeviceToken(hex: text)
+        }
+    }
+}
+
+extension Services {
+    /// The configured app that a query names; `nil` when it names none.
+    func app(_ query: Query) throws(Problem) -> AppIdentity? {
+        let environment: APNsEnvironment? = try query.choice("environment")
+        guard let text = query.string("app") else {
+            guard environment == nil else {
+                throw Problem(
+                    InvalidField(
+                        field: "environment", problem: "stands there without app",
+                        remedy: "Add app."))
+            }
+            return nil
+        }
+        return try app(named: text, environment)
+    }
+
+    /// The configured app with this bundle id, in this environment or in its only one.
+    func app(named text: String, _ environment: APNsEnvironment?) throws(Problem) -> AppIdentity {
+        let bundleID = try parsing(text) { (text) throws(InvalidField) in try BundleID(text) }
+        let candidates = gateway.apps.map(\.app).filter {
+            $0.bundleID == bundleID && (environment == nil || $0.environment == environment)
+        }
+        guard let app = candidates.first else { throw Problem.unknownApp }
+        guard candidates.count == 1 else { throw Problem.ambiguousEnvironment }
+        return app
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Hummingbird
+import WakeModel
+
+/// The query of a request, each parameter asked for by the type it must have. That a parameter is
+/// known, and stands there once, has been checked.
+struct Query {
+    private let request: Request
+
+    init(_ request: Request) { self.request = request }
+
+    /// A text; `nil` when the parameter is missing.
+    func string(_ name: String) -> String? {
+        request.uri.queryParameters[Substring(name)].map(String.init)
+    }
+
+    /// A whole number within a range; `nil` when the parameter is missing.
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let text = string(name) else { return nil }
+        guard let number = Int(text), range.contains(number), text.first != "+" else {
+            throw Problem(
+                InvalidField(
+                    field: name,
+                    problem: "is not a whole number from \(range.lowerBound) to "
+                        + "\(range.upperBound)",
+                    remedy: "Write digits only."))
+        }
+        return number
+    }
+
+    /// One of a few words; `nil` when the parameter is missing.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ type: Choice.Type = Choice.self
+    ) throws(Problem) -> Choice? {
+        guard let text = string(name) else { return nil }
+        return try Self.choice(name, text)
+    }
+
+    /// A list of a few words, with commas between them; empty when the parameter is missing.
+    func choices<Choice: RawRepresentable<String> & CaseIterable & Hashable>(
+        _ name: String, _ type: Choice.Type = Choice.self
+    ) throws(Problem) -> Set<Choice> {
+        guard let text = string(name) else { return [] }
+        var choices: Set<Choice> = []
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            choices.insert(try Self.choice(name, String(word)))
+        }
+        return choices
+    }
+
+    /// A value that its type parses; `nil` when the parameter is missing.
+    func value<Value>(
+        _ name: String, _ parse: (String) throws(InvalidField) -> Value
+    ) throws(Problem) -> Value? {
+        guard let text = string(name) else { return nil }
+        return try parsing(text, parse)
+    }
+
+    private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ text: String
+    ) throws(Problem) -> Choice {
+        guard let choice = Choice(rawValue: text) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Problem(
+                InvalidField(
+                    field: name, problem: "has a value that is not known", remedy: "Use \(words)."))
+        }
+        return choice
+    }
+}
+
+/// Parses a text, and turns what is wrong with it into a problem.
+func parsing<Value>(
+    _ text: String, _ parse: (String) throws(InvalidField) -> Value
+) throws(Problem) -> Value {
+    do throws(InvalidField) {
+        return try parse(text)
+    } catch {
+        throw Problem(error)
+    }
+}
+
+/// Asks the store, and turns its failure into a problem.
+func asking<Value: Sendable>(
+    _ body: () async throws(StoreFailure) -> Value
+) async throws(Problem) -> Value {
+    do throws(StoreFailure) {
+        return try await body()
+    } catch {
+        throw Problem(.unavailable, error.message)
+            .retrying(afterSeconds: Problem.unavailablePauseSeconds)
+    }
+}

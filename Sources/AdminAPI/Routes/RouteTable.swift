@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+
+/// All routes of the API, in the order of the documentation.
+struct RouteTable: Sendable {
+    let routes: [Route]
+    private let access: AccessControl
+
+    init(_ services: Services) {
+        access = AccessControl(authentication: services.configuration.authentication)
+        var routes: [Route] = []
+        routes += WakeRoutes(services: services).routes
+        routes += BatchRoutes(services: services).routes
+        routes += ValidateRoutes(services: services).routes
+        routes += DeviceRoutes(services: services).routes
+        routes += ReceiptRoutes(services: services).routes
+        routes += FeedRoutes(services: services).routes
+        routes += AppRoutes(services: services).routes
+        routes += HealthRoutes(services: services).routes
+        let table = routes
+        routes.append(OpenAPIRoute(documented: table).route)
+        self.routes = routes
+    }
+
+    /// Serves every route, each behind its check of access and of its query.
+    func makeRouter(_ services: Services) -> Router<AdminRequestContext> {
+        let router = Router(
+            context: AdminRequestContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: ProblemMiddleware(table: self, metrics: services.metrics))
+        for route in routes {
+            router.on(RouterPath(route.path), method: route.method) { request, context in
+                var context = context
+                context.caller = try access.check(request, route.access)
+                try Self.checkQuery(request, route)
+                return try await route.handler(request, context)
+            }
+        }
+        return router
+    }
+
+    /// The methods that a path takes, for `Allow`; empty for a path that does not exist.
+    func methods(for path: String) -> [String] {
+        let segments = path.split(separator: "/")
+        let matching = routes.filter { $0.matches(segments) }
+        // A literal path stands before one with parameters, as it does for the router.
+        let literal = matching.filter { !$0.path.contains("{") }
+        let methods = (literal.isEmpty ? matching : literal).map(\.method.rawValue)
+        return Set(methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted()
+    }
+
+    /// Refuses a query parameter that the route does not know: it is most likely misspelt, and a
+    /// list without its filter would be another answer than the one asked for.
+    private static func checkQuery(_ request: Request, _ route: Route) throws(Problem) {
+        let known = route.operation.parameters.filter { $0.place == .query }.map(\.name)
+        var seen: Set<String> = []
+        for (name, _) in request.uri.queryParameters {
+            let name = String(name)
+            guard known.contains(name), seen.insert(name).inserted else {
+                let isTwice = known.contains(name)
+                throw Problem(
+                    .invalidField,
+                    isTwice
+                        ? "A query parameter stands there twice. Give it once."
+                        : "The query has a parameter that this route does not know. It knows "
+                            + (known.isEmpty ? "none." : known.joined(separator: ", ") + "."))
+            }
+        }
+    }
+}

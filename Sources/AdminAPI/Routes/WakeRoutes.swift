@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import HTTPTypes
+import Hummingbird
+import ServiceLifecycle
+import WakeModel
+
+/// `POST /v1/wakes`, and what can be asked of wakes afterwards.
+struct WakeRoutes {
+    let services: Services
+
+    private var gateway: Gateway { services.gateway }
+    private var configuration: AdminConfiguration { services.configuration }
+
+    var routes: [Route] { [create, list, get, cancel] }
+
+    // MARK: Taking
+
+    /// What makes a request fail whatever it asks for.
+    static let intakeProblems: [ProblemCode] = [
+        .invalidWake, .unknownApp, .ambiguousEnvironment, .idempotencyConflict, .overloaded,
+        .unavailable,
+    ]
+
+    /// The header by which a repetition is recognised.
+    static let idempotencyKey = Operation.Parameter(
+        name: "Idempotency-Key", place: .header,
+        schema: .string(
+            pattern: "^[!-~]+$", length: 1...IdempotencyMark.maximumKeyLength),
+        description: "The same key and body get the same answer for a day, and nothing new is "
+            + "kept; the same key and another body get a 409. Use a random UUID for each request.")
+
+    private var create: Route {
+        let limit = configuration.bodyByteCount
+        return Route(
+            .post, "/v1/wakes", .scope(.wake),
+            Operation(
+                id: "createWake", summary: "Ask for a wake",
+                description: "The answer means that the wake is on disk and will end in exactly "
+                    + "one recorded outcome. Its decision says what becomes of it and why.",
+                parameters: [
+                    Self.idempotencyKey,
+                    Operation.Parameter(
+                        name: "wait", place: .query, schema: .words(of: Wait.self),
+                        description: "Hold the answer until APNs has spoken: then it is 200 with "
+                            + "the whole wake, and 202 when the time was up first."),
+                    Operation.Parameter(
+                        name: "timeout", place: .query,
+                        schema: .integer(in: 1...Int64(configuration.waitSeconds)),
+                        description: "How long to wait, in seconds; 10 by default."),
+                ],
+                body: .json(.named(.wakeRequest), limit: limit),
+                answers: [
+                    Operation.Answer(
+                        200, "The wake has ended (only with wait).", .named(.wake)),
+                    Operation.Answer(202, "The wake is on disk.", .named(.acceptedWake)),
+                ],
+                problems: Self.intakeProblems)
+        ) { request, context in try await post(request, context, limit) }
+    }
+
+    private enum Wait: String, CaseIterable {
+        case outcome
+    }
+
+    /// How long `wait=outcome` waits unless the caller says, in seconds.
+    private static let usualWaitSeconds = 10
+
+    private func post(
+        _ request: Request, _ context: AdminRequestContext, _ limit: Int
+    ) async throws -> Response {
+        let query = Query(request)
+        let wait = try query.choice("wait", Wait.self)
+        let seconds =
+            try query.integer("timeout", in: 1...configuration.waitSeconds)
+            ?? min(Self.usualWaitSeconds, configuration.waitSeconds)
+        let (text, _) = try await request.readBody(limit: limit, context)
+        let now = gateway.now
+        let body = try WakeBody(text, now: now)
+        let mark = try IdempotencyMark.make(
+            request.headers, caller: context.callerName, body: text,
+            expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
+        let accepted = try AcceptedWake(await gateway.accept(body.inquiry(mark)))
+        if wait == .outcome,
+            let record = try await outcome(of: accepted.wake.id, within: Int64(seconds) * 1000),
+            record.hasOutcome
+        {
+            return record.json.response(status: .ok, headers: accepted.headers)
+        }
+        return accepted.json.response(status: .accepted, headers: accepted.headers)
+    }
+
+    /// Waits for the end of a wake; a shutdown, which waits for open answers, ends the wait.
+    private func outcome(
+        of id: WakeID, within milliseconds: Int64
+    ) async throws(Problem) -> WakeRecord? {
+        let gateway = gateway
+        let result = await cancelWhenGracefulShutdown {
+            () async -> Result<WakeRecord?, StoreFailure> in
+            do throws(StoreFailure) {
+                return .success(try await gateway.outcome(of: id, within: milliseconds))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try await asking { () async throws(StoreFailure) in try result.get() }
+    }
+
+    // MARK: Telling
+
+    private var list: Route {
+        Route(
+            .get, "/v1/wakes", .scope(.read),
+            Operation(
+                id: "listWakes", summary: "Wakes, the newest first",
+                description: "Pages by cursor. A page may be short, or empty, and still have a "
+                    + "next one.",
+                parameters: [
+                    Operation.Parameter(
+                        name: "device", place: .query, schema: Operation.deviceTokenSchema,
+                        description: "Only those of this device token."),
+                    .appOfQuery, .environmentOfQuery,
+                    Operation.Parameter(
+                        name: "state", place: .query,
+                        schema: .string(
+                            pattern: "^(\(Self.states))(,(\(Self.states)))*$", example: "sent"),
+                        description: "Only those in these states, with commas between."),
+                    .cursor(.string(format: "uuid"), "The `next` of the page before."),
+                    .limit(configuration.pageCount),
+                ],
+                answers: [Operation.Answer(200, "A page.", .named(.wakePage))],
+                problems: [.unknownApp, .ambiguousEnvironment, .unavailable])
+        ) { request, _ in try await list(Query(request)) }
+    }
+
+    private static let states = WakeState.allCases.map(\.rawValue).joined(separator: "|")
+
+    private func list(_ query: Query) async throws -> Response {
+        let states: Set<WakeState> = try query.choices("state")
+        let wakes = WakeQuery(
+            deviceToken: try query.value("device") { (text) throws(InvalidField) in
+                try DeviceToken(hex: text)
+            },
+            app: try services.app(query), states: states.isEmpty ? nil : states,
+            after: try query.value("cursor") { (text) throws(InvalidField) in try WakeID(text) },
+            limit: try query.limit(configuration))
+        let page = try await asking { () async throws(StoreFailure) in
+            try await gateway.wakes(wakes)
+        }
+        return JSONValue.object([
+            ("wakes", .array(page.wakes.map(\.json))),
+            ("next", page.next.map { .string($0.description) }),
+        ]).response(status: .ok)
+    }
+
+    private var get: Route {
+        Route(
+            .get, "/v1/wakes/{id}", .scope(.read),
+            Operation(
+                id: "getWake", summary: "What became of a wake",
+                parameters: [.wakeID],
+                answers: [Operation.Answer(200, "Its whole history.", .named(.wake))],
+                problems: [.notFound, .unavailable])
+        ) { _, context in
+            let id = try context.wakeID()
+            let record = try await asking { () async throws(StoreFailure) in
+                try await gateway.record(of: id)
+            }
+            guard let record else { throw Problem.noSuchWake }
+            return record.json.response(status: .ok)
+        }
+    }
+
+    private var cancel: Route {
+        Route(
+            .delete, "/v1/wakes/{id}", .scope(.wake),
+            Operation(
+                id: "cancelWake", summary: "Cancel a wake that still waits",
+                parameters: [.wakeID],
+                answers: [Operation.Answer(200, "It is cancelled.", .named(.wake))],
+                problems: [.notFound, .notCancellable, .unavailable])
+        ) { _, context in
+            let id = try context.wakeID()
+            let answer = try await asking { () async throws(StoreFailure) in
+                try await gateway.cancel(id)
+            }
+            switch answer {
+            case .cancelled(let record):
+                services.audit.note("wake cancelled", by: context.callerName, to: "\(id)")
+                return record.json.response(status: .ok)
+            case .tooLate(let record):
+                throw Problem(
+                    .notCancellable,
+                    record.state == .claimed
+                        ? "It is on its way to APNs." : "It has ended as \(record.state).")
+            case .unknown:
+                throw Problem.noSuchWake
+            }
+        }
+    }
+}
+
+extension WakeRecord {
+    /// Whether its fate is known: its own end, or that of the wake that carries it.
+    var hasOutcome: Bool {
+        if case .coalesced = end { return carrierEnd != nil }
+        return end != nil
+    }
+}
+
+extension Problem {
+    static var noSuchWake: Problem { Problem(.notFound, "No wake has this id.") }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import HTTPTypes
+import PayloadRules
+import WakeModel
+
+/// A wake that the gateway took, as an answer tells it.
+struct AcceptedWake {
+    let wake: AdmittedWake
+    let remarks: [Diagnostic]
+
+    /// Takes it out of the gateway's answer. Throws ``Problem`` for every other answer.
+    init(_ acceptance: Acceptance) throws(Problem) {
+        switch acceptance {
+        case .admitted(let wake, let remarks):
+            self.wake = wake
+            self.remarks = remarks
+        case .invalid(let diagnostics):
+            var problem = Problem(.invalidWake, "See the diagnostics.")
+            problem.diagnostics = diagnostics
+            throw problem
+        case .unknownApp:
+            throw Problem.unknownApp
+        case .ambiguousEnvironment:
+            throw Problem.ambiguousEnvironment
+        case .idempotencyConflict:
+            throw Problem(.idempotencyConflict, "Use a new key for a new request.")
+        case .overloaded(let seconds):
+            throw Problem(.overloaded, "Try again later.").retrying(afterSeconds: seconds)
+        case .unavailable(let reason):
+            throw Problem(.unavailable, reason)
+                .retrying(afterSeconds: Problem.unavailablePauseSeconds)
+        }
+    }
+
+    /// Where it can be read, and whether this answer repeats an earlier one: in a header, because
+    /// the body of a repetition is the same to the byte.
+    var headers: HTTPFields {
+        var headers = HTTPFields()
+        headers[.location] = "/v1/wakes/\(wake.id)"
+        if wake.isRepeated, let name = HTTPField.Name("idempotency-replayed") {
+            headers[name] = "true"
+        }
+        return headers
+    }
+
+    var json: JSONValue {
+        .object([
+            ("id", .string(wake.id.description)),
+            ("accepted_at", .string(wake.acceptedAt.description)),
+            ("deadline", .string(wake.deadline.description)),
+            ("decision", wake.decision.json),
+            ("remarks", remarks.isEmpty ? nil : .array(remarks.map(\.json))),
+        ])
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .required("id", .string("The wake's id, and its apns-id.", format: "uuid")),
+            .required("accepted_at", .instant()),
+            .required("deadline", .instant("From when on it is never sent any more.")),
+            .required("decision", .named(.decision)),
+            .optional("remarks", .array(of: .named(.diagnostic), "What the rules remark.")),
+        ])
+    }
+}
+
+extension Problem {
+    static var unknownApp: Problem {
+        Problem(
+            .unknownApp, "Add the app, in this environment, to the gateway's configuration.")
+    }
+
+    static var ambiguousEnvironment: Problem {
+        Problem(.ambiguousEnvironment, "Add environment: production or sandbox.")
+    }
+}

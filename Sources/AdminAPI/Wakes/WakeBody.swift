@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeBudget
+import WakeModel
+
+/// One wake as `POST /v1/wakes` and each item of a batch ask for it. The members are in
+/// ``WakeBody/schema``.
+struct WakeBody {
+    /// The longest life that a request may ask for, in seconds: 30 days.
+    static let maximumLifeSeconds: Int64 = 2_592_000
+    /// The longest spread of a batch, in seconds: a day.
+    static let maximumSpreadSeconds: Int64 = 86_400
+
+    private static let names: Set<String> = [
+        "kind", "device_token", "app", "topic", "environment", "payload", "ttl_seconds",
+        "expires_at", "urgency", "coalescing", "collapse_id",
+    ]
+
+    let request: WakeRequest
+    let environment: APNsEnvironment?
+    let urgency: Urgency
+    let coalescing: Coalescing
+
+    /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
+    init(_ text: [UInt8], now: WallInstant) throws(Problem) {
+        let members = try Members(parsing: text)
+        do throws(InvalidField) {
+            try members.check(names: Self.names)
+            environment = try members.choice("environment")
+            urgency = try members.choice("urgency", UrgencyWord.self)?.urgency ?? .normal
+            coalescing =
+                try members.choice("coalescing", CoalescingWord.self)?.coalescing ?? .replace
+            let payload = try members.required("payload")
+            guard payload.first == UInt8(ascii: "{") else {
+                throw InvalidField(
+                    field: "payload", problem: "is not a JSON object",
+                    remedy: "Give the object itself, not a string that holds it.")
+            }
+            let kind: WakeKind = try members.requiredChoice("kind")
+            request = WakeRequest(
+                kind: kind,
+                deviceToken: try DeviceToken(hex: members.requiredString("device_token")),
+                bundleID: try Self.bundleID(members, kind), payload: Array(payload),
+                expiration: try Self.expiration(members, now: now),
+                collapseID: try Self.collapseID(members))
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// What the gateway is asked.
+    func inquiry(_ mark: IdempotencyMark?) -> Inquiry {
+        Inquiry(
+            request, environment: environment, urgency: urgency, coalescing: coalescing,
+            idempotency: mark)
+    }
+
+    /// The app by its bundle id, or by the topic of its kind of push.
+    private static func bundleID(
+        _ members: Members, _ kind: WakeKind
+    ) throws(InvalidField) -> BundleID {
+        guard let topic = try members.string("topic") else {
+            return try BundleID(members.requiredString("app"))
+        }
+        guard !members.has("app") else {
+            throw InvalidField(
+                field: "topic", problem: "stands beside app", remedy: "Give one of the two.")
+        }
+        let suffix = kind == .voip ? PushType.voip.topicSuffix : ""
+        guard topic.hasSuffix(suffix) else {
+            throw InvalidField(
+                field: "topic", problem: "is not one of VoIP pushes",
+                remedy: "Give the bundle id with \(suffix) behind it, or app without it.")
+        }
+        return try BundleID(String(topic.dropLast(suffix.count)))
+    }
+
+    private static func collapseID(_ members: Members) throws(InvalidField) -> CollapseID? {
+        guard let value = try members.string("collapse_id") else { return nil }
+        return try CollapseID(value)
+    }
+
+    private static func expiration(
+        _ members: Members, now: WallInstant
+    ) throws(InvalidField) -> Expiration? {
+        let ttl = try members.integer("ttl_seconds")
+        let instant = try members.instant("expires_at")
+        switch (ttl, instant) {
+        case (nil, nil):
+            return nil
+        case (0, nil):
+            return .immediately
+        case (let ttl?, nil):
+            guard (1...maximumLifeSeconds).contains(ttl) else {
+                throw InvalidField(
+                    field: "ttl_seconds", problem: "is not between 0 and \(maximumLifeSeconds)",
+                    remedy: "Give seconds from now, not a point of time.")
+            }
+            return .at(now.advanced(bySeconds: ttl))
+        case (nil, let instant?):
+            return .at(instant)
+        case (.some, .some):
+            throw InvalidField(
+                field: "expires_at", problem: "stands beside ttl_seconds",
+                remedy: "Give one of the two.")
+        }
+    }
+}
+
+/// The words for ``WakeBudget/Urgency``.
+enum UrgencyWord: String, CaseIterable {
+    case deferrable
+    case normal
+    case urgent
+
+    init(_ urgency: Urgency) {
+        switch urgency {
+        case .deferrable: self = .deferrable
+        case .normal: self = .normal
+        case .urgent: self = .urgent
+        }
+    }
+
+    var urgency: Urgency {
+        switch self {
+        case .deferrable: .deferrable
+        case .normal: .normal
+        case .urgent: .urgent
+        }
+    }
+}
+
+/// The words for ``WakeBudget/Coalescing``.
+enum CoalescingWord: String, CaseIterable {
+    case replace
+    case union
+
+    init(_ coalescing: Coalescing) {
+        switch coalescing {
+        case .replace: self = .replace
+        case .union: self = .union
+        }
+    }
+
+    var coalescing: Coalescing {
+        switch self {
+        case .replace: .replace
+        case .union: .union
+        }
+    }
+}
+
+extension WakeBody {
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object(
+            [
+                .required("kind", .words(of: WakeKind.self)),
+                .required(
+                    "device_token",
+                    .string(
+                        "In hexadecimal; for VoIP the token of PushKit.",
+                        pattern: "^([0-9A-Fa-f]{2}){1,256}$")),
+                .optional("app", .string("The bundle id, without any suffix.")),
+                .optional("topic", .string("Instead: the value of apns-topic.")),
+                .optional(
+                    "environment",
+                    .words(
+                        of: APNsEnvironment.self, "Needed where the app is configured for both.")),
+                .required("payload", .anyObject("Sent on byte for byte.")),
+                .optional(
+                    "ttl_seconds",
+                    .integer(
+                        "Seconds from now; 0 for one attempt at once.", in: 0...maximumLifeSeconds)
+                ),
+                .optional("expires_at", .instant("Instead: until when it is worth anything.")),
+                .optional("urgency", .words(of: UrgencyWord.self, "normal by default.")),
+                .optional(
+                    "coalescing",
+                    .words(
+                        of: CoalescingWord.self,
+                        "How it merges with a wake that waits; replace by default.")),
+                .optional("collapse_id", .string("Up to 64 bytes.", length: 1...64)),
+            ], "Either app or topic must be there.")
+    }
+}

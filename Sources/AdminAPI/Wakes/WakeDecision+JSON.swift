@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeBudget
+import WakeModel
+
+extension WakeDecision {
+    /// The decision as data, and in words.
+    var json: JSONValue {
+        var members: [(String, JSONValue?)] = [
+            ("word", .string(word)), ("sentence", .string(sentence)),
+        ]
+        switch self {
+        case .send: break
+        case .deferred(let until, let holds):
+            members.append(("due_at", .string(until.description)))
+            members.append(("holds", holds.json))
+        case .coalesced(let carrier, let coalescing, let until, let holds):
+            members.append(("into", .string(carrier.description)))
+            members.append(("coalescing", .string(CoalescingWord(coalescing).rawValue)))
+            members.append(("due_at", .string(until.description)))
+            members.append(("holds", holds.json))
+        case .sameCall(let wake):
+            members.append(("into", .string(wake.description)))
+        case .expired(let earliest, let holds):
+            members.append(("earliest", .string(earliest.description)))
+            members.append(("holds", holds.json))
+        case .suppressed(let suppression):
+            members.append(("suppression", .string(suppression.word)))
+        }
+        return .object(members)
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .required(
+                "word",
+                .words([
+                    "send", "deferred", "coalesced", "same-call", "expired", "suppressed",
+                ])),
+            .required("sentence", .string("The decision in words.")),
+            .optional("due_at", .instant("When it may leave, as far as is known now.")),
+            .optional("earliest", .instant("When the rules would have let it leave.")),
+            .optional("holds", .array(of: .words(HoldWord.all), "The rules that make it wait.")),
+            .optional("into", .string("The wake that carries it.", format: "uuid")),
+            .optional("coalescing", .words(of: CoalescingWord.self)),
+            .optional("suppression", .string("Why it is not sent, in one word.")),
+        ])
+    }
+}
+
+extension Holds {
+    /// The rules, a word each.
+    var json: JSONValue { .array(all.map { .string(HoldWord.word(for: $0)) }) }
+}
+
+/// The words for ``WakeBudget/Hold``.
+enum HoldWord {
+    static let all = Hold.allCases.map(word)
+
+    static func word(for hold: Hold) -> String {
+        switch hold {
+        case .spacing: "spacing"
+        case .unconfirmed: "unconfirmed"
+        case .foreground: "foreground"
+        case .hourly: "hourly"
+        case .daily: "daily"
+        case .unused: "unused"
+        case .lowPowerMode: "low-power-mode"
+        case .lowBattery: "low-battery"
+        case .forceQuit: "force-quit"
+        }
+    }
+}

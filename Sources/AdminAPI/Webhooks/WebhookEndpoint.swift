@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+public import WakeModel
+
+/// Where webhooks go, and what signs them.
+public struct WebhookEndpoint: Sendable, CustomStringConvertible {
+    /// The fewest bytes of a secret.
+    public static let minimumSecretByteCount = 16
+    /// What a secret that is written in Base64 begins with (Standard Webhooks 1.0).
+    static let encodedSecretPrefix = "whsec_"
+
+    /// The receiver's URL.
+    public let url: String
+    /// A file of certificate authorities in PEM, instead of the system's.
+    public let certificateAuthorityPath: String?
+    private let secret: SymmetricKey
+
+    /// An endpoint. `secret` is the text of the secret: `whsec_` and Base64, or any other text,
+    /// whose bytes count; white space around it does not. Throws ``WakeModel/InvalidField``.
+    public init(
+        url: String, secret: String, certificateAuthorityPath: String? = nil
+    ) throws(InvalidField) {
+        let text = secret.trimmingCharacters(in: .whitespacesAndNewlines)
+        let bytes: Data
+        if text.hasPrefix(Self.encodedSecretPrefix) {
+            guard let decoded = Data(base64Encoded: String(text.dropFirst(6))) else {
+                throw InvalidField(
+                    field: "webhook secret", problem: "is not Base64 after whsec_",
+                    remedy: "Make one with: openssl rand -base64 32 | sed 's/^/whsec_/'")
+            }
+            bytes = decoded
+        } else {
+            bytes = Data(text.utf8)
+        }
+        guard bytes.count >= Self.minimumSecretByteCount else {
+            throw InvalidField(
+                field: "webhook secret",
+                problem: "has fewer than \(Self.minimumSecretByteCount) bytes",
+                remedy: "Make one with: openssl rand -base64 32 | sed 's/^/whsec_/'")
+        }
+        self.url = url
+        self.certificateAuthorityPath = certificateAuthorityPath
+        self.secret = SymmetricKey(data: bytes)
+    }
+
+    /// The URL without its query, which may hold what is secret.
+    public var description: String { String(url.prefix { $0 != "?" }) }
+
+    /// The value of `webhook-signature`: HMAC-SHA256 over id, time and body (Standard Webhooks
+    /// 1.0, "Signature scheme"), so that a receiver can refuse what is forged and what is old.
+    func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
+        var mac = HMAC<SHA256>(key: secret)
+        mac.update(data: Array("\(id).\(timestamp).".utf8))
+        mac.update(data: body)
+        return "v1," + Data(mac.finalize()).base64EncodedString()
+    }
+}
+
+/// Takes webhooks to their receiver. What does so blocks no thread of the gateway's.
+public protocol WebhookCarrier: Sendable {
+    /// Posts a body and returns the HTTP status, or why there is none, without anything secret.
+    func post(
+        _ body: [UInt8], to endpoint: WebhookEndpoint, headers: [(name: String, value: String)]
+    ) async -> Result<Int, WebhookFailure>
+}
+
+/// Why a receiver gave no answer.
+public struct WebhookFailure: Error, Hashable, Sendable {
+    /// What happened, as a clause.
+    public let description: String
+
+    /// Spells out one failure.
+    public init(description: String) { self.description = description }
+}

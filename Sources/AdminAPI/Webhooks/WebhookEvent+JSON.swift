@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeModel
+
+extension WebhookItem {
+    /// The event as it is posted. Its id stays the same when it is posted again.
+    var json: JSONValue {
+        var members: [(String, JSONValue?)] = [
+            ("id", .string(eventID)), ("type", .string(event.kind.rawValue)),
+            ("at", .string(createdAt.description)),
+        ]
+        switch event {
+        case .outcome(let record): members.append(("wake", record.json))
+        case .tokenDead(let entry): members.append(("feedback", entry.json))
+        case .appHalted(let halt): members.append(("halt", halt.json))
+        }
+        return .object(members)
+    }
+
+    /// The event's name: its number in the outbox.
+    var eventID: String { "evt_\(ticket.number)" }
+}
+
+extension AppHalt {
+    fileprivate var json: JSONValue {
+        .object([
+            ("app", .string(lane.app.bundleID.value)),
+            ("environment", .string(lane.app.environment.rawValue)),
+            ("kind", .string(lane.kind.rawValue)), ("halted", .boolean(isHalted)),
+            ("reason", .string(reason)), ("at", .string(at.description)),
+        ])
+    }
+}

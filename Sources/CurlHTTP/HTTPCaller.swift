@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurlCalls
+import CCurlShims
+
+/// Makes ordinary HTTP/1.1 requests, one at a time, and waits for each: for the client commands,
+/// and for webhooks on a thread of their own.
+///
+/// A call blocks the calling thread, so it must not be one of Swift's cooperative threads for long.
+/// It belongs to one thread or task at a time, which its not being copyable or `Sendable` keeps.
+public struct HTTPCaller: ~Copyable {
+    /// A request.
+    public struct Request {
+        /// `GET`, `POST`, `PUT` or `DELETE`.
+        public var method: String
+        /// The whole URL, `http://` or `https://`.
+        public var url: String
+        /// Header fields. A value never shows in an error.
+        public var headers: [(name: String, value: String)] = []
+        /// The body, if any.
+        public var body: [UInt8]?
+        /// A Unix domain socket to connect to, instead of the URL's host.
+        public var unixSocketPath: String?
+        /// A file of certificate authorities in PEM, instead of the system's.
+        public var certificateAuthorityPath: String?
+        /// How long the connection may take, in milliseconds.
+        public var connectMilliseconds = 5_000
+        /// How long the whole request may take, in milliseconds.
+        public var milliseconds = 30_000
+        /// The most bytes of an answer that are taken.
+        public var answerByteCount = 16_777_216
+
+        /// A request without a body.
+        public init(_ method: String, _ url: String) {
+            self.method = method
+            self.url = url
+        }
+    }
+
+    /// An answer, whatever its status.
+    public struct Answer: Sendable {
+        /// The HTTP status.
+        public let status: Int
+        /// The value of `Retry-After` in seconds; 0 without one.
+        public let retryAfterSeconds: Int
+        /// The body.
+        public let body: [UInt8]
+    }
+
+    /// Why no answer came.
+    public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// Libcurl's words, without anything secret: hosts, ports, reasons.
+        public let description: String
+    }
+
+    private let caller: OpaquePointer
+
+    /// A caller without connections. Throws when memory runs out, or libcurl cannot be initialised.
+    public init() throws(Failure) {
+        guard CCurl_global_init() == 0, let caller = CCurlCaller_create() else {
+            throw Failure(description: "libcurl cannot be initialised")
+        }
+        self.caller = caller
+    }
+
+    deinit { CCurlCaller_destroy(caller) }
+
+    /// Makes a request and waits for its answer.
+    public func call(_ request: Request) throws(Failure) -> Answer {
+        CCurlCaller_clear_headers(caller)
+        defer { CCurlCaller_clear_headers(caller) }
+        for (name, value) in request.headers {
+            // A line break would begin a header of its own.
+            guard !value.utf8.contains(where: { $0 < 0x20 }),
+                CCurlCaller_append_header(caller, "\(name): \(value)")
+            else { throw Failure(description: "the header \(name) cannot be sent") }
+        }
+        // libcurl waits a second for a server that does not answer the expectation.
+        _ = CCurlCaller_append_header(caller, "Expect:")
+        let answer = perform(request)
+        guard answer.code == 0 else {
+            let words =
+                answer.isTooLarge ? "the answer is too large" : String(cString: answer.error)
+            throw Failure(description: words)
+        }
+        return Answer(
+            status: Int(answer.status), retryAfterSeconds: Int(answer.retryAfterSeconds),
+            // SAFETY: the shim's buffer has this length, and lives until the next call.
+            body: Array(UnsafeBufferPointer(start: answer.body, count: answer.bodyLength)))
+    }
+
+    private func perform(_ request: Request) -> CCurlAnswer {
+        // SAFETY: every pointer of the call is to a value that lives until the closures return, and
+        // the shim keeps none of them.
+        request.url.withCString { url in
+            request.method.withCString { method in
+                withOptionalCString(request.unixSocketPath) { socket in
+                    withOptionalCString(request.certificateAuthorityPath) { authorities in
+                        // SAFETY: as above.
+                        (request.body ?? []).withUnsafeBufferPointer { body in
+                            var call = CCurlCall(
+                                url: url, method: method, body: body.baseAddress,
+                                bodyLength: body.count, unixSocket: socket,
+                                certificateAuthorityFile: authorities,
+                                connectTimeoutMilliseconds: Int64(request.connectMilliseconds),
+                                timeoutMilliseconds: Int64(request.milliseconds),
+                                answerLimit: request.answerByteCount)
+                            return CCurlCaller_call(caller, &call)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Calls `body` with a C string, or with nothing.
+private func withOptionalCString<Value>(
+    _ text: String?, _ body: (UnsafePointer<CChar>?) -> Value
+) -> Value {
+    guard let text else { return body(nil) }
+    return text.withCString(body)
+}

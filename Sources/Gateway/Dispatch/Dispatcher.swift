@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import Synchronization
+import WakeModel
+
+/// Takes due wakes from the store to the sender, and results back.
+///
+/// Wakes come to it by two ways: one loop claims what is due, in batches, while there is room in
+/// flight; and what may go at once is claimed in the transaction that admits it, and handed over.
+/// The loop sleeps until something happens: a wake was admitted that is due earlier than it knew,
+/// room came free, a wake is due, a held lane may probe, or it is time for housekeeping.
+final class Dispatcher: Sendable {
+    struct State {
+        var inFlight = 0
+        var holds: LaneHolds
+        var paused: [AppIdentity: LanePause] = [:]
+        var confirming: Set<Lane> = []
+        /// Lanes in which older wakes may be due: new ones must not overtake them.
+        var unfinished: Set<Lane>
+        var voipLanes: [Lane]
+        var backgroundLanes: [Lane]
+        var sender: any WakeSender
+        var isStopping = false
+        /// Whether all leases of an earlier process were taken back.
+        var hasRecovered = false
+        var nextHousekeeping = WallInstant(millisecondsSinceEpoch: .min)
+        /// When the loop will look next.
+        var nextLook = WallInstant(millisecondsSinceEpoch: .max)
+        var rotation = 0
+    }
+
+    let state: Mutex<State>
+    let bell = Bell()
+    let hall: Hall
+    let policy: RetryPolicy
+    let jitter: @Sendable () -> Double
+    let deliveries = Deliveries()
+    let settler: Settler
+
+    /// A dispatcher for these apps.
+    init(
+        hall: Hall, apps: [AppIdentity], sender: any WakeSender,
+        jitter: @escaping @Sendable () -> Double
+    ) {
+        let lanes = apps.flatMap { app in WakeKind.allCases.map { Lane(app: app, kind: $0) } }
+        state = Mutex(
+            State(
+                holds: LaneHolds(limits: hall.limits), unfinished: Set(lanes),
+                voipLanes: lanes.filter { $0.kind == .voip },
+                backgroundLanes: lanes.filter { $0.kind == .background }, sender: sender))
+        policy = RetryPolicy(limits: hall.limits)
+        self.hall = hall
+        self.jitter = jitter
+        settler = Settler(clock: hall.clock, limits: hall.limits, logger: hall.logger) { batch in
+            await hall.settle(batch)
+        }
+    }
+
+    var clock: any GatewayClock { hall.clock }
+    var limits: GatewayLimits { hall.limits }
+
+    /// Stops claiming; ``run()`` then drains and returns.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        bell.ring()
+    }
+
+    /// Dispatches until stopped, waits for what is in flight until the drain's deadline, gives the
+    /// rest up, and returns when all is settled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.settler.run() }
+            group.addTask {
+                await self.claimUntilStopped()
+                await self.drain()
+                self.deliveries.close()
+            }
+            await deliverUntilClosed()
+            settler.close()
+        }
+    }
+
+    /// Hands each batch to the sender, beside the others.
+    private func deliverUntilClosed() async {
+        await withDiscardingTaskGroup { sends in
+            while let claims = await deliveries.next() {
+                sends.addTask { await self.deliver(claims) }
+            }
+            sends.cancelAll()
+        }
+    }
+
+    private func drain() async {
+        let deadline = clock.now().advanced(bySeconds: Int64(limits.drainSeconds))
+        while state.withLock({ $0.inFlight }) > 0, !Task.isCancelled, clock.now() < deadline {
+            await bell.wait(until: deadline, clock: clock)
+        }
+    }
+
+    // MARK: Admission
+
+    /// What an admission may claim at once; room in flight is reserved for it until
+    /// ``admitted(_:under:)``.
+    func makeGrant() -> ClaimGrant? {
+        state.withLock { state in
+            guard !state.isStopping else { return nil }
+            let free = limits.inFlightCount - state.inFlight
+            let calls = min(free, limits.intakeBatchCount)
+            let background = min(
+                max(0, free - limits.voipReserveCount), limits.intakeBatchCount)
+            guard calls > 0 else { return nil }
+            let lanes = (state.voipLanes + state.backgroundLanes).filter { lane in
+                !state.unfinished.contains(lane) && !state.holds.isHeld(lane)
+                    && state.paused[lane.app] == nil
+            }
+            guard !lanes.isEmpty else { return nil }
+            state.inFlight += calls
+            return ClaimGrant(
+                lanes: Set(lanes), background: background, calls: calls,
+                leaseSeconds: limits.leaseSeconds)
+        }
+    }
+
+    /// Takes over what an admission claimed, and gives the room back that it did not use.
+    func admitted(_ answer: AdmitAnswer?, under grant: ClaimGrant?) {
+        let reserved = grant?.calls ?? 0
+        let claims = answer?.claims ?? []
+        let rings = state.withLock { state in
+            state.inFlight += claims.count - reserved
+            guard let answer, let nextDue = answer.nextDue else { return false }
+            // Until the loop has looked, new ones must not overtake those.
+            state.unfinished.formUnion(answer.leftDue)
+            return nextDue < state.nextLook
+        }
+        if !claims.isEmpty { deliveries.put(claims) }
+        if rings { bell.ring() }
+    }
+
+    /// Settlements were written: room came free, and something may be due again.
+    func settled(_ count: Int, nextDue: WallInstant?) {
+        let rings = state.withLock { state in
+            let wasFull =
+                state.inFlight >= limits.inFlightCount - limits.voipReserveCount
+            state.inFlight -= count
+            return wasFull || state.isStopping || nextDue.map { $0 < state.nextLook } ?? false
+                || !state.unfinished.isEmpty
+        }
+        if rings { bell.ring() }
+    }
+
+    // MARK: Sending
+
+    private func deliver(_ claims: [Claim]) async {
+        let now = clock.now()
+        guard !Task.isCancelled else {
+            let releases = claims.map {
+                Settlement(ticket: $0.ticket, at: now, attempt: nil, effect: .release)
+            }
+            return settler.settle(releases)
+        }
+        var settledUnsent: [Settlement] = []
+        var batch: [Claim] = []
+        batch.reserveCapacity(claims.count)
+        for claim in claims {
+            if let settlement = policy.settlementWithoutSending(claim, now: now) {
+                settledUnsent.append(settlement)
+                state.withLock { $0.holds.probeEnded(claim.lane, now: now) }
+            } else {
+                batch.append(claim)
+            }
+        }
+        settler.settle(settledUnsent)
+        guard !batch.isEmpty else { return }
+        measure(batch, now: now)
+
+        let sender = state.withLock { $0.sender }
+        let ledger = SendLedger(batch)
+        await sender.send(batch) { report in
+            guard let claim = ledger.take(report.ticket) else { return }
+            self.settler.settle(self.decide(claim, report.result, sentAt: now))
+        }
+        let failure = SendFailure(
+            certainty: .unknown, description: "The sender returned without a result.")
+        settler.settle(
+            ledger.takeRest().map { decide($0, .failure(failure), sentAt: now) })
+    }
+
+    private func measure(_ batch: [Claim], now: WallInstant) {
+        for kind in WakeKind.allCases {
+            let ofKind = batch.filter { $0.kind == kind }
+            guard let earliest = ofKind.map(\.dueAt).min() else { continue }
+            hall.metrics.dispatched(
+                ofKind.count, kind: kind, lagMilliseconds: now.milliseconds(since: earliest))
+        }
+    }
+
+    private func decide(
+        _ claim: Claim, _ result: Result<PushOutcome, SendFailure>, sentAt: WallInstant
+    ) -> Settlement {
+        let now = clock.now()
+        if case .success = result {
+            hall.metrics.answered(
+                afterMilliseconds: now.milliseconds(since: sentAt), kind: claim.kind)
+        }
+        let decision = policy.decide(claim, result, now: now, jitter: jitter())
+        let change = state.withLock {
+            $0.holds.note(decision.signal, on: claim.lane, now: now)
+        }
+        announce(change, decision.signal, claim.lane, now: now)
+        hall.logger.debug(
+            "an attempt has its result",
+            metadata: [
+                "wake": "\(claim.id)", "device": "\(claim.deviceToken)", "lane": "\(claim.lane)",
+                "effect": "\(decision.settlement.effect.word)",
+            ])
+        return decision.settlement
+    }
+
+    /// A lane stopped, or goes on: says so in the log and to who listens.
+    private func announce(
+        _ change: LaneHolds.Change, _ signal: RetryPolicy.LaneSignal, _ lane: Lane,
+        now: WallInstant
+    ) {
+        switch (change, signal) {
+        case (.began, .blocked(let reason, _)):
+            hall.logger.info(
+                "dispatch is held", metadata: ["lane": "\(lane)", "reason": "\(reason)"])
+            hall.tell(AppHalt(lane: lane, isHalted: true, reason: reason, at: now))
+        case (.ended, _):
+            hall.logger.info("dispatch goes on", metadata: ["lane": "\(lane)"])
+            hall.tell(
+                AppHalt(
+                    lane: lane, isHalted: false, reason: "APNs takes its pushes again.", at: now))
+            bell.ring()
+        default: break
+        }
+    }
+}
+
+extension Settlement.Effect {
+    /// One word for a log.
+    fileprivate var word: String {
+        switch self {
+        case .end(let end): end.state.rawValue
+        case .retry: "retry"
+        case .release: "release"
+        }
+    }
+}
+
+/// Claims on their way to the sender. Bounded by the number of wakes in flight.
+final class Deliveries: Sendable {
+    private struct State {
+        var queue: [[Claim]] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let bell = Bell()
+
+    func put(_ claims: [Claim]) {
+        state.withLock { $0.queue.append(claims) }
+        bell.ring()
+    }
+
+    /// No more claims come; what waits is still handed out.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        bell.ring()
+    }
+
+    /// The next claims; `nil` when it is closed and empty.
+    func next() async -> [Claim]? {
+        while true {
+            let (claims, isClosed) = state.withLock { state -> ([Claim]?, Bool) in
+                guard !state.queue.isEmpty else { return (nil, state.isClosed) }
+                return (state.queue.removeFirst(), false)
+            }
+            if let claims { return claims }
+            if isClosed { return nil }
+            await bell.wait()
+        }
+    }
+}
+
+/// Which claims of a batch still wait for their result: each gives one, and only one.
+private final class SendLedger: Sendable {
+    private let open: Mutex<[Claim.Ticket: Claim]>
+
+    init(_ batch: [Claim]) {
+        open = Mutex(Dictionary(uniqueKeysWithValues: batch.map { ($0.ticket, $0) }))
+    }
+
+    func take(_ ticket: Claim.Ticket) -> Claim? {
+        open.withLock { $0.removeValue(forKey: ticket) }
+    }
+
+    func takeRest() -> [Claim] {
+        open.withLock { open in
+            defer { open = [:] }
+            return Array(open.values)
+        }
+    }
+}

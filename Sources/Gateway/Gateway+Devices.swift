@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeBudget
+public import WakeModel
+
+extension Gateway {
+    /// A device as it stands, in each lane that knows it; empty for an unknown one.
+    public func device(
+        _ token: DeviceToken, app: AppIdentity? = nil
+    ) async throws(StoreFailure) -> [DeviceView] {
+        let lanes = hall.configuration.lanes(of: app)
+        return try await asking { store async throws(StoreFailure) in
+            try await store.devices(token, in: lanes, at: clock.now(), under: hall.rules)
+        }
+    }
+
+    /// Books what the app reported of its device. A device that is not known yet is made if the
+    /// app is named.
+    public func report(
+        _ signals: [DeviceSignal], of token: DeviceToken, app: AppIdentity? = nil
+    ) async throws(StoreFailure) -> DeviceAnswer {
+        try await report(.signals(signals), of: token, app: app, kind: .background, makes: true)
+    }
+
+    /// The app registered the token with APNs, by default now: an older 410 does not count any
+    /// more.
+    public func registered(
+        _ token: DeviceToken, app: AppIdentity, kind: WakeKind = .background,
+        at instant: WallInstant? = nil
+    ) async throws(StoreFailure) -> DeviceAnswer {
+        let at = instant ?? clock.now()
+        return try await report(
+            .registered(at: at), of: token, app: app, kind: kind, makes: true)
+    }
+
+    /// Forgets a device: what waits for it ends as cancelled, its budget begins anew.
+    public func forget(
+        _ token: DeviceToken, app: AppIdentity? = nil
+    ) async throws(StoreFailure) -> DeviceAnswer {
+        try await report(.forget, of: token, app: app, kind: nil, makes: false)
+    }
+
+    private func report(
+        _ report: DeviceReport, of token: DeviceToken, app: AppIdentity?, kind: WakeKind?,
+        makes: Bool
+    ) async throws(StoreFailure) -> DeviceAnswer {
+        let configuration = hall.configuration
+        if let app, !configuration.apps.contains(app) { return .unknownApp }
+        let lanes = configuration.lanes(of: app).filter { kind == nil || $0.kind == kind }
+        let outcome = try await asking { store async throws(StoreFailure) in
+            try await store.report(
+                report, of: token, in: lanes, makes: makes && app != nil, at: clock.now(),
+                under: hall.rules)
+        }
+        hall.tell(outcome.ended)
+        dispatcher.bell.ring()
+        return outcome.devices == 0 ? .unknownDevice : .done(ended: outcome.ended.map(\.id))
+    }
+
+    /// Entries of the feedback feed behind a cursor, ascending; 0 begins at the oldest that is
+    /// kept.
+    public func feedback(
+        after cursor: Int64, limit: Int
+    ) async throws(StoreFailure) -> [FeedbackEntry] {
+        try await asking { store async throws(StoreFailure) in
+            try await store.feedback(after: cursor, limit: max(1, min(limit, 1_000)))
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+public import WakeModel
+
+extension Gateway {
+    // MARK: Apps
+
+    /// How each app stands.
+    public var apps: [AppStatus] {
+        dispatcher.state.withLock { state in
+            hall.configuration.apps.map { app in
+                let lanes = WakeKind.allCases.map { kind in
+                    let lane = Lane(app: app, kind: kind)
+                    return LaneStatus(
+                        kind: kind, circuit: state.holds.circuit(of: lane),
+                        confirmsLaunches: state.confirming.contains(lane))
+                }
+                return AppStatus(app: app, pause: state.paused[app], lanes: lanes)
+            }
+        }
+    }
+
+    /// Stops an app's dispatch until it is resumed, over restarts too. What waits and what comes
+    /// is kept. `false` for an unknown app.
+    public func pause(
+        _ app: AppIdentity, reason: String? = nil
+    ) async throws(StoreFailure) -> Bool {
+        try await setPause(LanePause(at: clock.now(), reason: reason), of: app)
+    }
+
+    /// Lets an app's dispatch go on, and tries again what APNs refused. `false` for an unknown
+    /// app.
+    public func resume(_ app: AppIdentity) async throws(StoreFailure) -> Bool {
+        try await setPause(nil, of: app)
+    }
+
+    private func setPause(
+        _ pause: LanePause?, of app: AppIdentity
+    ) async throws(StoreFailure) -> Bool {
+        let configuration = hall.configuration
+        guard configuration.apps.contains(app) else { return false }
+        let lanes = configuration.lanes(of: app)
+        try await asking { store async throws(StoreFailure) in
+            try await store.setPause(pause, of: lanes)
+        }
+        let wasPaused = dispatcher.state.withLock { state in
+            defer { state.paused[app] = pause }
+            if pause == nil { state.holds.reset(lanes) }
+            return state.paused[app] != nil
+        }
+        dispatcher.bell.ring()
+        if wasPaused != (pause != nil) {
+            for lane in lanes {
+                hall.tell(
+                    AppHalt(
+                        lane: lane, isHalted: pause != nil,
+                        reason: pause?.reason
+                            ?? (pause == nil ? "It was resumed." : "It was paused."),
+                        at: clock.now()))
+            }
+        }
+        return true
+    }
+
+    /// Learns from the store which apps are paused; tried again until the store answers.
+    func loadPauses() async {
+        while true {
+            do throws(StoreFailure) {
+                let lanes = try await asking { store async throws(StoreFailure) in
+                    try await store.lanes()
+                }
+                dispatcher.state.withLock { state in
+                    for row in lanes {
+                        if row.confirmsLaunches { state.confirming.insert(row.lane) }
+                        if let at = row.pausedAt {
+                            state.paused[row.lane.app] = LanePause(at: at, reason: row.pauseReason)
+                        }
+                    }
+                }
+                return
+            } catch {
+                guard !Task.isCancelled, !dispatcher.state.withLock({ $0.isStopping }) else {
+                    return
+                }
+                let pause = Int64(hall.limits.storePauseMilliseconds)
+                // A cancelled sleep ends the wait, which the guard above then sees.
+                try? await clock.sleep(until: clock.now().advanced(byMilliseconds: pause))
+            }
+        }
+    }
+
+    // MARK: Reload
+
+    /// Changes apps, rules and the sender, from one transaction to the next; nothing is dropped.
+    /// Held lanes are tried again at once. Wakes that are with the old sender end there; wakes of
+    /// an app that is gone wait until it is back or their time is over.
+    public func reload(_ configuration: GatewayConfiguration, sender: any WakeSender) {
+        configuration.check()
+        hall.configuration = configuration
+        let lanes = configuration.lanes()
+        dispatcher.state.withLock { state in
+            state.sender = sender
+            state.voipLanes = lanes.filter { $0.kind == .voip }
+            state.backgroundLanes = lanes.filter { $0.kind == .background }
+            state.unfinished = Set(lanes)
+            state.holds.reset(Array(state.holds.holds.keys))
+        }
+        dispatcher.bell.ring()
+    }
+
+    // MARK: Numbers
+
+    /// The gateway in numbers, at a cost that does not grow with the store.
+    public func stats() async throws(StoreFailure) -> GatewayStats {
+        let count = try await asking { store async throws(StoreFailure) in
+            try await store.count()
+        }
+        let now = clock.now()
+        var oldest: [WakeKind: Int64] = [:]
+        for kind in WakeKind.allCases {
+            let lanes = hall.configuration.lanes().filter { $0.kind == kind }
+            let due = try await hall.nextDue(in: lanes)
+            oldest[kind] = due.map { max(0, now.milliseconds(since: $0)) } ?? 0
+        }
+        return GatewayStats(
+            accepted: count.accepted, byState: count.byState, unended: count.unended,
+            inFlight: dispatcher.state.withLock { $0.inFlight },
+            intakeQueue: intake.waitingCount, oldestDueMilliseconds: oldest)
+    }
+
+    /// Counts the store's books row by row: linear in the number of wakes.
+    public func recount() async throws(StoreFailure) -> StoreCount {
+        try await asking { store async throws(StoreFailure) in try await store.recount() }
+    }
+
+    // MARK: Webhooks
+
+    /// Takes leases on webhooks that are due. Whoever holds one delivers it and settles it; one
+    /// that is not settled comes again when its lease is over.
+    public func webhooks(
+        limit: Int, leaseSeconds: Int
+    ) async throws(StoreFailure) -> [WebhookItem] {
+        try await hall.writeHalts()
+        let now = clock.now()
+        return try await asking { store async throws(StoreFailure) in
+            try await store.claimWebhooks(
+                at: now, until: now.advanced(bySeconds: Int64(leaseSeconds)), limit: limit)
+        }
+    }
+
+    /// Records what became of deliveries.
+    public func settle(_ webhooks: [WebhookSettlement]) async throws(StoreFailure) {
+        try await asking { store async throws(StoreFailure) in
+            try await store.settleWebhooks(webhooks)
+        }
+    }
+
+    /// Returns when a webhook may have been written, when the gateway stops, or at the instant. One
+    /// task waits at a time.
+    public func waitForWebhooks(until instant: WallInstant) async {
+        await hall.webhookBell.wait(until: instant, clock: clock)
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+extension Gateway {
+    /// All that is known of one wake; `nil` for an unknown id.
+    public func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
+        try await asking { store async throws(StoreFailure) in try await store.record(of: id) }
+    }
+
+    /// Wakes, the newest first, page by page.
+    public func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
+        try await asking { store async throws(StoreFailure) in try await store.wakes(query) }
+    }
+
+    /// Waits until a wake has ended, or the wake that carries it has, or the time is over; its
+    /// record then. `nil` for an unknown id. When too many wait already, it does not wait.
+    public func outcome(
+        of id: WakeID, within milliseconds: Int64
+    ) async throws(StoreFailure) -> WakeRecord? {
+        let deadline = clock.now().advanced(byMilliseconds: milliseconds)
+        while true {
+            guard let record = try await record(of: id) else { return nil }
+            guard let awaited = try await whoseEndMissing(record), clock.now() < deadline,
+                !Task.isCancelled, let entry = hall.hub.bell(for: awaited)
+            else { return record }
+            defer { hall.hub.release(entry.key, for: awaited) }
+            // It may have ended between the look and the subscription.
+            if try await self.record(of: awaited)?.end == nil {
+                await entry.bell.wait(until: deadline, clock: clock)
+            }
+        }
+    }
+
+    /// Whose end is missing for the outcome of a wake: its own, or its carrier's; `nil` if none.
+    private func whoseEndMissing(_ record: WakeRecord) async throws(StoreFailure) -> WakeID? {
+        guard record.end != nil else { return record.id }
+        guard var carrier = record.carriedBy, record.carrierEnd == nil else { return nil }
+        while let next = try await self.record(of: carrier) {
+            guard next.end != nil else { return next.id }
+            guard let further = next.carriedBy else { return nil }
+            carrier = further
+        }
+        return nil
+    }
+
+    /// Ends a pending wake. What had merged into it ends with it.
+    public func cancel(_ id: WakeID) async throws(StoreFailure) -> CancelAnswer {
+        let outcome = try await asking { store async throws(StoreFailure) in
+            try await store.cancel(id, at: clock.now(), under: hall.rules)
+        }
+        hall.tell(outcome.ended)
+        guard let isCancelled = outcome.isCancelled, let record = try await record(of: id) else {
+            return .unknown
+        }
+        return isCancelled ? .cancelled(record) : .tooLate(record)
+    }
+
+    /// A stream of all outcomes from now on; `nil` when too many listen already. Its reader loses
+    /// the oldest when it falls behind by more than `bufferedCount`.
+    public func events(bufferedCount: Int = 1_024) -> OutcomeEvents? {
+        hall.hub.subscribe(bufferedCount: bufferedCount)
+    }
+
+    /// Books receipts: the app says that these wakes launched it; answers one by one, in order.
+    public func confirm(_ receipts: [Receipt]) async throws(StoreFailure) -> [ReceiptAnswer] {
+        let outcome = try await asking { store async throws(StoreFailure) in
+            try await store.confirm(receipts, at: clock.now(), under: hall.rules)
+        }
+        hall.tell(outcome.ended)
+        dispatcher.bell.ring()
+        return outcome.answers
+    }
+
+    /// Asks the store, and takes note of how it went.
+    func asking<Answer>(
+        _ verb: (any WakeStore) async throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
+        try await hall.watch.observe { () async throws(StoreFailure) in
+            try await verb(hall.store)
+        }
+    }
+}

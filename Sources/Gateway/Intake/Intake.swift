@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import WakeModel
+
+/// The way in: requests that arrive while a transaction is being written share the next one.
+///
+/// A commit costs a disk flush, whatever it holds; sharing it is what makes durable acceptance
+/// cheap. Calls are written before everything else that waits. The queue is bounded, and a full
+/// one says so at once.
+final class Intake: Sendable {
+    /// The answer to one submission.
+    enum Answer: Sendable {
+        /// The store took it, or recognised it.
+        case stored(Admission)
+        /// Too many requests wait; nothing was kept.
+        case overloaded
+        /// The gateway is shutting down; nothing was kept.
+        case closed
+        /// The store failed; nothing was kept.
+        case failed(StoreFailure)
+    }
+
+    /// Submissions that came together and are answered together.
+    private struct Parcel {
+        let submissions: [Submission]
+        /// How many of them were taken; the rest is refused with `refusal`.
+        let refusal: Answer
+        let refused: Int
+        var answers: [Answer]
+        let continuation: CheckedContinuation<[Answer], Never>
+
+        init(
+            _ submissions: [Submission], taken: Int, refusal: Answer,
+            _ continuation: CheckedContinuation<[Answer], Never>
+        ) {
+            self.submissions =
+                taken == submissions.count
+                ? submissions : Array(submissions.prefix(taken))
+            self.refusal = refusal
+            refused = submissions.count - taken
+            answers = []
+            answers.reserveCapacity(submissions.count)
+            self.continuation = continuation
+        }
+
+        var isAnswered: Bool { answers.count == submissions.count }
+
+        func reply() {
+            var answers = answers
+            for _ in 0..<refused { answers.append(refusal) }
+            continuation.resume(returning: answers)
+        }
+    }
+
+    private struct State {
+        var calls: [Parcel] = []
+        var others: [Parcel] = []
+        var waiting = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let bell = Bell()
+    private let limits: GatewayLimits
+    private let write: @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
+
+    /// An intake that hands each batch to `write`, which answers when it is on disk.
+    init(
+        limits: GatewayLimits,
+        write: @escaping @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
+    ) {
+        self.limits = limits
+        self.write = write
+    }
+
+    /// The most other wakes that share a transaction with calls.
+    static let othersBesideCalls = 64
+
+    /// How many submissions wait.
+    var waitingCount: Int { state.withLock { $0.waiting } }
+
+    /// Waits until each submission is on disk, or refused; answers one by one, in order. They may
+    /// end up in several transactions. Calls go before the rest. Needs ``run()`` to be running.
+    func submit(_ submissions: [Submission], areCalls: Bool) async -> [Answer] {
+        guard !submissions.isEmpty else { return [] }
+        return await withCheckedContinuation { continuation in
+            let (parcel, isTaken) = state.withLock { state -> (Parcel, Bool) in
+                let room = state.isClosed ? 0 : max(0, limits.intakeQueueCount - state.waiting)
+                let parcel = Parcel(
+                    submissions, taken: min(room, submissions.count),
+                    refusal: state.isClosed ? .closed : .overloaded, continuation)
+                guard !parcel.submissions.isEmpty else { return (parcel, false) }
+                state.waiting += parcel.submissions.count
+                if areCalls {
+                    state.calls.append(parcel)
+                } else {
+                    state.others.append(parcel)
+                }
+                return (parcel, true)
+            }
+            if isTaken { bell.ring() } else { parcel.reply() }
+        }
+    }
+
+    /// Refuses what comes from now on; what waits is still written.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        bell.ring()
+    }
+
+    /// Writes what waits until the intake is closed and empty.
+    func run() async {
+        var calls: [Parcel] = []
+        var others: [Parcel] = []
+        while true {
+            let isClosed = state.withLock { state in
+                calls += state.calls
+                others += state.others
+                state.calls.removeAll(keepingCapacity: true)
+                state.others.removeAll(keepingCapacity: true)
+                return state.isClosed
+            }
+            if calls.isEmpty && others.isEmpty {
+                if isClosed { return }
+                await bell.wait()
+            } else {
+                await writeSome(&calls, &others)
+            }
+        }
+    }
+
+    /// Writes one transaction: calls first, then the others in the order in which they came.
+    private func writeSome(_ calls: inout [Parcel], _ others: inout [Parcel]) async {
+        var batch: [Submission] = []
+        let limit = limits.intakeBatchCount
+        let fromCalls = Self.take(calls, limit, &batch)
+        // A call does not wait for a full batch of others; nor do the others wait for every call.
+        let room = batch.isEmpty ? limit : min(limit - batch.count, Self.othersBesideCalls)
+        let fromOthers = Self.take(others, room, &batch)
+        let result = await write(batch)
+        state.withLock { $0.waiting -= batch.count }
+        var place = 0
+        Self.give(result, &place, fromCalls, &calls)
+        Self.give(result, &place, fromOthers, &others)
+    }
+
+    /// Takes submissions that are not answered yet, from the first parcels; how many of each.
+    private static func take(
+        _ parcels: [Parcel], _ limit: Int, _ batch: inout [Submission]
+    ) -> [Int] {
+        var room = limit
+        var shares: [Int] = []
+        for parcel in parcels where room > 0 {
+            let rest = parcel.submissions[parcel.answers.count...].prefix(room)
+            batch += rest
+            room -= rest.count
+            shares.append(rest.count)
+        }
+        return shares
+    }
+
+    /// Gives the answers to the first parcels, and lets go of those that have all of theirs.
+    private static func give(
+        _ result: Result<[Admission], StoreFailure>, _ place: inout Int, _ shares: [Int],
+        _ parcels: inout [Parcel]
+    ) {
+        var answered = 0
+        for (index, share) in shares.enumerated() {
+            for _ in 0..<share {
+                switch result {
+                case .success(let admissions):
+                    parcels[index].answers.append(.stored(admissions[place]))
+                case .failure(let failure):
+                    parcels[index].answers.append(.failed(failure))
+                }
+                place += 1
+            }
+            if parcels[index].isAnswered {
+                parcels[index].reply()
+                answered = index + 1
+            }
+        }
+        parcels.removeFirst(answered)
+    }
+}

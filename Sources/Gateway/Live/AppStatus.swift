@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// How an app stands.
+public struct AppStatus: Hashable, Sendable {
+    /// The app.
+    public let app: AppIdentity
+    /// Why it is paused, if somebody paused it.
+    public let pause: LanePause?
+    /// Its lanes.
+    public let lanes: [LaneStatus]
+}
+
+/// How a lane stands.
+public struct LaneStatus: Hashable, Sendable {
+    /// The kind of push.
+    public let kind: WakeKind
+    /// Whether it sends.
+    public let circuit: Circuit
+    /// Whether the app ever sent a receipt for it, so that missing ones count.
+    public let confirmsLaunches: Bool
+}
+
+/// Whether a lane sends, or is held back because APNs refuses whatever it sends.
+public enum Circuit: Hashable, Sendable {
+    /// It sends.
+    case closed
+    /// It is held back since then, for this reason; a wake goes out as a probe at that time.
+    case open(reason: String, since: WallInstant, probeAt: WallInstant)
+    /// It is held back, and a probe is out.
+    case probing(reason: String, since: WallInstant)
+}
+
+/// The gateway in numbers.
+public struct GatewayStats: Hashable, Sendable {
+    /// Wakes accepted since the store began.
+    public let accepted: Int
+    /// How many of them ended in each state; those that wait or are in hand count as pending.
+    public let byState: [WakeState: Int]
+    /// Wakes that wait or are in hand.
+    public let unended: Int
+    /// Wakes that were handed to the sender and are not settled.
+    public let inFlight: Int
+    /// Requests that wait to be written.
+    public let intakeQueue: Int
+    /// How long the longest due wake of each kind is due already, in milliseconds; 0 when none is.
+    public let oldestDueMilliseconds: [WakeKind: Int64]
+}

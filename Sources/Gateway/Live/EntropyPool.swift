@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Random words of the system, fetched 32 at a time: a system call for each word of each id was a
+/// noticeable part of what a wake costs.
+public final class EntropyPool: Sendable {
+    /// As many words as `getentropy` gives at once.
+    private static let wordCount = 32
+
+    /// The pool of this process.
+    public static let shared = EntropyPool()
+
+    private let words = Mutex<[UInt64]>([])
+
+    private init() {}
+
+    /// The next word; each is given once.
+    public func next() -> UInt64 {
+        words.withLock { words in
+            if let word = words.popLast() { return word }
+            words = [UInt64](repeating: 0, count: Self.wordCount)
+            // SAFETY: the array has as many bytes as are asked for, at most the 256 that
+            // getentropy allows, and lives through the call.
+            let code = words.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) }
+            if code != 0 {
+                words = (0..<Self.wordCount).map { _ in UInt64.random(in: .min ... .max) }
+            }
+            return words.removeLast()
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeBudget
+import WakeModel
+
+/// What a gateway serves, and by which rules. May be changed while it runs.
+public struct GatewayConfiguration: Sendable {
+    /// How long ended wakes are kept, in seconds: seven days.
+    public static let defaultRetentionSeconds = 604_800
+    /// The shortest retention, in seconds: a wake of unknown fate must be there when its receipt
+    /// comes.
+    public static let minimumRetentionSeconds = 60
+    /// How long a device is remembered without any life, in seconds: 90 days.
+    public static let defaultDeviceRetentionSeconds = 7_776_000
+
+    /// The apps, which must differ.
+    public var apps: [AppIdentity]
+    /// The budget of each app; ``WakeBudget/BudgetPolicy/standard`` for one that is not here.
+    public var policies: [AppIdentity: BudgetPolicy]
+    /// The webhooks that somebody listens to.
+    public var webhooks: Set<WebhookKind>
+    /// How long ended wakes and the feedback feed are kept, in seconds, at least.
+    public var retentionSeconds: Int
+    /// How long a device is remembered without any life, in seconds; at least as long as wakes.
+    public var deviceRetentionSeconds: Int
+
+    /// The defaults for these apps.
+    public init(apps: [AppIdentity]) {
+        self.apps = apps
+        policies = [:]
+        webhooks = []
+        retentionSeconds = Self.defaultRetentionSeconds
+        deviceRetentionSeconds = Self.defaultDeviceRetentionSeconds
+    }
+
+    /// Traps on a configuration that nobody should have let in.
+    func check() {
+        precondition(Set(apps).count == apps.count, "An app is configured twice.")
+        precondition(
+            retentionSeconds >= Self.minimumRetentionSeconds,
+            "Ended wakes are kept for a minute at least.")
+    }
+
+    var rules: StoreRules { StoreRules(policies: policies, webhooks: webhooks) }
+
+    /// The lanes of all apps, or of one.
+    func lanes(of app: AppIdentity? = nil) -> [Lane] {
+        (app.map { [$0] } ?? apps).flatMap { app in
+            WakeKind.allCases.map { Lane(app: app, kind: $0) }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every limit of the gateway, with its unit and its default.
+public struct GatewayLimits: Hashable, Sendable {
+    /// The most requests that wait to be written; one more is refused with "too busy".
+    public var intakeQueueCount = 10_000
+    /// The most wakes that share one transaction at intake.
+    public var intakeBatchCount = 256
+    /// The most settlements that share one transaction.
+    public var settleBatchCount = 500
+    /// The most wakes claimed in one transaction.
+    public var claimBatchCount = 500
+    /// The most wakes claimed and not yet settled.
+    public var inFlightCount = 4_000
+    /// The part of `inFlightCount` that background wakes leave free for VoIP.
+    public var voipReserveCount = 400
+    /// How long a lease lasts. A send must be answered, or given up, within it.
+    public var leaseSeconds = 120
+    /// How often a wake may be tried by attempts that may have reached APNs.
+    public var triesCount = 12
+    /// The first pause after an attempt that did not reach APNs; it doubles from there.
+    public var transportPauseMilliseconds = 100
+    /// The longest such pause.
+    public var transportPauseMaximumMilliseconds = 60_000
+    /// The first pause of a lane whose key or topic APNs refused; it doubles from there.
+    public var holdPauseSeconds = 30
+    /// The longest such pause.
+    public var holdPauseMaximumSeconds = 600
+    /// The longest that the dispatcher sleeps before it looks for expired wakes and lapsed leases.
+    public var housekeepingMilliseconds = 1_000
+    /// The most wakes expired or taken back in one step.
+    public var housekeepingBatchCount = 1_000
+    /// The most rows of a kind that are pruned in one step.
+    public var pruneBatchCount = 500
+    /// The pause between two steps while there is more to prune.
+    public var prunePauseMilliseconds = 20
+    /// The pause after everything was pruned.
+    public var pruneIdleMilliseconds = 10_000
+    /// The most callers that wait for the outcome of a wake.
+    public var outcomeWaiterCount = 10_000
+    /// The most readers of the stream of outcomes.
+    public var eventSubscriberCount = 100
+    /// The pause after the store failed, before it is asked again.
+    public var storePauseMilliseconds = 250
+    /// How long a shutdown waits for answers before it gives sends up.
+    public var drainSeconds = 10
+
+    /// The defaults.
+    public init() {}
+
+    /// Traps on limits that cannot work together.
+    func check() {
+        precondition(intakeQueueCount > 0 && intakeBatchCount > 0, "Intake limits begin at 1.")
+        precondition(claimBatchCount > 0, "A claim takes at least one wake.")
+        precondition(settleBatchCount > 0, "A settling takes at least one wake.")
+        precondition(
+            pruneBatchCount > 0 && prunePauseMilliseconds > 0 && pruneIdleMilliseconds > 0,
+            "Pruning takes at least one row, and pauses begin at 1.")
+        precondition(
+            voipReserveCount >= 0 && voipReserveCount < inFlightCount,
+            "The VoIP reserve must leave room for background wakes.")
+        precondition(leaseSeconds > 0 && triesCount > 0, "Leases and tries begin at 1.")
+        precondition(transportPauseMilliseconds > 0, "Pauses begin at 1.")
+        precondition(holdPauseSeconds > 0 && housekeepingMilliseconds > 0, "Pauses begin at 1.")
+        precondition(storePauseMilliseconds > 0, "Pauses begin at 1.")
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// Where a gateway counts what it does. Called from any thread, once for a transaction or an
+/// answer of APNs; must return quickly. Every word comes from a bounded set.
+public protocol GatewayMetrics: Sendable {
+    /// Wakes were accepted, durably, with this decision (``WakeDecision/word``).
+    func accepted(_ count: Int, kind: WakeKind, decision: String)
+    /// Wakes have ended; with the reason of APNs if it refused them: one of Apple's table, or
+    /// `other`.
+    func ended(_ count: Int, kind: WakeKind, state: WakeState, reason: String?)
+    /// Requests were refused: `invalid`, `unknown-app`, `conflict`, `overloaded`, `unavailable`.
+    func refused(_ count: Int, why: String)
+    /// APNs answered so long after the wake was handed to the sender.
+    func answered(afterMilliseconds milliseconds: Int64, kind: WakeKind)
+    /// Wakes were handed to the sender, the latest of them so long after it was due.
+    func dispatched(_ count: Int, kind: WakeKind, lagMilliseconds: Int64)
+    /// Due wakes were put off by the budget.
+    func deferred(_ count: Int)
+    /// A transaction of this many wakes took so long, waiting for the disk included.
+    func committed(_ count: Int, verb: String, microseconds: Int64)
+}
+
+/// Counts nothing.
+public struct NoMetrics: GatewayMetrics {
+    /// Counts nothing.
+    public init() {}
+    /// Does nothing.
+    public func accepted(_ count: Int, kind: WakeKind, decision: String) {}
+    /// Does nothing.
+    public func ended(_ count: Int, kind: WakeKind, state: WakeState, reason: String?) {}
+    /// Does nothing.
+    public func refused(_ count: Int, why: String) {}
+    /// Does nothing.
+    public func answered(afterMilliseconds milliseconds: Int64, kind: WakeKind) {}
+    /// Does nothing.
+    public func dispatched(_ count: Int, kind: WakeKind, lagMilliseconds: Int64) {}
+    /// Does nothing.
+    public func deferred(_ count: Int) {}
+    /// Does nothing.
+    public func committed(_ count: Int, verb: String, microseconds: Int64) {}
+}

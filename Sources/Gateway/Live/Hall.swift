@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import PayloadRules
+import Synchronization
+import WakeModel
+
+/// What all parts of a gateway share: the store behind its watch, the rules of the present
+/// configuration, and those who are told of each transaction.
+final class Hall: Sendable {
+    let store: any WakeStore
+    let watch: StoreWatch
+    let clock: any GatewayClock
+    let limits: GatewayLimits
+    let metrics: any GatewayMetrics
+    let logger: Logger
+    let hub: OutcomeHub
+    /// Rings when a webhook may have been written.
+    let webhookBell = Bell()
+    private let current: Mutex<GatewayConfiguration>
+    private let halts = Mutex<[AppHalt]>([])
+    private let onSettled = Mutex<(@Sendable (Int, WallInstant?) -> Void)?>(nil)
+
+    init(
+        store: any WakeStore, configuration: GatewayConfiguration, clock: any GatewayClock,
+        limits: GatewayLimits, metrics: any GatewayMetrics, logger: Logger
+    ) {
+        self.store = store
+        self.clock = clock
+        self.limits = limits
+        self.metrics = metrics
+        self.logger = logger
+        watch = StoreWatch(logger: logger)
+        hub = OutcomeHub(limits: limits)
+        current = Mutex(configuration)
+    }
+
+    /// The present configuration.
+    var configuration: GatewayConfiguration {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+
+    var rules: StoreRules { current.withLock { $0.rules } }
+
+    /// From now on `body` is told of each transaction that settled: how many wakes, and when the
+    /// first of those that wait again is due.
+    func whenSettled(_ body: @escaping @Sendable (Int, WallInstant?) -> Void) {
+        onSettled.withLock { $0 = body }
+    }
+
+    // MARK: Transactions
+
+    func admit(
+        _ submissions: [Submission], grant: ClaimGrant?
+    ) async -> Result<AdmitAnswer, StoreFailure> {
+        do throws(StoreFailure) {
+            let answer = try await timed("admit", submissions.count) {
+                () async throws(StoreFailure) in
+                try await store.admit(submissions, grant: grant, under: rules)
+            }
+            precondition(
+                answer.admissions.count == submissions.count, "A store answers each submission.")
+            count(submissions, answer.admissions)
+            tell(answer.ended)
+            return .success(answer)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func claim(_ order: ClaimOrder) async throws(StoreFailure) -> ClaimAnswer {
+        let answer = try await watch.observe { () async throws(StoreFailure) in
+            try await store.claim(order, under: rules)
+        }
+        if answer.deferred > 0 { metrics.deferred(answer.deferred) }
+        tell(answer.ended)
+        return answer
+    }
+
+    /// Writes settlements; `nil` when the store failed.
+    func settle(_ batch: [Settlement]) async -> SettleAnswer? {
+        do throws(StoreFailure) {
+            let answer = try await timed("settle", batch.count) { () async throws(StoreFailure) in
+                try await store.settle(batch, under: rules)
+            }
+            onSettled.withLock { $0 }?(batch.count, answer.nextDue)
+            tell(answer.ended)
+            return answer
+        } catch {
+            return nil
+        }
+    }
+
+    func expireOverdue(at now: WallInstant, limit: Int) async throws(StoreFailure) -> [EndedWake] {
+        let ended = try await watch.observe { () async throws(StoreFailure) in
+            try await store.expireOverdue(at: now, limit: limit, under: rules)
+        }
+        tell(ended)
+        return ended
+    }
+
+    func reclaimLapsed(at now: WallInstant, limit: Int) async throws(StoreFailure) -> Reclaimed {
+        let reclaimed = try await watch.observe { () async throws(StoreFailure) in
+            try await store.reclaimLapsed(at: now, limit: limit, under: rules)
+        }
+        tell(reclaimed.ended)
+        return reclaimed
+    }
+
+    func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {
+        try await watch.observe { () async throws(StoreFailure) in
+            try await store.nextDue(in: lanes)
+        }
+    }
+
+    private func timed<Answer>(
+        _ verb: String, _ wakes: Int, _ body: () async throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
+        let start = ContinuousClock.now
+        let answer = try await watch.observe(body)
+        let elapsed = start.duration(to: .now).components
+        metrics.committed(
+            wakes, verb: verb,
+            microseconds: elapsed.seconds * 1_000_000 + elapsed.attoseconds / 1_000_000_000_000)
+        return answer
+    }
+
+    // MARK: Telling
+
+    /// Tells who waits, and counts.
+    func tell(_ ended: [EndedWake]) {
+        guard !ended.isEmpty else { return }
+        var counts: [EndLabel: Int] = [:]
+        for wake in ended { counts[EndLabel(wake), default: 0] += 1 }
+        for (label, count) in counts {
+            metrics.ended(count, kind: label.kind, state: label.state, reason: label.reason)
+        }
+        hub.publish(ended)
+        if !current.withLock({ $0.webhooks.isEmpty }) { webhookBell.ring() }
+    }
+
+    /// Keeps a halt until it is written: it comes from a thread that must not wait for a disk.
+    func tell(_ halt: AppHalt) {
+        guard current.withLock({ $0.webhooks.contains(.appHalted) }) else { return }
+        halts.withLock { $0.append(halt) }
+        webhookBell.ring()
+    }
+
+    /// Writes the halts that wait.
+    func writeHalts() async throws(StoreFailure) {
+        while let halt = halts.withLock({ $0.first }) {
+            try await watch.observe { () async throws(StoreFailure) in
+                try await store.note(halt, under: rules)
+            }
+            halts.withLock { _ = $0.removeFirst() }
+        }
+    }
+
+    private func count(_ submissions: [Submission], _ admissions: [Admission]) {
+        var counts: [DecisionLabel: Int] = [:]
+        for (submission, admission) in zip(submissions, admissions) {
+            guard case .admitted(let wake) = admission, !wake.isRepeated else { continue }
+            let label = DecisionLabel(
+                kind: submission.wake.wake.kind, decision: wake.decision.word)
+            counts[label, default: 0] += 1
+        }
+        for (label, count) in counts {
+            metrics.accepted(count, kind: label.kind, decision: label.decision)
+        }
+    }
+
+    private struct DecisionLabel: Hashable {
+        let kind: WakeKind
+        let decision: String
+    }
+
+    private struct EndLabel: Hashable {
+        let kind: WakeKind
+        let state: WakeState
+        let reason: String?
+
+        init(_ wake: EndedWake) {
+            kind = wake.lane.kind
+            state = wake.end.state
+            switch wake.end {
+            case .rejected(let refusal), .undeliverable(let refusal):
+                reason = refusal.reason?.entry == nil ? "other" : refusal.reason?.rawValue
+            case .failed(let cause): reason = cause.rawValue
+            case .suppressed(let suppression): reason = suppression.word
+            default: reason = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeBudget
+public import WakeModel
+
+/// All that is known of one device token in one lane.
+public struct DeviceView: Hashable, Sendable {
+    /// The most recent wakes that a view shows.
+    public static let recentCount = 10
+
+    /// App and kind.
+    public let lane: Lane
+    /// The device.
+    public let deviceToken: DeviceToken
+    /// The budget: what is left, what waits, until when, because of which rules.
+    public let explanation: Explanation
+    /// The wake that waits, if any. Of calls, the newest that waits.
+    public let pending: WakeRecord?
+    /// The latest wakes, the newest first.
+    public let recent: [WakeRecord]
+    /// Since when APNs holds the token for dead, if it does.
+    public let deadSince: WallInstant?
+    /// When the app registered the token, as far as was reported.
+    public let registeredAt: WallInstant?
+    /// When the last receipt came.
+    public let lastReceiptAt: WallInstant?
+    /// Whether the topic's app ever sent a receipt, so that missing ones count.
+    public let topicConfirmsLaunches: Bool
+
+    /// Spells out one view.
+    public init(
+        lane: Lane, deviceToken: DeviceToken, explanation: Explanation, pending: WakeRecord?,
+        recent: [WakeRecord], deadSince: WallInstant?, registeredAt: WallInstant?,
+        lastReceiptAt: WallInstant?, topicConfirmsLaunches: Bool
+    ) {
+        self.lane = lane
+        self.deviceToken = deviceToken
+        self.explanation = explanation
+        self.pending = pending
+        self.recent = recent
+        self.deadSince = deadSince
+        self.registeredAt = registeredAt
+        self.lastReceiptAt = lastReceiptAt
+        self.topicConfirmsLaunches = topicConfirmsLaunches
+    }
+}
+
+/// What is reported of a device, or asked of its books.
+public enum DeviceReport: Hashable, Sendable {
+    /// The app reported these signals.
+    case signals([DeviceSignal])
+    /// The app registered the token with APNs at this instant: it is alive, whatever an older 410
+    /// says.
+    case registered(at: WallInstant)
+    /// Somebody asks to forget the device: its pending wake ends as cancelled, its ledger begins
+    /// anew.
+    case forget
+}
+
+/// The answer to a report.
+public enum DeviceAnswer: Hashable, Sendable {
+    /// It is booked; these wakes ended by it.
+    case done(ended: [WakeID])
+    /// No such app is configured.
+    case unknownApp
+    /// The device never had a wake, and nothing was reported of it before.
+    case unknownDevice
+}
+
+/// The app says that a wake launched it.
+public struct Receipt: Hashable, Sendable {
+    /// The wake, which is also its `apns-id`.
+    public let id: WakeID
+    /// When the app was launched, by the device's clock.
+    public let launchedAt: WallInstant?
+    /// Whether the app fetched all there was when it was launched.
+    public let hasSynced: Bool
+
+    /// Spells out one receipt.
+    public init(id: WakeID, launchedAt: WallInstant? = nil, hasSynced: Bool = false) {
+        self.id = id
+        self.launchedAt = launchedAt
+        self.hasSynced = hasSynced
+    }
+}
+
+/// The answer to a receipt.
+public enum ReceiptAnswer: String, Hashable, Sendable, CaseIterable {
+    /// It is booked.
+    case recorded
+    /// The same wake was confirmed before; nothing changed.
+    case repeated
+    /// No wake has this id.
+    case unknownWake = "unknown-wake"
+    /// That wake never left.
+    case notSent = "not-sent"
+}

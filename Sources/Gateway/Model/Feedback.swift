@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// What an entry of the feedback feed tells.
+public enum FeedbackKind: String, Hashable, Sendable, CaseIterable {
+    /// The device token is dead: remove it.
+    case tokenDead = "token-dead"
+    /// APNs does not know the token in this environment: it belongs to the other one, or to none
+    /// (reference §3.3, BadDeviceToken).
+    case environmentMismatch = "environment-mismatch"
+    /// The token belongs to another topic (reference §3.3, DeviceTokenNotForTopic).
+    case wrongTopic = "wrong-topic"
+}
+
+/// One entry of the feedback feed: what a provider should know of a device token.
+public struct FeedbackEntry: Hashable, Sendable {
+    /// Its place in the feed, growing from 1; the cursor.
+    public let number: Int64
+    /// What it tells.
+    public let kind: FeedbackKind
+    /// The app.
+    public let app: AppIdentity
+    /// Which of the app's topics.
+    public let wakeKind: WakeKind
+    /// The token.
+    public let deviceToken: DeviceToken
+    /// When it became known.
+    public let at: WallInstant
+    /// What APNs said, with the time since when it holds the token for dead.
+    public let refusal: Refusal
+    /// The wake that met it.
+    public let wake: WakeID
+
+    /// Spells out one entry.
+    public init(
+        number: Int64, kind: FeedbackKind, app: AppIdentity, wakeKind: WakeKind,
+        deviceToken: DeviceToken, at: WallInstant, refusal: Refusal, wake: WakeID
+    ) {
+        self.number = number
+        self.kind = kind
+        self.app = app
+        self.wakeKind = wakeKind
+        self.deviceToken = deviceToken
+        self.at = at
+        self.refusal = refusal
+        self.wake = wake
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeBudget
+public import WakeModel
+
+/// A request for a wake, with what its caller says beside it.
+public struct Inquiry: Sendable {
+    /// What is asked for; nothing of it is checked yet.
+    public var request: WakeRequest
+    /// The environment of the device token; may be left out when the app is configured for one
+    /// only.
+    public var environment: APNsEnvironment?
+    /// How much it matters. Calls have none.
+    public var urgency: Urgency
+    /// How it merges into a wake that waits for the same device.
+    public var coalescing: Coalescing
+    /// What recognises a repetition of the request, if the caller gave a key.
+    public var idempotency: IdempotencyMark?
+
+    /// Spells out one.
+    public init(
+        _ request: WakeRequest, environment: APNsEnvironment? = nil, urgency: Urgency = .normal,
+        coalescing: Coalescing = .replace, idempotency: IdempotencyMark? = nil
+    ) {
+        self.request = request
+        self.environment = environment
+        self.urgency = urgency
+        self.coalescing = coalescing
+        self.idempotency = idempotency
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeBudget
+public import WakeModel
+
+/// What the budget decided on a request, with the wake that it concerns.
+public enum WakeDecision: Hashable, Sendable {
+    /// It leaves at once.
+    case send
+    /// It waits until this instant, as far as is known now, because of these rules; of none when
+    /// only its batch was spread.
+    case deferred(until: WallInstant, because: Holds)
+    /// It merged into the wake that waits for the same device, which carries it from now on, and
+    /// is due at this instant because of these rules.
+    case coalesced(into: WakeID, Coalescing, until: WallInstant, because: Holds)
+    /// VoIP: the same call was asked for within the deadline. This is that wake; nothing new is
+    /// kept.
+    case sameCall(WakeID)
+    /// It ended: it cannot be sent before its expiry. The earliest instant at which the rules
+    /// would have let it go, and the rules.
+    case expired(earliest: WallInstant, because: Holds)
+    /// It ended: it must not be sent.
+    case suppressed(WakeSuppression)
+
+    /// One stable word, for programs and for metrics.
+    public var word: String {
+        switch self {
+        case .send: "send"
+        case .deferred: "deferred"
+        case .coalesced: "coalesced"
+        case .sameCall: "same-call"
+        case .expired: "expired"
+        case .suppressed: "suppressed"
+        }
+    }
+
+    /// The decision as a sentence.
+    public var sentence: String {
+        switch self {
+        case .send: "It leaves at once."
+        case .deferred(let until, let holds):
+            holds.isEmpty
+                ? "It leaves at \(until), because its batch is spread."
+                : "It waits until \(until): \(holds.words)."
+        case .coalesced(let carrier, .replace, let until, let holds):
+            "It takes the place of what wake \(carrier) carried, which leaves at "
+                + "\(until)\(holds.clause)."
+        case .coalesced(let carrier, .union, let until, let holds):
+            "It was united with wake \(carrier), which leaves at \(until)\(holds.clause)."
+        case .sameCall(let wake): "The same call was asked for already: it is wake \(wake)."
+        case .expired(let earliest, let holds):
+            "It expires before it could be sent at \(earliest)\(holds.clause)."
+        case .suppressed(let suppression): suppression.sentence
+        }
+    }
+}
+
+/// Why a wake is not sent at all.
+public enum WakeSuppression: Hashable, Sendable {
+    /// Background App Refresh was reported off; believed until this instant.
+    case backgroundAppRefreshOff(until: WallInstant)
+    /// VoIP: too many calls in an hour; from this instant on another is let through.
+    case tooManyCalls(until: WallInstant)
+    /// APNs holds the device token for dead since this instant.
+    case deviceTokenDead(since: WallInstant)
+
+    /// The same as the budget says it.
+    init(_ suppression: Suppression) {
+        switch suppression {
+        case .backgroundAppRefreshOff(let until): self = .backgroundAppRefreshOff(until: until)
+        case .tooManyCalls(let until): self = .tooManyCalls(until: until)
+        }
+    }
+
+    /// One stable word, for programs.
+    public var word: String {
+        switch self {
+        case .backgroundAppRefreshOff: "background-app-refresh-off"
+        case .tooManyCalls: "too-many-calls"
+        case .deviceTokenDead: "device-token-dead"
+        }
+    }
+
+    /// What happened and what to do, as a sentence.
+    public var sentence: String {
+        switch self {
+        case .backgroundAppRefreshOff(let until):
+            Suppression.backgroundAppRefreshOff(until: until).sentence
+        case .tooManyCalls(let until): Suppression.tooManyCalls(until: until).sentence
+        case .deviceTokenDead(let since):
+            "APNs holds this device token for dead since \(since). Remove it, or report the app's "
+                + "registration if the token is in use again."
+        }
+    }
+}
+
+extension Holds {
+    /// The rules in words, such as `spacing, hourly`.
+    var words: String { all.map { "\($0)" }.joined(separator: ", ") }
+
+    /// The rules as the end of a sentence; empty without any.
+    fileprivate var clause: String { isEmpty ? "" : " because of \(words)" }
+}

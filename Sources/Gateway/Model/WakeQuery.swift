@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// Which wakes to list.
+public struct WakeQuery: Hashable, Sendable {
+    /// The most wakes on one page.
+    public static let maximumLimit = 1_000
+
+    /// Only those of this device.
+    public var deviceToken: DeviceToken?
+    /// Only those of this app.
+    public var app: AppIdentity?
+    /// Only those in these states; `nil` for all.
+    public var states: Set<WakeState>?
+    /// Only those before this one: the cursor of the page before.
+    public var after: WakeID?
+    /// The most wakes to give, at most ``maximumLimit``.
+    public var limit: Int
+
+    /// Spells out one query.
+    public init(
+        deviceToken: DeviceToken? = nil, app: AppIdentity? = nil, states: Set<WakeState>? = nil,
+        after: WakeID? = nil, limit: Int = 100
+    ) {
+        self.deviceToken = deviceToken
+        self.app = app
+        self.states = states
+        self.after = after
+        self.limit = max(1, min(limit, Self.maximumLimit))
+    }
+}
+
+/// Wakes, the newest first.
+public struct WakePage: Hashable, Sendable {
+    /// The wakes. A page may be short, or empty, although more follow.
+    public let wakes: [WakeRecord]
+    /// The cursor of the next page; `nil` when nothing follows.
+    public let next: WakeID?
+
+    /// Spells out one page.
+    public init(wakes: [WakeRecord], next: WakeID?) {
+        self.wakes = wakes
+        self.next = next
+    }
+}
+
+/// The answer to a cancellation.
+public enum CancelAnswer: Hashable, Sendable {
+    /// It was pending and has ended. What had merged into it has ended with it.
+    case cancelled(WakeRecord)
+    /// It is in hand already, or has ended.
+    case tooLate(WakeRecord)
+    /// No wake has this id.
+    case unknown
+}

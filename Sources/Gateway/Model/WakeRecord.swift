@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeBudget
+public import WakeModel
+
+/// All that the store knows of one wake, except its payload.
+public struct WakeRecord: Hashable, Sendable {
+    /// Its name.
+    public let id: WakeID
+    /// The app.
+    public let app: AppIdentity
+    /// Background or VoIP.
+    public let kind: WakeKind
+    /// The device. Shown to people as a digest only.
+    public let deviceToken: DeviceToken
+    /// Where it is in its life.
+    public let state: WakeState
+    /// When it was accepted.
+    public let acceptedAt: WallInstant
+    /// What was decided then.
+    public let decision: WakeDecision
+    /// How much it matters, with what merged into it.
+    public let urgency: Urgency
+    /// When it was, or is, due.
+    public let dueAt: WallInstant
+    /// From when on it is never sent any more.
+    public let deadline: WallInstant
+    /// The rules that kept it back when they were asked last.
+    public let holds: Holds
+    /// How many attempts may have reached APNs, not counting a last one that ended it.
+    public let tries: Int
+    /// How it ended; `nil` while it has not.
+    public let end: WakeEnd?
+    /// When it ended.
+    public let endedAt: WallInstant?
+    /// The outcome that it shares, if another wake carries it: how that one ended.
+    public let carrierEnd: WakeEnd?
+    /// When the wake that carries it ended.
+    public let carrierEndedAt: WallInstant?
+    /// When the app was launched by it, as the app reported.
+    public let launchedAt: WallInstant?
+    /// Its attempts, the oldest first; at most ``AttemptRecord/maximumKept`` of the latest.
+    public let attempts: [AttemptRecord]
+
+    /// The record of a row, with what stands beside it.
+    public init(
+        _ row: WakeRow, lane: Lane, deviceToken: DeviceToken, attempts: [AttemptRecord],
+        carrier: WakeRow? = nil
+    ) {
+        id = row.id
+        app = lane.app
+        kind = lane.kind
+        self.deviceToken = deviceToken
+        state = row.state
+        acceptedAt = row.acceptedAt
+        decision = row.decision
+        urgency = row.urgency
+        dueAt = row.dueAt
+        deadline = row.deadline
+        holds = row.holds
+        tries = row.tries
+        end = row.end
+        endedAt = row.endedAt
+        carrierEnd = carrier?.end
+        carrierEndedAt = carrier?.endedAt
+        launchedAt = row.launchedAt ?? carrier?.launchedAt
+        var attempts = attempts
+        if case .sent(let apnsUniqueID) = row.end, let endedAt = row.endedAt {
+            // The row says all that there is to say of the attempt that succeeded.
+            attempts.append(
+                AttemptRecord(
+                    startedAt: row.claimedAt, endedAt: endedAt,
+                    result: .accepted(apnsUniqueID: apnsUniqueID)))
+        }
+        self.attempts = attempts.suffix(AttemptRecord.maximumKept)
+    }
+
+    /// The wake that carries it, if one does.
+    public var carriedBy: WakeID? {
+        if case .coalesced(let carrier) = end { carrier } else { nil }
+    }
+}
+
+/// The books of a store, for the law of conservation.
+public struct StoreCount: Hashable, Sendable {
+    /// How many wakes the store ever admitted: a counter of its own, written with each admission.
+    public let accepted: Int
+    /// How many ended wakes were pruned when their time was over.
+    public let pruned: Int
+    /// How many wakes are in each state.
+    public let byState: [WakeState: Int]
+
+    /// Spells out the books.
+    public init(accepted: Int, pruned: Int = 0, byState: [WakeState: Int]) {
+        self.accepted = accepted
+        self.pruned = pruned
+        self.byState = byState
+    }
+
+    /// Wakes that have not ended.
+    public var unended: Int { byState[.pending, default: 0] + byState[.claimed, default: 0] }
+    /// Wakes that have ended, those that were pruned included.
+    public var ended: Int { pruned + byState.values.reduce(0, +) - unended }
+    /// The law: accepted = ended + pending, those in hand included.
+    public var isConserved: Bool { accepted == ended + unended }
+}

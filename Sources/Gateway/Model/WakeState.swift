@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// Where a wake is in its life: waiting, in hand, or ended in one of several ways.
+public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// Kept, and waiting for its time or for room.
+    case pending
+    /// Handed to the sender under a lease.
+    case claimed
+    /// Ended: APNs took it.
+    case sent
+    /// Ended: another wake carries it, and shares its outcome with it.
+    case coalesced
+    /// Ended: the app came to the foreground and synced by itself.
+    case superseded
+    /// Ended: it must not be sent.
+    case suppressed
+    /// Ended: its deadline came first.
+    case expired
+    /// Ended: APNs refused it.
+    case rejected
+    /// Ended: APNs says that the device token is dead.
+    case undeliverable
+    /// Ended: given up.
+    case failed
+    /// Ended: somebody asked for it.
+    case cancelled
+
+    /// Whether nothing more will happen to it.
+    public var isEnd: Bool { self != .pending && self != .claimed }
+
+    /// The name, in lower case.
+    public var description: String { rawValue }
+}
+
+/// How a wake ended. Every accepted wake ends in exactly one of these.
+public enum WakeEnd: Hashable, Sendable {
+    /// APNs answered 200; with the key for Apple's delivery log when it gave one (sandbox).
+    case sent(apnsUniqueID: String?)
+    /// Another wake carries it.
+    case coalesced(into: WakeID)
+    /// The app was in the foreground and synced by itself.
+    case superseded
+    /// It must not be sent.
+    case suppressed(WakeSuppression)
+    /// The deadline came before it could be sent.
+    case expired
+    /// APNs refused it, for a reason that trying again does not mend.
+    case rejected(Refusal)
+    /// APNs says that the device token is dead.
+    case undeliverable(Refusal)
+    /// It was given up.
+    case failed(FailureCause)
+    /// Somebody asked for it.
+    case cancelled
+
+    /// The state that says the same in one word.
+    public var state: WakeState {
+        switch self {
+        case .sent: .sent
+        case .coalesced: .coalesced
+        case .superseded: .superseded
+        case .suppressed: .suppressed
+        case .expired: .expired
+        case .rejected: .rejected
+        case .undeliverable: .undeliverable
+        case .failed: .failed
+        case .cancelled: .cancelled
+        }
+    }
+}
+
+/// What APNs said no with, as it is kept.
+public struct Refusal: Hashable, Sendable {
+    /// The HTTP status.
+    public let status: Int
+    /// The reason, verbatim; `nil` when the answer held none.
+    public let reason: RejectionReason?
+    /// With 410: since when APNs holds the device token for dead.
+    public let tokenDeadSince: WallInstant?
+
+    /// Spells out one refusal.
+    public init(status: Int, reason: RejectionReason?, tokenDeadSince: WallInstant? = nil) {
+        self.status = status
+        self.reason = reason
+        self.tokenDeadSince = tokenDeadSince
+    }
+
+    /// Takes from an answer what is kept of it.
+    public init(_ rejection: PushOutcome.Rejection) {
+        self.init(
+            status: rejection.status, reason: rejection.reason,
+            tokenDeadSince: rejection.timestamp)
+    }
+
+    /// What follows from it: by the reason's row in the table, else by the status.
+    public var advice: RejectionReason.Advice {
+        reason?.advice(status: status) ?? .forUnknownReason(status: status)
+    }
+}
+
+/// Why a wake was given up.
+public enum FailureCause: String, Hashable, Sendable, CaseIterable {
+    /// A VoIP push may or may not have reached APNs. It is not sent again: a phone must not ring
+    /// twice.
+    case fateUnknown = "fate-unknown"
+    /// It was tried as often as the limit allows.
+    case triesUsedUp = "tries-used-up"
+
+    /// The cause as a sentence.
+    public var sentence: String {
+        switch self {
+        case .fateUnknown:
+            "Its fate is unknown: it may have reached APNs, and a phone must not ring twice."
+        case .triesUsedUp:
+            "It was tried as often as the limit allows."
+        }
+    }
+}

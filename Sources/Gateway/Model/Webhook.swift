@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// What a webhook may tell.
+public enum WebhookKind: String, Hashable, Sendable, CaseIterable {
+    /// How a wake ended.
+    case outcome
+    /// A device token is dead.
+    case tokenDead = "token-dead"
+    /// An app's dispatch was stopped, or goes on.
+    case appHalted = "app-halted"
+}
+
+/// What one webhook tells.
+public enum WebhookEvent: Hashable, Sendable {
+    /// A wake has ended; its record at the time of asking.
+    case outcome(WakeRecord)
+    /// An entry of the feedback feed.
+    case tokenDead(FeedbackEntry)
+    /// A lane of an app stopped, or goes on.
+    case appHalted(AppHalt)
+
+    /// The kind.
+    public var kind: WebhookKind {
+        switch self {
+        case .outcome: .outcome
+        case .tokenDead: .tokenDead
+        case .appHalted: .appHalted
+        }
+    }
+}
+
+/// An app's dispatch was stopped, or goes on.
+public struct AppHalt: Hashable, Sendable {
+    /// The app and the kind.
+    public let lane: Lane
+    /// Whether it stands still from now on.
+    public let isHalted: Bool
+    /// Why, as a sentence.
+    public let reason: String
+    /// Since when.
+    public let at: WallInstant
+
+    /// Spells out one.
+    public init(lane: Lane, isHalted: Bool, reason: String, at: WallInstant) {
+        self.lane = lane
+        self.isHalted = isHalted
+        self.reason = reason
+        self.at = at
+    }
+}
+
+/// One webhook to deliver, under a lease.
+public struct WebhookItem: Hashable, Sendable {
+    /// Proof of the lease.
+    public struct Ticket: Hashable, Sendable {
+        /// The item.
+        public let number: Int64
+        /// The fencing number; it grows with every lease.
+        public let fence: Int64
+
+        /// Spells out one ticket.
+        public init(number: Int64, fence: Int64) {
+            self.number = number
+            self.fence = fence
+        }
+    }
+
+    /// Proof of the lease.
+    public let ticket: Ticket
+    /// What to tell.
+    public let event: WebhookEvent
+    /// When it came to be.
+    public let createdAt: WallInstant
+    /// How often it was tried before.
+    public let tries: Int
+
+    /// Spells out one item.
+    public init(ticket: Ticket, event: WebhookEvent, createdAt: WallInstant, tries: Int) {
+        self.ticket = ticket
+        self.event = event
+        self.createdAt = createdAt
+        self.tries = tries
+    }
+}
+
+/// What became of one delivery.
+public struct WebhookSettlement: Hashable, Sendable {
+    /// What to do with the item.
+    public enum Effect: Hashable, Sendable {
+        /// It was delivered, or is given up: it is done.
+        case done
+        /// It is to be delivered again, from this instant on.
+        case retry(at: WallInstant)
+    }
+
+    /// Proof of the lease.
+    public let ticket: WebhookItem.Ticket
+    /// What to do.
+    public let effect: Effect
+
+    /// Spells out one settlement.
+    public init(ticket: WebhookItem.Ticket, effect: Effect) {
+        self.ticket = ticket
+        self.effect = effect
+    }
+}

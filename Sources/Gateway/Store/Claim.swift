@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// A lease on one due wake: whoever holds it may send the wake until the lease ends.
+///
+/// It carries all that a request to APNs needs, so that encoding it cannot fail.
+public struct Claim: Hashable, Sendable {
+    /// Proof of the lease, shown when the outcome is settled.
+    public struct Ticket: Hashable, Sendable {
+        /// The wake.
+        public let id: WakeID
+        /// The fencing number. It grows with every claim of this wake and whenever a lapsed lease
+        /// is taken back, so that the holder of an old lease cannot settle any more.
+        public let fence: Int64
+
+        /// Spells out one ticket.
+        public init(id: WakeID, fence: Int64) {
+            self.id = id
+            self.fence = fence
+        }
+    }
+
+    /// Proof of the lease.
+    public let ticket: Ticket
+    /// The app.
+    public let app: AppIdentity
+    /// Background or VoIP.
+    public let kind: WakeKind
+    /// The device.
+    public let deviceToken: DeviceToken
+    /// The JSON body, byte for byte as accepted. Never logged.
+    public let payload: [UInt8]
+    /// The value of `apns-expiration`.
+    public let expiration: Expiration
+    /// The collapse id, if any.
+    public let collapseID: CollapseID?
+    /// From when on the wake is never sent any more.
+    public let deadline: WallInstant
+    /// When it was due.
+    public let dueAt: WallInstant
+    /// How many earlier attempts may have reached APNs.
+    public let tries: Int
+    /// The reason of the last refusal, if the wake was refused before.
+    public let previousReason: RejectionReason?
+    /// When the lease began.
+    public let claimedAt: WallInstant
+    /// When the lease ends. A send must have its answer, or give up, before.
+    public let leaseUntil: WallInstant
+
+    /// Spells out one claim.
+    public init(
+        ticket: Ticket, app: AppIdentity, kind: WakeKind, deviceToken: DeviceToken,
+        payload: [UInt8], expiration: Expiration, collapseID: CollapseID?, deadline: WallInstant,
+        dueAt: WallInstant, tries: Int, previousReason: RejectionReason?, claimedAt: WallInstant,
+        leaseUntil: WallInstant
+    ) {
+        self.ticket = ticket
+        self.app = app
+        self.kind = kind
+        self.deviceToken = deviceToken
+        self.payload = payload
+        self.expiration = expiration
+        self.collapseID = collapseID
+        self.deadline = deadline
+        self.dueAt = dueAt
+        self.tries = tries
+        self.previousReason = previousReason
+        self.claimedAt = claimedAt
+        self.leaseUntil = leaseUntil
+    }
+
+    /// The wake's name.
+    public var id: WakeID { ticket.id }
+    /// The lane it was taken from.
+    public var lane: Lane { Lane(app: app, kind: kind) }
+}
+
+/// Which due wakes to claim.
+public struct ClaimOrder: Hashable, Sendable {
+    /// How many wakes one lane may give.
+    public struct Share: Hashable, Sendable {
+        /// The lane.
+        public let lane: Lane
+        /// The most wakes to take from it.
+        public let limit: Int
+
+        /// Spells out one share.
+        public init(lane: Lane, limit: Int) {
+            self.lane = lane
+            self.limit = limit
+        }
+    }
+
+    /// The lanes, in the order in which they are served.
+    public let shares: [Share]
+    /// The most wakes to take in all.
+    public let limit: Int
+    /// Wakes due at or before this instant are taken, unless their deadline has come.
+    public let now: WallInstant
+    /// When the leases end.
+    public let leaseUntil: WallInstant
+
+    /// Spells out one order.
+    public init(shares: [Share], limit: Int, now: WallInstant, leaseUntil: WallInstant) {
+        self.shares = shares
+        self.limit = limit
+        self.now = now
+        self.leaseUntil = leaseUntil
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// The specification of a store, in memory: ``WakeBooks`` over rows kept in the plainest way.
+///
+/// It keeps the contract except that nothing survives the process, and its costs are linear in
+/// the number of wakes. It is for tests and for trying things out.
+public actor InMemoryWakeStore: WakeStore {
+    private let books = WakeBooks(rows: MemoryRows())
+
+    /// An empty store.
+    public init() {}
+
+    /// Keeps wakes; see ``WakeStore/admit(_:grant:under:)``.
+    public func admit(
+        _ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules
+    ) throws(StoreFailure) -> AdmitAnswer {
+        try books.admit(submissions, grant: grant, under: rules)
+    }
+
+    /// Takes leases; see ``WakeStore/claim(_:under:)``.
+    public func claim(
+        _ order: ClaimOrder, under rules: StoreRules
+    ) throws(StoreFailure) -> ClaimAnswer {
+        try books.claim(order, under: rules)
+    }
+
+    /// Records outcomes; see ``WakeStore/settle(_:under:)``.
+    public func settle(
+        _ settlements: [Settlement], under rules: StoreRules
+    ) throws(StoreFailure) -> SettleAnswer {
+        try books.settle(settlements, under: rules)
+    }
+
+    /// Ends overdue wakes; see ``WakeStore/expireOverdue(at:limit:under:)``.
+    public func expireOverdue(
+        at now: WallInstant, limit: Int, under rules: StoreRules
+    ) throws(StoreFailure) -> [EndedWake] {
+        try books.expireOverdue(at: now, limit: limit, under: rules)
+    }
+
+    /// Takes lapsed leases back; see ``WakeStore/reclaimLapsed(at:limit:under:)``.
+    public func reclaimLapsed(
+        at now: WallInstant, limit: Int, under rules: StoreRules
+    ) throws(StoreFailure) -> Reclaimed {
+        try books.reclaimLapsed(at: now, limit: limit, under: rules)
+    }
+
+    /// Ends a pending wake; see ``WakeStore/cancel(_:at:under:)``.
+    public func cancel(
+        _ id: WakeID, at now: WallInstant, under rules: StoreRules
+    ) throws(StoreFailure) -> CancelOutcome {
+        try books.cancel(id, at: now, under: rules)
+    }
+
+    /// Books a report; see ``WakeStore/report(_:of:in:makes:at:under:)``.
+    public func report(
+        _ report: DeviceReport, of token: DeviceToken, in lanes: [Lane], makes: Bool,
+        at now: WallInstant, under rules: StoreRules
+    ) throws(StoreFailure) -> ReportOutcome {
+        try books.report(report, of: token, in: lanes, makes: makes, at: now, under: rules)
+    }
+
+    /// Books receipts; see ``WakeStore/confirm(_:at:under:)``.
+    public func confirm(
+        _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
+    ) throws(StoreFailure) -> ReceiptOutcome {
+        try books.confirm(receipts, at: now, under: rules)
+    }
+
+    /// All lanes; see ``WakeStore/lanes()``.
+    public func lanes() throws(StoreFailure) -> [LaneRow] { try books.lanes() }
+
+    /// Pauses lanes; see ``WakeStore/setPause(_:of:)``.
+    public func setPause(_ pause: LanePause?, of lanes: [Lane]) throws(StoreFailure) {
+        try books.setPause(pause, of: lanes)
+    }
+
+    /// The next due time; see ``WakeStore/nextDue(in:)``.
+    public func nextDue(in lanes: [Lane]) throws(StoreFailure) -> WallInstant? {
+        try books.nextDue(in: lanes)
+    }
+
+    /// One wake; see ``WakeStore/record(of:)``.
+    public func record(of id: WakeID) throws(StoreFailure) -> WakeRecord? {
+        try books.record(of: id)
+    }
+
+    /// Wakes, page by page; see ``WakeStore/wakes(_:)``.
+    public func wakes(_ query: WakeQuery) throws(StoreFailure) -> WakePage {
+        try books.wakes(query)
+    }
+
+    /// A device; see ``WakeStore/devices(_:in:at:under:)``.
+    public func devices(
+        _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
+    ) throws(StoreFailure) -> [DeviceView] {
+        try books.devices(token, in: lanes, at: now, under: rules)
+    }
+
+    /// The books by their counters; see ``WakeStore/count()``.
+    public func count() throws(StoreFailure) -> StoreCount { try books.count() }
+
+    /// The books row by row; see ``WakeStore/recount()``.
+    public func recount() throws(StoreFailure) -> StoreCount { try books.recount() }
+
+    /// The feedback feed; see ``WakeStore/feedback(after:limit:)``.
+    public func feedback(
+        after cursor: Int64, limit: Int
+    ) throws(StoreFailure) -> [FeedbackEntry] {
+        try books.feedback(after: cursor, limit: limit)
+    }
+
+    /// Writes a webhook about a lane; see ``WakeStore/note(_:under:)``.
+    public func note(_ halt: AppHalt, under rules: StoreRules) throws(StoreFailure) {
+        try books.note(halt, under: rules)
+    }
+
+    /// Takes leases on webhooks; see ``WakeStore/claimWebhooks(at:until:limit:)``.
+    public func claimWebhooks(
+        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
+    ) throws(StoreFailure) -> [WebhookItem] {
+        try books.claimWebhooks(at: now, until: leaseEnd, limit: limit)
+    }
+
+    /// Records deliveries; see ``WakeStore/settleWebhooks(_:)``.
+    public func settleWebhooks(_ settlements: [WebhookSettlement]) throws(StoreFailure) {
+        try books.settleWebhooks(settlements)
+    }
+
+    /// Removes what has had its time; see ``WakeStore/prune(_:)``.
+    public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
+        try books.prune(order)
+    }
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// Rows in dictionaries, found by looking at all of them.
+final class MemoryRows: WakeRows {
+    private var laneRows: [LaneRow] = []
+    private var devices: [DeviceRow] = []
+    private var wakes: [Int64: WakeRow] = [:]
+    private var history: [Int64: [AttemptRecord]] = [:]
+    private var marks: [[UInt8]: (mark: IdempotencyMark, wake: Int64)] = [:]
+    private var feed: [FeedbackRow] = []
+    private var feedCount: Int64 = 0
+    private var webhooks: [Int64: Webhook] = [:]
+    private var webhookCount: Int64 = 0
+    private var counters: [StoreCounter: Int] = [:]
+    private var lastNumber: Int64 = 0
+
+    private struct Webhook {
+        let subject: WebhookSubject
+        let createdAt: WallInstant
+        var dueAt: WallInstant
+        var fence: Int64 = 0
+        var tries = 0
+    }
+
+    // MARK: Lanes
+
+    func lane(_ number: Int64) throws(StoreFailure) -> LaneRow { laneRows[Int(number - 1)] }
+
+    func lane(of lane: Lane) throws(StoreFailure) -> LaneRow? {
+        laneRows.first { $0.lane == lane }
+    }
+
+    func make(_ lane: Lane) throws(StoreFailure) -> LaneRow {
+        let row = LaneRow(number: Int64(laneRows.count + 1), lane: lane)
+        laneRows.append(row)
+        return row
+    }
+
+    func lanes() throws(StoreFailure) -> [LaneRow] { laneRows }
+
+    func save(_ lane: LaneRow) throws(StoreFailure) { laneRows[Int(lane.number - 1)] = lane }
+
+    // MARK: Devices
+
+    func device(_ token: DeviceToken, lane: Int64) throws(StoreFailure) -> DeviceRow? {
+        devices.first { $0.token == token && $0.lane == lane }
+    }
+
+    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow {
+        guard let device = devices.first(where: { $0.number == number }) else {
+            throw StoreFailure(kind: .corrupt, message: "A wake's device is not there.")
+        }
+        return device
+    }
+
+    func make(
+        _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
+    ) throws(StoreFailure) -> DeviceRow {
+        DeviceRow(
+            number: (devices.map(\.number).max() ?? 0) + 1, lane: lane, token: token, kind: kind,
+            touchedAt: now)
+    }
+
+    func save(_ device: DeviceRow) throws(StoreFailure) {
+        devices.removeAll { $0.number == device.number }
+        devices.append(device)
+    }
+
+    func removeDevices(
+        untouchedSince instant: WallInstant, limit: Int
+    ) throws(StoreFailure) -> Int {
+        let used = Set(wakes.values.map(\.device))
+        let before = devices.count
+        devices.removeAll {
+            $0.touchedAt < instant && $0.pending == 0 && !used.contains($0.number)
+        }
+        return before - devices.count
+    }
+
+    // MARK: Wakes
+
+    func makeNumber(at now: WallInstant) -> Int64 {
+        lastNumber = max(lastNumber + 1, WakeID.firstNumber(at: now))
+        return lastNumber
+    }
+
+    func insert(_ wake: borrowing WakeRow) throws(StoreFailure) {
+        wakes[wake.number] = copy wake
+    }
+
+    func wake(_ number: Int64, withPayload: Bool) throws(StoreFailure) -> WakeRow? {
+        guard var wake = wakes[number] else { return nil }
+        if !withPayload { wake.payload = [] }
+        return wake
+    }
+
+    /// Writes what the columns name and no more, so that a caller who changed something else finds
+    /// out.
+    func update(_ wake: borrowing WakeRow, _ columns: WakeColumns) throws(StoreFailure) {
+        guard var row = wakes[wake.number] else { return }
+        switch columns {
+        case .schedule: row.takeSchedule(wake)
+        case .content:
+            row.takeSchedule(wake)
+            row.payload = wake.payload
+            row.expiration = wake.expiration
+            row.collapseID = wake.collapseID
+            row.urgency = wake.urgency
+        case .claim:
+            row.state = wake.state
+            row.fence = wake.fence
+            row.claimedAt = wake.claimedAt
+            row.leaseUntil = wake.leaseUntil
+            row.charge = wake.charge
+        case .comeback:
+            row.takeSchedule(wake)
+            row.fence = wake.fence
+            row.tries = wake.tries
+            row.charge = wake.charge
+            row.previousReason = wake.previousReason
+        case .end:
+            row.state = wake.state
+            row.fence = wake.fence
+            row.tries = wake.tries
+            row.end = wake.end
+            row.endedAt = wake.endedAt
+            row.charge = nil
+            row.payload = []
+        case .launch: row.launchedAt = wake.launchedAt
+        }
+        wakes[wake.number] = row
+    }
+
+    func due(lane: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
+        pending { $0.lane == lane && $0.dueAt <= now }.sorted {
+            ($0.dueAt, $0.number) < ($1.dueAt, $1.number)
+        }.prefix(limit).map(\.number)
+    }
+
+    func nextDue(lane: Int64) throws(StoreFailure) -> WallInstant? {
+        pending { $0.lane == lane }.map(\.dueAt).min()
+    }
+
+    func overdue(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
+        pending { $0.deadline <= now }.sorted {
+            ($0.deadline, $0.number) < ($1.deadline, $1.number)
+        }.prefix(limit).map(\.number)
+    }
+
+    func lapsed(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
+        wakes.values.filter { $0.state == .claimed && $0.leaseUntil <= now }.sorted {
+            ($0.leaseUntil, $0.number) < ($1.leaseUntil, $1.number)
+        }.prefix(limit).map(\.number)
+    }
+
+    func wakes(before number: Int64, limit: Int) throws(StoreFailure) -> [WakeRow] {
+        wakes.values.filter { $0.number < number }.sorted { $0.number > $1.number }
+            .prefix(limit).map { wake in
+                var wake = wake
+                wake.payload = []
+                return wake
+            }
+    }
+
+    func removeWakes(below number: Int64, limit: Int) throws(StoreFailure) -> Int {
+        let old = wakes.values.filter { $0.number < number && $0.state.isEnd }
+            .map(\.number).sorted().prefix(limit)
+        for number in old {
+            wakes[number] = nil
+            history[number] = nil
+        }
+        return old.count
+    }
+
+    private func pending(_ condition: (WakeRow) -> Bool) -> [WakeRow] {
+        wakes.values.filter { $0.state == .pending && condition($0) }
+    }
+
+    // MARK: Attempts
+
+    func add(_ attempt: AttemptRecord, to wake: borrowing WakeRow) throws(StoreFailure) {
+        history[wake.number, default: []].append(attempt)
+        history[wake.number] = history[wake.number]?.suffix(AttemptRecord.maximumKept)
+    }
+
+    func attempts(of number: Int64) throws(StoreFailure) -> [AttemptRecord] {
+        history[number] ?? []
+    }
+
+    // MARK: Beside the wakes
+
+    func mark(
+        _ key: [UInt8], at now: WallInstant
+    ) throws(StoreFailure) -> (request: [UInt8], wake: Int64)? {
+        guard let known = marks[key], known.mark.expiresAt > now else { return nil }
+        return (known.mark.request, known.wake)
+    }
+
+    func remember(_ mark: IdempotencyMark, for wake: Int64) throws(StoreFailure) {
+        marks[mark.key] = (mark, wake)
+    }
+
+    func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int {
+        let old = marks.values.filter { $0.mark.expiresAt <= now }.sorted {
+            $0.mark.expiresAt == $1.mark.expiresAt
+                ? $0.mark.key.lexicographicallyPrecedes($1.mark.key)
+                : $0.mark.expiresAt < $1.mark.expiresAt
+        }.prefix(limit)
+        for entry in old { marks[entry.mark.key] = nil }
+        return old.count
+    }
+
+    func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64 {
+        feedCount += 1
+        var entry = entry
+        entry.number = feedCount
+        feed.append(entry)
+        return feedCount
+    }
+
+    func feedback(after cursor: Int64, limit: Int) throws(StoreFailure) -> [FeedbackRow] {
+        Array(feed.filter { $0.number > cursor }.prefix(limit))
+    }
+
+    func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow? {
+        feed.first { $0.number == number }
+    }
+
+    func removeFeedback(before instant: WallInstant, limit: Int) throws(StoreFailure) -> Int {
+        let old = Set(feed.filter { $0.at < instant }.prefix(limit).map(\.number))
+        feed.removeAll { old.contains($0.number) }
+        return old.count
+    }
+
+    func add(_ webhook: WebhookSubject, at now: WallInstant) throws(StoreFailure) {
+        webhookCount += 1
+        webhooks[webhookCount] = Webhook(subject: webhook, createdAt: now, dueAt: now)
+    }
+
+    func claimWebhooks(
+        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
+    ) throws(StoreFailure) -> [WebhookRow] {
+        let due = webhooks.filter { $0.value.dueAt <= now }
+            .sorted { ($0.value.dueAt, $0.key) < ($1.value.dueAt, $1.key) }
+            .prefix(limit)
+        var claimed: [WebhookRow] = []
+        for (number, webhook) in due {
+            let fence = webhook.fence + 1
+            webhooks[number]?.fence = fence
+            webhooks[number]?.dueAt = leaseEnd
+            webhooks[number]?.tries += 1
+            claimed.append(
+                WebhookRow(
+                    ticket: WebhookItem.Ticket(number: number, fence: fence),
+                    subject: webhook.subject, createdAt: webhook.createdAt,
+                    tries: webhook.tries))
+        }
+        return claimed
+    }
+
+    func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) {
+        if webhooks[ticket.number]?.fence == ticket.fence { webhooks[ticket.number] = nil }
+    }
+
+    func putBackWebhook(
+        _ ticket: WebhookItem.Ticket, dueAt: WallInstant
+    ) throws(StoreFailure) {
+        if webhooks[ticket.number]?.fence == ticket.fence {
+            webhooks[ticket.number]?.dueAt = dueAt
+        }
+    }
+
+    // MARK: Counting
+
+    func add(_ amount: Int, to counter: StoreCounter) { counters[counter, default: 0] += amount }
+
+    func value(of counter: StoreCounter) throws(StoreFailure) -> Int {
+        counters[counter, default: 0]
+    }
+
+    func countByState() throws(StoreFailure) -> [WakeState: Int] {
+        wakes.values.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
+    }
+}
+
+extension WakeRow {
+    fileprivate mutating func takeSchedule(_ other: borrowing WakeRow) {
+        state = other.state
+        dueAt = other.dueAt
+        notBefore = other.notBefore
+        deadline = other.deadline
+        holds = other.holds
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// A wake that ended within a transaction, for those who wait for it.
+public struct EndedWake: Hashable, Sendable {
+    /// The wake.
+    public let id: WakeID
+    /// App and kind.
+    public let lane: Lane
+    /// How it ended.
+    public let end: WakeEnd
+    /// When.
+    public let at: WallInstant
+
+    /// Spells out one.
+    public init(id: WakeID, lane: Lane, end: WakeEnd, at: WallInstant) {
+        self.id = id
+        self.lane = lane
+        self.end = end
+        self.at = at
+    }
+}
+
+/// Leave to claim wakes in the transaction that admits them, so that a wake which may go at once
+/// is written once and not twice.
+public struct ClaimGrant: Hashable, Sendable {
+    /// The lanes whose wakes may go now, and that have no older ones waiting.
+    public let lanes: Set<Lane>
+    /// The most background wakes to claim.
+    public let background: Int
+    /// The most calls to claim.
+    public let calls: Int
+    /// How long the leases last, in seconds.
+    public let leaseSeconds: Int
+
+    /// Spells out one grant.
+    public init(lanes: Set<Lane>, background: Int, calls: Int, leaseSeconds: Int) {
+        self.lanes = lanes
+        self.background = background
+        self.calls = calls
+        self.leaseSeconds = leaseSeconds
+    }
+}
+
+/// What came of admitting wakes.
+public struct AdmitAnswer: Sendable {
+    /// The answers, one by one, in order.
+    public var admissions: [Admission] = []
+    /// The wakes among them that were claimed at once.
+    public var claims: [Claim] = []
+    /// All that ended in this transaction: new ones, and older ones that were found to be over.
+    public var ended: [EndedWake] = []
+    /// When the first of those that wait is due.
+    public var nextDue: WallInstant?
+    /// Lanes in which one is due already, and was not claimed; each once.
+    public var leftDue: [Lane] = []
+
+    /// Nothing yet.
+    public init() {}
+}
+
+/// What came of a claim.
+public struct ClaimAnswer: Sendable {
+    /// The claimed wakes.
+    public var claims: [Claim] = []
+    /// Due wakes that were found to be over.
+    public var ended: [EndedWake] = []
+    /// Lanes that may hold more due wakes than were taken.
+    public var unfinished: Set<Lane> = []
+    /// How many due wakes were put off, because the budget says so by now.
+    public var deferred = 0
+
+    /// Nothing yet.
+    public init() {}
+}
+
+/// What came of settling.
+public struct SettleAnswer: Sendable {
+    /// The verdicts, one by one, in order.
+    public var verdicts: [SettlementVerdict] = []
+    /// All that ended.
+    public var ended: [EndedWake] = []
+    /// When the first of those that wait again is due.
+    public var nextDue: WallInstant?
+
+    /// Nothing yet.
+    public init() {}
+}
+
+/// What taking back lapsed leases led to.
+public struct Reclaimed: Hashable, Sendable {
+    /// Background wakes that are pending again; the lost attempt counts as a try.
+    public var returned: [WakeID] = []
+    /// Those that ended: calls, whose fate is unknown, and wakes that another carries by now.
+    public var ended: [EndedWake] = []
+
+    /// Nothing yet.
+    public init() {}
+
+    /// How many leases were taken back.
+    public var count: Int { returned.count + ended.count }
+}
+
+/// What came of a cancellation.
+public struct CancelOutcome: Sendable {
+    /// Whether it took effect; `nil` for an unknown wake.
+    public let isCancelled: Bool?
+    /// What ended.
+    public let ended: [EndedWake]
+
+    /// Spells out one outcome.
+    public init(isCancelled: Bool?, ended: [EndedWake]) {
+        self.isCancelled = isCancelled
+        self.ended = ended
+    }
+}
+
+/// What came of a device's report.
+public struct ReportOutcome: Sendable {
+    /// How many of the token's lanes it reached.
+    public let devices: Int
+    /// What ended by it.
+    public let ended: [EndedWake]
+
+    /// Spells out one outcome.
+    public init(devices: Int, ended: [EndedWake]) {
+        self.devices = devices
+        self.ended = ended
+    }
+}
+
+/// What came of receipts.
+public struct ReceiptOutcome: Sendable {
+    /// The answers, one by one, in order.
+    public let answers: [ReceiptAnswer]
+    /// What ended by them, because the app had synced.
+    public let ended: [EndedWake]
+
+    /// Spells out one outcome.
+    public init(answers: [ReceiptAnswer], ended: [EndedWake]) {
+        self.answers = answers
+        self.ended = ended
+    }
+}
+
+/// What one step of pruning removed.
+public struct Pruned: Hashable, Sendable {
+    /// Ended wakes.
+    public var wakes = 0
+    /// Idempotency keys.
+    public var marks = 0
+    /// Entries of the feedback feed.
+    public var feedback = 0
+    /// Devices that had nothing to remember.
+    public var devices = 0
+
+    /// Nothing yet.
+    public init() {}
+
+    /// Whether some table gave as many as the step may take, so that more may follow at once.
+    public func isFull(_ limit: Int) -> Bool { max(wakes, marks, feedback) >= limit }
+}
+
+/// What pruning may remove.
+public struct PruneOrder: Hashable, Sendable {
+    /// Now: idempotency keys that expired before it.
+    public let now: WallInstant
+    /// Ended wakes that were accepted before this instant, and feedback that is as old.
+    public let wakesBefore: WallInstant
+    /// Devices without any life since this instant.
+    public let devicesBefore: WallInstant
+    /// The most rows of one table.
+    public let limit: Int
+
+    /// Spells out one order.
+    public init(
+        now: WallInstant, wakesBefore: WallInstant, devicesBefore: WallInstant, limit: Int
+    ) {
+        self.now = now
+        self.wakesBefore = wakesBefore
+        self.devicesBefore = devicesBefore
+        self.limit = limit
+    }
+}
+
+/// A lane's standing in the store.
+public struct LaneRow: Hashable, Sendable {
+    /// The lane's number in the store, from 1.
+    public let number: Int64
+    /// App and kind.
+    public let lane: Lane
+    /// Whether the app ever sent a receipt: from then on missing ones count.
+    public var confirmsLaunches: Bool
+    /// Since when somebody has paused it; `nil` when it is not paused.
+    public var pausedAt: WallInstant?
+    /// Why, if it was said.
+    public var pauseReason: String?
+
+    /// Spells out one lane.
+    public init(
+        number: Int64, lane: Lane, confirmsLaunches: Bool = false, pausedAt: WallInstant? = nil,
+        pauseReason: String? = nil
+    ) {
+        self.number = number
+        self.lane = lane
+        self.confirmsLaunches = confirmsLaunches
+        self.pausedAt = pausedAt
+        self.pauseReason = pauseReason
+    }
+}
+
+/// How much waits in a lane.
+public struct LaneDepth: Hashable, Sendable {
+    /// The lane.
+    public let lane: Lane
+    /// When the longest due or next due wake is due.
+    public let firstDue: WallInstant?
+
+    /// Spells out one depth.
+    public init(lane: Lane, firstDue: WallInstant?) {
+        self.lane = lane
+        self.firstDue = firstDue
+    }
+}

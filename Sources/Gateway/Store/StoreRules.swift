@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeBudget
+
+/// What a store must know of the configuration to decide: a value, given with each verb, so that
+/// a reload changes it from one transaction to the next and every gateway may have its own.
+public struct StoreRules: Sendable {
+    /// The budget of each app; ``BudgetPolicy/standard`` for one that is not here.
+    public var policies: [AppIdentity: BudgetPolicy]
+    /// The webhooks that somebody listens to; for others nothing is written.
+    public var webhooks: Set<WebhookKind>
+
+    /// The standard budget for all, and no webhooks.
+    public init(
+        policies: [AppIdentity: BudgetPolicy] = [:], webhooks: Set<WebhookKind> = []
+    ) {
+        self.policies = policies
+        self.webhooks = webhooks
+    }
+
+    /// The budget of a lane.
+    func policy(of lane: LaneRow) -> BudgetPolicy {
+        let policy = policies[lane.lane.app] ?? .standard
+        return lane.confirmsLaunches ? policy.with(confirmsLaunches: true) : policy
+    }
+}

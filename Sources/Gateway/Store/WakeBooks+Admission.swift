@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import WakeBudget
+import WakeModel
+
+extension WakeBooks {
+    /// Decides on wakes and keeps them; see ``WakeStore/admit(_:grant:under:)``.
+    public func admit(
+        _ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules
+    ) throws(StoreFailure) -> AdmitAnswer {
+        begin(rules)
+        var answer = AdmitAnswer()
+        answer.admissions.reserveCapacity(submissions.count)
+        var room = GrantedRoom(grant)
+        for submission in submissions {
+            if let earlier = try earlierAdmission(submission) {
+                answer.admissions.append(earlier)
+                continue
+            }
+            let admitted =
+                switch submission.wake.wake.kind {
+                case .background: try admitBackground(submission.wake, &room, &answer)
+                case .voip: try admitCall(submission.wake, &room, &answer)
+                }
+            if let mark = submission.idempotency {
+                try rows.remember(mark, for: admitted.id.number)
+            }
+            answer.admissions.append(.admitted(admitted))
+        }
+        answer.nextDue = nextDue
+        return answer
+    }
+
+    /// What an earlier request with the same key led to; `nil` when there was none in time.
+    private func earlierAdmission(
+        _ submission: borrowing Submission
+    ) throws(StoreFailure) -> Admission? {
+        guard let mark = submission.idempotency,
+            let known = try rows.mark(mark.key, at: submission.wake.acceptedAt)
+        else { return nil }
+        guard known.request == mark.request,
+            let wake = try rows.wake(known.wake, withPayload: false)
+        else { return .conflict }
+        return .admitted(
+            AdmittedWake(
+                id: wake.id, acceptedAt: wake.acceptedAt, deadline: wake.deadline,
+                decision: wake.decision, isRepeated: true))
+    }
+
+    // MARK: Background
+
+    private func admitBackground(
+        _ new: borrowing NewWake, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> AdmittedWake {
+        let now = new.acceptedAt
+        let lane = try lane(of: new.lane)
+        var device = try self.device(of: new, lane)
+        var row = row(new, device, lane)
+        if let deadSince = device.deadSince {
+            return try endAtOnce(
+                &row, .suppressed(.deviceTokenDead(since: deadSince)), &device, lane, &answer)
+        }
+        let verdict = device.ledger.admit(
+            .background(
+                new.urgency, coalescing: new.coalescing, expiration: new.wake.expiration),
+            policy: lane.policy, at: now)
+        if verdict.expiredPending,
+            let ended = try finishPending(of: &device, .expired, at: now, lane)
+        {
+            answer.ended.append(ended)
+        }
+        switch verdict.decision {
+        case .send, .deferred:
+            return try keep(&row, &device, lane, &room, &answer)
+        case .coalesced(let coalescing, _, _):
+            return try merge(&row, new, coalescing, &device, lane, &answer)
+        case .expired(let earliest, let holds):
+            let decision = WakeDecision.expired(earliest: earliest, because: holds)
+            return try endAtOnce(&row, decision, &device, lane, &answer)
+        case .suppressed(let suppression):
+            let decision = WakeDecision.suppressed(WakeSuppression(suppression))
+            return try endAtOnce(&row, decision, &device, lane, &answer)
+        case .sameCall:
+            preconditionFailure("The ledger of a background topic knows no calls.")
+        }
+    }
+
+    /// A wake that waits, or goes at once when there is room.
+    private func keep(
+        _ row: inout WakeRow, _ device: inout DeviceRow, _ lane: SeenLane,
+        _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> AdmittedWake {
+        let now = row.acceptedAt
+        schedule(&row, device, lane, at: now)
+        let isDue = row.dueAt <= now
+        row = row.deciding(isDue ? .send : .deferred(until: row.dueAt, because: row.holds))
+        device.pending = row.number
+        device.latest = row.number
+        if isDue, room.take(lane.row.lane),
+            case .charged(let charge) = device.ledger.claim(policy: lane.policy, at: now)
+        {
+            _ = device.ledger.settle(charge, as: .accepted, at: now)
+            device.pending = 0
+            row.charge = charge
+            hold(&row, at: now, until: room.leaseEnd(now))
+            answer.claims.append(claim(row, device, lane))
+        } else {
+            leave(row, lane, isDue: isDue, &answer)
+        }
+        try save(&device, at: now)
+        try rows.insert(row)
+        rows.add(1, to: .accepted)
+        return row.receipt
+    }
+
+    /// A wake that merges into the one that waits.
+    private func merge(
+        _ row: inout WakeRow, _ new: borrowing NewWake, _ coalescing: Coalescing,
+        _ device: inout DeviceRow, _ lane: SeenLane, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> AdmittedWake {
+        guard
+            var carrier = try rows.wake(device.pending, withPayload: coalescing == .union)
+        else {
+            throw StoreFailure(
+                kind: .corrupt, message: "A device waits with a wake that is not there.")
+        }
+        carrier.absorb(new, coalescing)
+        schedule(&carrier, device, lane, at: new.acceptedAt)
+        try rows.update(carrier, .content)
+        noteDue(carrier)
+        row.deadline = carrier.deadline
+        row.dueAt = carrier.dueAt
+        let decision = WakeDecision.coalesced(
+            into: carrier.id, coalescing, until: carrier.dueAt, because: carrier.holds)
+        return try endAtOnce(&row, decision, &device, lane, &answer)
+    }
+
+    // MARK: Calls
+
+    private func admitCall(
+        _ new: borrowing NewWake, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> AdmittedWake {
+        let now = new.acceptedAt
+        let lane = try lane(of: new.lane)
+        var device = try self.device(of: new, lane)
+        var row = row(new, device, lane)
+        if let deadSince = device.deadSince {
+            return try endAtOnce(
+                &row, .suppressed(.deviceTokenDead(since: deadSince)), &device, lane, &answer)
+        }
+        row.deadline = now.advanced(
+            bySeconds: Int64(lane.policy.settings.callDeadlineSeconds))
+        if case .at(let expiry) = row.expiration { row.deadline = min(row.deadline, expiry) }
+        guard row.deadline > now, let call = row.call else {
+            let decision = WakeDecision.expired(earliest: now, because: [])
+            return try endAtOnce(&row, decision, &device, lane, &answer)
+        }
+        switch device.ledger.admit(.voip(call), policy: lane.policy, at: now).decision {
+        case .suppressed(let suppression):
+            let decision = WakeDecision.suppressed(WakeSuppression(suppression))
+            return try endAtOnce(&row, decision, &device, lane, &answer)
+        case .sameCall:
+            if let earlier = try wake(of: call, on: device) { return earlier.asSameCall }
+        case .send, .deferred, .coalesced, .expired: break
+        }
+        device.latest = row.number
+        if room.take(lane.row.lane) {
+            hold(&row, at: now, until: room.leaseEnd(now))
+            answer.claims.append(claim(row, device, lane))
+        } else {
+            leave(row, lane, isDue: true, &answer)
+        }
+        try save(&device, at: now)
+        try rows.insert(row)
+        rows.add(1, to: .accepted)
+        return row.receipt
+    }
+
+    /// Takes note of a wake that waits.
+    private func leave(
+        _ row: borrowing WakeRow, _ lane: SeenLane, isDue: Bool, _ answer: inout AdmitAnswer
+    ) {
+        noteDue(row)
+        if isDue, !answer.leftDue.contains(lane.row.lane) {
+            answer.leftDue.append(lane.row.lane)
+        }
+    }
+
+    /// The device's latest wake for a call. A device has at most ``callChainCount`` calls in the
+    /// time in which two are the same.
+    private func wake(
+        of call: CallFingerprint, on device: borrowing DeviceRow
+    ) throws(StoreFailure) -> WakeRow? {
+        var number = device.latest
+        for _ in 0..<Self.callChainCount where number != 0 {
+            guard let wake = try rows.wake(number, withPayload: false) else { return nil }
+            if wake.call == call, !wake.isRefusedAtOnce { return wake }
+            number = wake.previous
+        }
+        return nil
+    }
+
+    /// How many wakes of a device are looked at for the same call.
+    static let callChainCount = 64
+
+    // MARK: Parts
+
+    private func device(
+        of new: borrowing NewWake, _ lane: SeenLane
+    ) throws(StoreFailure) -> DeviceRow {
+        let token = new.wake.deviceToken
+        if let device = try rows.device(token, lane: lane.row.number) { return device }
+        return try rows.make(
+            token, lane: lane.row.number, kind: new.wake.kind, at: new.acceptedAt)
+    }
+
+    private func row(
+        _ new: borrowing NewWake, _ device: borrowing DeviceRow, _ lane: SeenLane
+    ) -> WakeRow {
+        let now = new.acceptedAt
+        let call: CallFingerprint? =
+            switch new.wake.kind {
+            case .background: nil
+            // A call without an id of its own is the same as no other.
+            case .voip: CallFingerprint(new.wake.callID ?? "\(new.entropy)")
+            }
+        return WakeRow(
+            id: WakeID(number: rows.makeNumber(at: now), entropy: new.entropy),
+            device: device.number, lane: lane.row.number, previous: device.latest,
+            acceptedAt: now, decision: .send, coalescing: new.coalescing, call: call,
+            urgency: new.urgency, state: .pending, dueAt: now, notBefore: new.notBefore ?? now,
+            deadline: now, holds: [], payload: new.wake.payload,
+            expiration: new.wake.expiration, collapseID: new.wake.collapseID)
+    }
+
+    /// A wake that ends with its admission.
+    private func endAtOnce(
+        _ row: inout WakeRow, _ decision: WakeDecision, _ device: inout DeviceRow,
+        _ lane: SeenLane, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> AdmittedWake {
+        let now = row.acceptedAt
+        let end: WakeEnd =
+            switch decision {
+            case .coalesced(let carrier, _, _, _): .coalesced(into: carrier)
+            case .suppressed(let suppression): .suppressed(suppression)
+            default: .expired
+            }
+        row = row.deciding(decision)
+        row.state = end.state
+        row.end = end
+        row.endedAt = now
+        row.payload = []
+        device.latest = row.number
+        try save(&device, at: now)
+        try rows.insert(row)
+        rows.add(1, to: .accepted)
+        answer.ended.append(try booked(row, end, at: now, lane))
+        return row.receipt
+    }
+}
+
+/// What is left of a grant.
+private struct GrantedRoom {
+    private let grant: ClaimGrant?
+    private var background: Int
+    private var calls: Int
+
+    init(_ grant: ClaimGrant?) {
+        self.grant = grant
+        background = grant?.background ?? 0
+        calls = grant?.calls ?? 0
+    }
+
+    /// Takes one place for a wake of this lane, if there is one.
+    mutating func take(_ lane: Lane) -> Bool {
+        guard let grant, grant.lanes.contains(lane) else { return false }
+        switch lane.kind {
+        case .background:
+            guard background > 0 else { return false }
+            background -= 1
+        case .voip:
+            guard calls > 0 else { return false }
+            calls -= 1
+        }
+        return true
+    }
+
+    func leaseEnd(_ now: WallInstant) -> WallInstant {
+        now.advanced(bySeconds: Int64(grant?.leaseSeconds ?? 0))
+    }
+}
+
+extension WakeRow {
+    /// The same wake with another decision.
+    fileprivate func deciding(_ decision: WakeDecision) -> WakeRow {
+        guard decision != self.decision else { return self }
+        return WakeRow(
+            id: id, device: device, lane: lane, previous: previous, acceptedAt: acceptedAt,
+            decision: decision, coalescing: coalescing, call: call, urgency: urgency,
+            state: state, dueAt: dueAt, notBefore: notBefore, deadline: deadline, holds: holds,
+            payload: payload, expiration: expiration, collapseID: collapseID)
+    }
+
+    /// Takes in a newer wake.
+    fileprivate mutating func absorb(_ new: borrowing NewWake, _ coalescing: Coalescing) {
+        // A wish to wait ends with the first that does not share it; what APNs asked to wait for
+        // does not.
+        if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }
+        urgency = max(urgency, new.urgency)
+        collapseID = new.wake.collapseID
+        var union = new.wake.payload
+        if coalescing == .union,
+            case .united(let both) = PayloadUnion.merge(old: payload, new: new.wake.payload)
+        {
+            union = both
+        }
+        payload = union
+        if coalescing == .union, case .at(let older) = expiration,
+            case .at(let newer) = new.wake.expiration
+        {
+            expiration = .at(max(older, newer))
+        } else {
+            expiration = new.wake.expiration
+        }
+    }
+
+    /// Whether it ended with its admission, as a call that was refused.
+    fileprivate var isRefusedAtOnce: Bool {
+        switch decision {
+        case .suppressed, .expired: true
+        case .send, .deferred, .coalesced, .sameCall: false
+        }
+    }
+
+    fileprivate var receipt: AdmittedWake {
+        AdmittedWake(id: id, acceptedAt: acceptedAt, deadline: deadline, decision: decision)
+    }
+
+    fileprivate var asSameCall: AdmittedWake {
+        AdmittedWake(
+            id: id, acceptedAt: acceptedAt, deadline: deadline, decision: .sameCall(id),
+            isRepeated: true)
+    }
+}

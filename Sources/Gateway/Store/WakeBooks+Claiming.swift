@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+public import WakeModel
+
+extension WakeBooks {
+    /// Takes leases on due wakes; see ``WakeStore/claim(_:under:)``.
+    public func claim(
+        _ order: ClaimOrder, under rules: StoreRules
+    ) throws(StoreFailure) -> ClaimAnswer {
+        begin(rules)
+        var answer = ClaimAnswer()
+        for share in order.shares {
+            let room = min(share.limit, order.limit - answer.claims.count)
+            guard room > 0 else {
+                answer.unfinished.insert(share.lane)
+                continue
+            }
+            guard let row = try rows.lane(of: share.lane) else { continue }
+            let lane = try lane(row.number)
+            let due = try rows.due(lane: row.number, at: order.now, limit: room)
+            if due.count == room { answer.unfinished.insert(share.lane) }
+            for number in due { try claim(number, lane, order, &answer) }
+        }
+        return answer
+    }
+
+    private func claim(
+        _ number: Int64, _ lane: SeenLane, _ order: ClaimOrder, _ answer: inout ClaimAnswer
+    ) throws(StoreFailure) {
+        guard var wake = try rows.wake(number, withPayload: true) else { return }
+        var device = try rows.device(wake.device)
+        switch lane.row.lane.kind {
+        case .voip:
+            if let end = whyNot(wake, device, at: order.now) {
+                answer.ended.append(try abandon(&wake, end, &device, lane, at: order.now))
+                return
+            }
+        case .background:
+            guard try debit(&wake, &device, lane, order, &answer) else { return }
+        }
+        hold(&wake, at: order.now, until: order.leaseUntil)
+        try rows.update(wake, .claim)
+        answer.claims.append(claim(wake, device, lane))
+    }
+
+    /// Debits a background wake; `false` when it does not go now.
+    private func debit(
+        _ wake: inout WakeRow, _ device: inout DeviceRow, _ lane: SeenLane, _ order: ClaimOrder,
+        _ answer: inout ClaimAnswer
+    ) throws(StoreFailure) -> Bool {
+        if let end = whyNot(wake, device, at: order.now) {
+            answer.ended.append(try abandon(&wake, end, &device, lane, at: order.now))
+            return false
+        }
+        switch device.ledger.claim(policy: lane.policy, at: order.now) {
+        case .charged(let charge):
+            // Final until it turns out that it was not sent; see the type.
+            _ = device.ledger.settle(charge, as: .accepted, at: order.now)
+            wake.charge = charge
+        case .notYet:
+            schedule(&wake, device, lane, at: order.now)
+            // A clock that was set back must not make it due for ever.
+            wake.dueAt = max(wake.dueAt, order.now.advanced(byMilliseconds: 1))
+            try rows.update(wake, .schedule)
+            answer.deferred += 1
+            return false
+        case .expired:
+            device.pending = 0
+            try save(&device, at: order.now)
+            answer.ended.append(try finish(&wake, .expired, at: order.now, lane))
+            return false
+        case .nothingPending:
+            // The row is the truth; the ledger was forgotten. It goes without a charge.
+            wake.charge = nil
+        }
+        device.pending = 0
+        try save(&device, at: order.now)
+        return true
+    }
+
+    /// Why a due wake must not be sent, if that is so.
+    private func whyNot(
+        _ wake: borrowing WakeRow, _ device: borrowing DeviceRow, at now: WallInstant
+    ) -> WakeEnd? {
+        if let deadSince = device.deadSince {
+            return .suppressed(.deviceTokenDead(since: deadSince))
+        }
+        return wake.deadline <= now ? .expired : nil
+    }
+
+    /// Ends a pending wake that is not sent, and has its ledger let go of it.
+    func abandon(
+        _ wake: inout WakeRow, _ end: WakeEnd, _ device: inout DeviceRow, _ lane: SeenLane,
+        at now: WallInstant
+    ) throws(StoreFailure) -> EndedWake {
+        switch lane.row.lane.kind {
+        case .background:
+            if device.pending == wake.number {
+                _ = device.ledger.cancelPending(at: now)
+                device.pending = 0
+            }
+        case .voip:
+            // One that may have rung stays counted.
+            if wake.tries == 0, let call = wake.call {
+                _ = device.ledger.refund(call, at: now)
+            }
+        }
+        try save(&device, at: now)
+        return try finish(&wake, end, at: now, lane)
+    }
+
+    /// Marks a wake as held under a lease.
+    func hold(_ wake: inout WakeRow, at now: WallInstant, until leaseEnd: WallInstant) {
+        wake.state = .claimed
+        wake.fence += 1
+        wake.claimedAt = now
+        wake.leaseUntil = leaseEnd
+    }
+
+    func claim(
+        _ wake: borrowing WakeRow, _ device: borrowing DeviceRow, _ lane: SeenLane
+    ) -> Claim {
+        Claim(
+            ticket: Claim.Ticket(id: wake.id, fence: wake.fence), app: lane.row.lane.app,
+            kind: lane.row.lane.kind, deviceToken: device.token, payload: wake.payload,
+            expiration: wake.expiration, collapseID: wake.collapseID, deadline: wake.deadline,
+            dueAt: wake.dueAt, tries: wake.tries, previousReason: wake.previousReason,
+            claimedAt: wake.claimedAt, leaseUntil: wake.leaseUntil)
+    }
+
+    // MARK: Deadlines
+
+    /// Ends overdue wakes; see ``WakeStore/expireOverdue(at:limit:under:)``.
+    public func expireOverdue(
+        at now: WallInstant, limit: Int, under rules: StoreRules
+    ) throws(StoreFailure) -> [EndedWake] {
+        begin(rules)
+        var ended: [EndedWake] = []
+        for number in try rows.overdue(at: now, limit: limit) {
+            guard var wake = try rows.wake(number, withPayload: false) else { continue }
+            var device = try rows.device(wake.device)
+            ended.append(
+                try abandon(&wake, .expired, &device, try lane(wake.lane), at: now))
+        }
+        return ended
+    }
+
+    /// When the next pending wake is due; see ``WakeStore/nextDue(in:)``.
+    public func nextDue(in lanes: [Lane]) throws(StoreFailure) -> WallInstant? {
+        var earliest: WallInstant?
+        for lane in lanes {
+            guard let row = try rows.lane(of: lane),
+                let due = try rows.nextDue(lane: row.number)
+            else { continue }
+            earliest = min(earliest ?? due, due)
+        }
+        return earliest
+    }
+}

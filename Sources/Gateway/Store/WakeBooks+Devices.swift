@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+public import WakeModel
+
+extension WakeBooks {
+    /// Ends a pending wake because somebody asked; see ``WakeStore/cancel(_:at:under:)``.
+    public func cancel(
+        _ id: WakeID, at now: WallInstant, under rules: StoreRules
+    ) throws(StoreFailure) -> CancelOutcome {
+        begin(rules)
+        guard var wake = try rows.wake(id.number, withPayload: false), wake.id == id else {
+            return CancelOutcome(isCancelled: nil, ended: [])
+        }
+        guard wake.state == .pending else { return CancelOutcome(isCancelled: false, ended: []) }
+        var device = try rows.device(wake.device)
+        let ended = try abandon(&wake, .cancelled, &device, try lane(wake.lane), at: now)
+        return CancelOutcome(isCancelled: true, ended: [ended])
+    }
+
+    /// Books a report of a device; see
+    /// ``WakeStore/report(_:of:in:makes:at:under:)``.
+    public func report(
+        _ report: DeviceReport, of token: DeviceToken, in lanes: [Lane], makes: Bool,
+        at now: WallInstant, under rules: StoreRules
+    ) throws(StoreFailure) -> ReportOutcome {
+        begin(rules)
+        var devices = 0
+        var ended: [EndedWake] = []
+        for name in lanes {
+            guard var device = try device(token, in: name, makes: makes, at: now) else { continue }
+            let lane = try lane(device.lane)
+            devices += 1
+            switch report {
+            case .signals(let signals):
+                for signal in signals {
+                    let end = try book(signal, &device, lane, at: now)
+                    if let end { ended.append(end) }
+                }
+            case .registered(let at):
+                if at > device.registeredAt ?? at.advanced(byMilliseconds: -1) {
+                    device.registeredAt = at
+                }
+                if let deadSince = device.deadSince, at > deadSince { device.deadSince = nil }
+            case .forget:
+                ended += try forget(&device, lane, at: now)
+            }
+            try rescheduleBehind(device, lane, at: now)
+            try save(&device, at: now)
+        }
+        return ReportOutcome(devices: devices, ended: ended)
+    }
+
+    private func device(
+        _ token: DeviceToken, in lane: Lane, makes: Bool, at now: WallInstant
+    ) throws(StoreFailure) -> DeviceRow? {
+        if let row = try rows.lane(of: lane),
+            let device = try rows.device(token, lane: row.number)
+        {
+            return device
+        }
+        guard makes else { return nil }
+        let number = try self.lane(of: lane).row.number
+        return try rows.make(token, lane: number, kind: lane.kind, at: now)
+    }
+
+    private func book(
+        _ signal: DeviceSignal, _ device: inout DeviceRow, _ lane: SeenLane, at now: WallInstant
+    ) throws(StoreFailure) -> EndedWake? {
+        switch device.ledger.report(signal, at: now) {
+        case nil: return nil
+        case .superseded:
+            return try finishPending(of: &device, .superseded, at: now, lane)
+        case .suppressed:
+            var until = now
+            if case .suppressed(.backgroundAppRefreshOff(let end)) = device.ledger.decide(
+                on: .background(), policy: lane.policy, at: now)
+            {
+                until = end
+            }
+            return try finishPending(
+                of: &device, .suppressed(.backgroundAppRefreshOff(until: until)), at: now, lane)
+        }
+    }
+
+    /// Ends what waits for a device and begins its books anew.
+    private func forget(
+        _ device: inout DeviceRow, _ lane: SeenLane, at now: WallInstant
+    ) throws(StoreFailure) -> [EndedWake] {
+        var ended: [EndedWake] = []
+        if let end = try finishPending(of: &device, .cancelled, at: now, lane) {
+            ended.append(end)
+        }
+        // Calls that wait are not in the ledger; the latest of the chain are enough, because no
+        // device has more within a call's deadline.
+        var number = device.latest
+        for _ in 0..<Self.callChainCount where lane.row.lane.kind == .voip && number != 0 {
+            guard var wake = try rows.wake(number, withPayload: false) else { break }
+            if wake.state == .pending {
+                ended.append(try finish(&wake, .cancelled, at: now, lane))
+            }
+            number = wake.previous
+        }
+        device.ledger = DeviceLedger(kind: lane.row.lane.kind)
+        device.registeredAt = nil
+        device.deadSince = nil
+        device.lastReceiptAt = nil
+        return ended
+    }
+
+    // MARK: Receipts
+
+    /// Books receipts; see ``WakeStore/confirm(_:at:under:)``.
+    public func confirm(
+        _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
+    ) throws(StoreFailure) -> ReceiptOutcome {
+        begin(rules)
+        var answers: [ReceiptAnswer] = []
+        var ended: [EndedWake] = []
+        for receipt in receipts {
+            answers.append(try confirm(receipt, at: now, &ended))
+        }
+        return ReceiptOutcome(answers: answers, ended: ended)
+    }
+
+    private func confirm(
+        _ receipt: Receipt, at now: WallInstant, _ ended: inout [EndedWake]
+    ) throws(StoreFailure) -> ReceiptAnswer {
+        guard let named = try rows.wake(receipt.id.number, withPayload: false),
+            named.id == receipt.id
+        else { return .unknownWake }
+        // The device was launched by the wake that carried the one it names.
+        guard var wake = try carrier(of: named) else { return .notSent }
+        guard wake.mayHaveLaunched else { return .notSent }
+        guard wake.launchedAt == nil else { return .repeated }
+        wake.launchedAt = receipt.launchedAt ?? now
+        try rows.update(wake, .launch)
+        let lane = try lane(wake.lane)
+        var device = try rows.device(wake.device)
+        device.lastReceiptAt = now
+        let end = device.ledger.confirmLaunch(
+            ofSendAt: wake.claimedAt, launchedAt: receipt.launchedAt,
+            hasSynced: receipt.hasSynced, at: now)
+        try noteConfirmation(in: lane)
+        if end != nil, let end = try finishPending(of: &device, .superseded, at: now, lane) {
+            ended.append(end)
+        }
+        try rescheduleBehind(device, try self.lane(wake.lane), at: now)
+        try save(&device, at: now)
+        return .recorded
+    }
+
+    /// The wake itself, or the one that carries it in the end.
+    func carrier(of wake: WakeRow) throws(StoreFailure) -> WakeRow? {
+        var wake = wake
+        for _ in 0..<Self.carrierChainCount {
+            guard case .coalesced(let carrier) = wake.end else { return wake }
+            guard let next = try rows.wake(carrier.number, withPayload: false) else { return nil }
+            wake = next
+        }
+        return nil
+    }
+
+    /// How many carriers are followed: a wake that is carried by another that is carried by
+    /// another. Each step takes a send that came back while a newer wake waited.
+    static let carrierChainCount = 64
+}
+
+extension WakeRow {
+    /// Whether its push may have reached the device.
+    fileprivate var mayHaveLaunched: Bool {
+        switch (state, end) {
+        case (.claimed, _), (.sent, _), (_, .failed): true
+        default: tries > 0
+        }
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+public import WakeModel
+
+extension WakeBooks {
+    /// Records outcomes; see ``WakeStore/settle(_:under:)``.
+    public func settle(
+        _ settlements: [Settlement], under rules: StoreRules
+    ) throws(StoreFailure) -> SettleAnswer {
+        begin(rules)
+        var answer = SettleAnswer()
+        answer.verdicts.reserveCapacity(settlements.count)
+        for settlement in settlements {
+            answer.verdicts.append(try settle(settlement, &answer.ended))
+        }
+        answer.nextDue = nextDue
+        return answer
+    }
+
+    private func settle(
+        _ settlement: Settlement, _ ended: inout [EndedWake]
+    ) throws(StoreFailure) -> SettlementVerdict {
+        let ticket = settlement.ticket
+        guard var wake = try rows.wake(ticket.id.number, withPayload: false),
+            wake.id == ticket.id, wake.fence == ticket.fence
+        else { return .stale }
+        // The lease was settled, and has not been given out again.
+        guard wake.state == .claimed else { return .repeated }
+        let lane = try lane(wake.lane)
+        if let result = settlement.attempt, !result.standsInRow {
+            if case .refused(let refusal) = result { wake.previousReason = refusal.reason }
+            try note(result, of: wake, at: settlement.at)
+        }
+        switch settlement.effect {
+        case .end(let end):
+            ended.append(try conclude(&wake, end, settlement, lane))
+        case .retry(let instant, let charged):
+            if charged { wake.tries += 1 }
+            let end = try comeBack(
+                &wake, notBefore: instant, fate: settlement.fate, lane, at: settlement.at)
+            if let end { ended.append(end) }
+        case .release:
+            let end = try comeBack(
+                &wake, notBefore: wake.notBefore, fate: .notSent, lane, at: settlement.at)
+            if let end { ended.append(end) }
+        }
+        return .applied
+    }
+
+    func note(
+        _ result: AttemptResult, of wake: borrowing WakeRow, at now: WallInstant
+    ) throws(StoreFailure) {
+        try rows.add(
+            AttemptRecord(startedAt: wake.claimedAt, endedAt: now, result: result), to: wake)
+    }
+
+    // MARK: Ends
+
+    /// Ends a claimed wake; gives back what it was charged with if it certainly was not sent.
+    private func conclude(
+        _ wake: inout WakeRow, _ end: WakeEnd, _ settlement: Settlement, _ lane: SeenLane
+    ) throws(StoreFailure) -> EndedWake {
+        var end = end
+        // What APNs took is final already; see the type.
+        if settlement.fate != .accepted {
+            var device = try rows.device(wake.device)
+            refund(wake, &device, settlement.fate, at: settlement.at)
+            if case .refused(let refusal) = settlement.attempt {
+                end = try learn(refusal, end, wake, &device, lane, at: settlement.at)
+            }
+            try rescheduleBehind(device, lane, at: settlement.at)
+            try save(&device, at: settlement.at)
+        }
+        return try finish(&wake, end, at: settlement.at, lane)
+    }
+
+    private func refund(
+        _ wake: borrowing WakeRow, _ device: inout DeviceRow, _ fate: SendFate,
+        at now: WallInstant
+    ) {
+        switch device.ledger.kind {
+        case .background:
+            if let charge = wake.charge {
+                _ = device.ledger.settle(charge, as: fate, at: now)
+            }
+        case .voip:
+            if fate == .notSent, wake.tries == 0, let call = wake.call {
+                _ = device.ledger.refund(call, at: now)
+            }
+        }
+    }
+
+    /// What a final refusal says of the device token: books it, and tells the feed.
+    private func learn(
+        _ refusal: Refusal, _ end: WakeEnd, _ wake: borrowing WakeRow, _ device: inout DeviceRow,
+        _ lane: SeenLane, at now: WallInstant
+    ) throws(StoreFailure) -> WakeEnd {
+        let kind: FeedbackKind
+        switch refusal.advice.deviceToken {
+        case .unaffected: return end
+        case .suspectEnvironment: kind = .environmentMismatch
+        case .deadForTopic: kind = .wrongTopic
+        case .deadUnlessRegisteredSince: kind = .tokenDead
+        }
+        if kind == .tokenDead {
+            let deadSince = refusal.tokenDeadSince ?? now
+            // The app registered it after APNs found it dead: it is alive (design §4).
+            if let registeredAt = device.registeredAt, registeredAt > deadSince {
+                return .rejected(refusal)
+            }
+            device.deadSince = deadSince
+        }
+        let number = try rows.add(
+            FeedbackRow(
+                kind: kind, lane: lane.row.number, deviceToken: device.token, at: now,
+                refusal: refusal, wake: wake.id))
+        if kind == .tokenDead, rules.webhooks.contains(.tokenDead) {
+            try rows.add(.tokenDead(feedback: number), at: now)
+        }
+        return end
+    }
+
+    // MARK: Coming back
+
+    /// Puts a claimed wake back, unless another one carries it by now or its time is over; how it
+    /// ended, if it did.
+    private func comeBack(
+        _ wake: inout WakeRow, notBefore: WallInstant, fate: SendFate, _ lane: SeenLane,
+        at now: WallInstant
+    ) throws(StoreFailure) -> EndedWake? {
+        wake.notBefore = notBefore
+        wake.state = .pending
+        guard lane.row.lane.kind == .background else {
+            wake.dueAt = notBefore
+            try rows.update(wake, .comeback)
+            noteDue(wake)
+            return nil
+        }
+        var device = try rows.device(wake.device)
+        guard let charge = wake.charge else {
+            return try comeBackUncharged(&wake, &device, lane, at: now)
+        }
+        // Alone, it is sent again as the same push, with the same apns-id, and costs the device one
+        // debit, that of its latest attempt: its own lost attempt does not hold it back, or a crash
+        // would cost every wake in flight a quarter of an hour. Another wake keeps its distance
+        // from what may have been sent.
+        let booked = device.pending == 0 ? .notSent : fate
+        let place = device.ledger.settle(charge, as: booked, returns: true, at: now)
+        wake.charge = nil
+        switch place {
+        case .coalesced:
+            let end = try joinPending(&wake, device, lane, at: now)
+            try save(&device, at: now)
+            return end
+        case .pending, .ended:
+            device.pending = wake.number
+            schedule(&wake, device, lane, at: now)
+            try save(&device, at: now)
+            try rows.update(wake, .comeback)
+            noteDue(wake)
+            return nil
+        }
+    }
+
+    /// A wake that was sent although its ledger knew nothing of it.
+    private func comeBackUncharged(
+        _ wake: inout WakeRow, _ device: inout DeviceRow, _ lane: SeenLane, at now: WallInstant
+    ) throws(StoreFailure) -> EndedWake? {
+        guard device.pending == 0 else { return try joinPending(&wake, device, lane, at: now) }
+        wake.dueAt = wake.notBefore
+        try rows.update(wake, .comeback)
+        noteDue(wake)
+        return nil
+    }
+
+    /// Another wake waits for the device by now; it carries this one.
+    private func joinPending(
+        _ wake: inout WakeRow, _ device: borrowing DeviceRow, _ lane: SeenLane,
+        at now: WallInstant
+    ) throws(StoreFailure) -> EndedWake {
+        guard var carrier = try rows.wake(device.pending, withPayload: false) else {
+            throw StoreFailure(
+                kind: .corrupt, message: "A device waits with a wake that is not there.")
+        }
+        // What APNs asked to wait for, it asked of the device and not of the one wake.
+        carrier.notBefore = max(carrier.notBefore, wake.notBefore)
+        schedule(&carrier, device, lane, at: now)
+        try rows.update(carrier, .comeback)
+        return try finish(&wake, .coalesced(into: carrier.id), at: now, lane)
+    }
+
+    /// Takes lapsed leases back; see ``WakeStore/reclaimLapsed(at:limit:under:)``.
+    public func reclaimLapsed(
+        at now: WallInstant, limit: Int, under rules: StoreRules
+    ) throws(StoreFailure) -> Reclaimed {
+        begin(rules)
+        var reclaimed = Reclaimed()
+        for number in try rows.lapsed(at: now, limit: limit) {
+            guard var wake = try rows.wake(number, withPayload: false) else { continue }
+            let lane = try lane(wake.lane)
+            try note(.abandoned, of: wake, at: now)
+            wake.fence += 1
+            if lane.row.lane.kind == .voip {
+                reclaimed.ended.append(try finish(&wake, .failed(.fateUnknown), at: now, lane))
+                continue
+            }
+            wake.tries += 1
+            if let end = try comeBack(&wake, notBefore: now, fate: .unknown, lane, at: now) {
+                reclaimed.ended.append(end)
+            } else {
+                reclaimed.returned.append(wake.id)
+            }
+        }
+        return reclaimed
+    }
+}
+
+extension Settlement {
+    /// What the attempt says of the send, for the budget: a refusal means that the device got
+    /// nothing.
+    var fate: SendFate {
+        switch attempt {
+        case .accepted: .accepted
+        case .refused, nil: .notSent
+        case .unanswered(let failure): failure.certainty == .unknown ? .unknown : .notSent
+        case .abandoned: .unknown
+        }
+    }
+}
+
+extension AttemptResult {
+    /// Whether the wake's own row says all that there is to say of it.
+    var standsInRow: Bool {
+        if case .accepted = self { true } else { false }
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+public import WakeModel
+
+extension WakeBooks {
+    /// How many rows one page of a list looks at, so that a rare state does not cost a walk
+    /// through the whole store.
+    static let scannedRowCount = 5_000
+
+    /// One wake; see ``WakeStore/record(of:)``.
+    public func record(of id: WakeID) throws(StoreFailure) -> WakeRecord? {
+        guard let wake = try rows.wake(id.number, withPayload: false), wake.id == id else {
+            return nil
+        }
+        return try record(wake, of: try rows.device(wake.device))
+    }
+
+    private func record(
+        _ wake: WakeRow, of device: DeviceRow
+    ) throws(StoreFailure) -> WakeRecord {
+        var carrier: WakeRow?
+        if case .coalesced = wake.end { carrier = try self.carrier(of: wake) }
+        return WakeRecord(
+            wake, lane: try rows.lane(wake.lane).lane, deviceToken: device.token,
+            attempts: try rows.attempts(of: wake.number), carrier: carrier)
+    }
+
+    // MARK: Lists
+
+    /// Wakes, page by page; see ``WakeStore/wakes(_:)``.
+    public func wakes(_ query: WakeQuery) throws(StoreFailure) -> WakePage {
+        guard let token = query.deviceToken else { return try scan(query) }
+        let before = query.after?.number ?? .max
+        var chains: [Int64] = []
+        for lane in try rows.lanes() where query.app == nil || lane.lane.app == query.app {
+            if let device = try rows.device(token, lane: lane.number), device.latest != 0 {
+                chains.append(device.latest)
+            }
+        }
+        return try walk(&chains, before: before, query)
+    }
+
+    /// Follows the chains of a device's lanes together, the newest first.
+    private func walk(
+        _ chains: inout [Int64], before: Int64, _ query: WakeQuery
+    ) throws(StoreFailure) -> WakePage {
+        var found: [WakeRecord] = []
+        var last: WakeID?
+        for _ in 0..<Self.scannedRowCount {
+            guard let number = chains.max() else { return WakePage(wakes: found, next: nil) }
+            chains.removeAll { $0 == number }
+            guard let wake = try rows.wake(number, withPayload: false) else { continue }
+            if wake.previous != 0 { chains.append(wake.previous) }
+            guard number < before else { continue }
+            last = wake.id
+            if query.states?.contains(wake.state) ?? true {
+                found.append(try record(wake, of: try rows.device(wake.device)))
+                if found.count == query.limit { break }
+            }
+        }
+        return WakePage(wakes: found, next: chains.isEmpty ? nil : last)
+    }
+
+    private func scan(_ query: WakeQuery) throws(StoreFailure) -> WakePage {
+        var found: [WakeRecord] = []
+        var before = query.after?.number ?? .max
+        var looked = 0
+        while looked < Self.scannedRowCount {
+            let rows = try self.rows.wakes(before: before, limit: 500)
+            for wake in rows {
+                looked += 1
+                before = wake.number
+                guard query.states?.contains(wake.state) ?? true else { continue }
+                let lane = try self.rows.lane(wake.lane)
+                guard query.app == nil || lane.lane.app == query.app else { continue }
+                found.append(try record(wake, of: try self.rows.device(wake.device)))
+                if found.count == query.limit { return WakePage(wakes: found, next: wake.id) }
+            }
+            guard rows.count == 500, let last = rows.last else {
+                return WakePage(wakes: found, next: nil)
+            }
+            if looked >= Self.scannedRowCount { return WakePage(wakes: found, next: last.id) }
+        }
+        return WakePage(wakes: found, next: nil)
+    }
+
+    // MARK: Devices
+
+    /// A device as it stands; see ``WakeStore/devices(_:in:at:under:)``.
+    public func devices(
+        _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
+    ) throws(StoreFailure) -> [DeviceView] {
+        begin(rules)
+        var views: [DeviceView] = []
+        for name in lanes {
+            guard let row = try rows.lane(of: name),
+                let device = try rows.device(token, lane: row.number)
+            else { continue }
+            views.append(try view(of: device, try lane(row.number), at: now))
+        }
+        return views
+    }
+
+    private func view(
+        of device: DeviceRow, _ lane: SeenLane, at now: WallInstant
+    ) throws(StoreFailure) -> DeviceView {
+        var recent: [WakeRecord] = []
+        var number = device.latest
+        while number != 0, recent.count < DeviceView.recentCount,
+            let wake = try rows.wake(number, withPayload: false)
+        {
+            recent.append(try record(wake, of: device))
+            number = wake.previous
+        }
+        var pending = recent.first { $0.state == .pending }
+        if device.pending != 0, pending?.id.number != device.pending,
+            let wake = try rows.wake(device.pending, withPayload: false)
+        {
+            pending = try record(wake, of: device)
+        }
+        return DeviceView(
+            lane: lane.row.lane, deviceToken: device.token,
+            explanation: device.ledger.explain(policy: lane.policy, at: now), pending: pending,
+            recent: recent, deadSince: device.deadSince, registeredAt: device.registeredAt,
+            lastReceiptAt: device.lastReceiptAt,
+            topicConfirmsLaunches: lane.row.confirmsLaunches)
+    }
+
+    // MARK: Books
+
+    /// The books by their counters; see ``WakeStore/count()``.
+    public func count() throws(StoreFailure) -> StoreCount {
+        var byState: [WakeState: Int] = [:]
+        var ended = 0
+        for state in WakeState.allCases where state.isEnd {
+            let count = try rows.value(of: .ended(state))
+            if count != 0 { byState[state] = count }
+            ended += count
+        }
+        let accepted = try rows.value(of: .accepted)
+        byState[.pending] = accepted - ended
+        return StoreCount(accepted: accepted, byState: byState)
+    }
+
+    /// The books row by row; see ``WakeStore/recount()``.
+    public func recount() throws(StoreFailure) -> StoreCount {
+        StoreCount(
+            accepted: try rows.value(of: .accepted), pruned: try rows.value(of: .pruned),
+            byState: try rows.countByState())
+    }
+}

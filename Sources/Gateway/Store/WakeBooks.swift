@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+import WakeModel
+
+/// What every verb of a store means, said once: the budget's decision, its debit and the wake's
+/// row, made together over the rows of one transaction.
+///
+/// It has no clock and does no I/O of its own. It belongs to whoever owns the rows, and each call
+/// of a member is one transaction, which that owner begins and ends.
+///
+/// A debit is booked as final when a wake is claimed, and taken back when it turns out that the
+/// wake certainly was not sent. So the outcome that most wakes have changes no ledger, and a
+/// device is written once for a wake and not twice.
+public final class WakeBooks {
+    let rows: any WakeRows
+    /// The rules of the running transaction.
+    var rules = StoreRules()
+    /// When the first wake is due that the running transaction left waiting.
+    private(set) var nextDue: WallInstant?
+    /// Lanes that the running transaction has seen, with their policies.
+    private var seen: [SeenLane] = []
+
+    struct SeenLane {
+        var row: LaneRow
+        let policy: BudgetPolicy
+    }
+
+    /// Books over these rows.
+    public init(rows: any WakeRows) { self.rows = rows }
+
+    /// To be called at the beginning of each transaction that decides something.
+    func begin(_ rules: StoreRules) {
+        self.rules = rules
+        nextDue = nil
+        seen.removeAll(keepingCapacity: true)
+    }
+
+    /// Takes note that a wake waits until then.
+    func noteDue(_ wake: borrowing WakeRow) { nextDue = min(nextDue ?? wake.dueAt, wake.dueAt) }
+
+    // MARK: Lanes
+
+    func lane(_ number: Int64) throws(StoreFailure) -> SeenLane {
+        for lane in seen where lane.row.number == number { return lane }
+        return remember(try rows.lane(number))
+    }
+
+    func lane(of lane: Lane) throws(StoreFailure) -> SeenLane {
+        for known in seen where known.row.lane == lane { return known }
+        if let row = try rows.lane(of: lane) { return remember(row) }
+        return remember(try rows.make(lane))
+    }
+
+    private func remember(_ row: LaneRow) -> SeenLane {
+        let lane = SeenLane(row: row, policy: rules.policy(of: row))
+        seen.append(lane)
+        return lane
+    }
+
+    /// From now on missing receipts count in this lane.
+    func noteConfirmation(in lane: SeenLane) throws(StoreFailure) {
+        guard !lane.row.confirmsLaunches else { return }
+        var row = lane.row
+        row.confirmsLaunches = true
+        try rows.save(row)
+        seen.removeAll { $0.row.number == row.number }
+    }
+
+    // MARK: Ends
+
+    /// Ends a wake: its row, the counter, and the webhook if somebody listens.
+    func finish(
+        _ wake: inout WakeRow, _ end: WakeEnd, at now: WallInstant, _ lane: SeenLane
+    ) throws(StoreFailure) -> EndedWake {
+        wake.state = end.state
+        wake.end = end
+        wake.endedAt = now
+        wake.payload = []
+        try rows.update(wake, .end)
+        return try booked(wake, end, at: now, lane)
+    }
+
+    /// Books the end of a wake whose row says it already.
+    func booked(
+        _ wake: borrowing WakeRow, _ end: WakeEnd, at now: WallInstant, _ lane: SeenLane
+    ) throws(StoreFailure) -> EndedWake {
+        rows.add(1, to: .ended(end.state))
+        if rules.webhooks.contains(.outcome) {
+            try rows.add(.outcome(wake: wake.number), at: now)
+        }
+        return EndedWake(id: wake.id, lane: lane.row.lane, end: end, at: now)
+    }
+
+    /// Ends the wake that a background device waits with, after its ledger has let go of it.
+    func finishPending(
+        of device: inout DeviceRow, _ end: WakeEnd, at now: WallInstant, _ lane: SeenLane
+    ) throws(StoreFailure) -> EndedWake? {
+        let number = device.pending
+        device.pending = 0
+        guard number != 0, var wake = try rows.wake(number, withPayload: false) else {
+            return nil
+        }
+        return try finish(&wake, end, at: now, lane)
+    }
+
+    // MARK: Times
+
+    /// Sets a pending wake's times by what the ledger says of it now.
+    func schedule(
+        _ wake: inout WakeRow, _ device: borrowing DeviceRow, _ lane: SeenLane, at now: WallInstant
+    ) {
+        guard let outlook = device.ledger.outlook(policy: lane.policy, at: now) else { return }
+        wake.dueAt = max(outlook.due, wake.notBefore)
+        wake.deadline = outlook.deadline
+        wake.holds = outlook.holds
+    }
+
+    /// Writes the times of the wake that a device waits with, after a verb that may have changed
+    /// them.
+    func rescheduleBehind(
+        _ device: borrowing DeviceRow, _ lane: SeenLane, at now: WallInstant
+    ) throws(StoreFailure) {
+        guard device.pending != 0,
+            var wake = try rows.wake(device.pending, withPayload: false)
+        else { return }
+        let before = wake
+        schedule(&wake, device, lane, at: now)
+        if wake != before { try rows.update(wake, .schedule) }
+    }
+
+    func save(_ device: inout DeviceRow, at now: WallInstant) throws(StoreFailure) {
+        device.touchedAt = now
+        try rows.save(device)
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeBudget
+public import WakeModel
+
+/// One wake as a store keeps it.
+public struct WakeRow: Hashable, Sendable {
+    /// Its name. Its number is the row's key, and grows with time.
+    public let id: WakeID
+    /// The device's number in the store.
+    public let device: Int64
+    /// The lane's number in the store.
+    public let lane: Int64
+    /// The number of the same device's wake before this one; 0 for its first. The wakes of a
+    /// device are a chain, so that they are found without an index that every admission pays for.
+    public let previous: Int64
+    /// When it was accepted.
+    public let acceptedAt: WallInstant
+    /// What was decided then.
+    public let decision: WakeDecision
+    /// How it merges into a wake that waits.
+    public let coalescing: Coalescing
+    /// VoIP: the call; `nil` for background.
+    public let call: CallFingerprint?
+    /// How much it matters.
+    public var urgency: Urgency
+    /// Where it is in its life.
+    public var state: WakeState
+    /// Pending: when it is due.
+    public var dueAt: WallInstant
+    /// Not to be sent before this instant, whatever the budget allows.
+    public var notBefore: WallInstant
+    /// From when on it is never sent any more.
+    public var deadline: WallInstant
+    /// The rules that kept it back when they were asked last.
+    public var holds: Holds
+    /// The JSON body; empty once it has ended. Never logged.
+    public var payload: [UInt8]
+    /// The value of `apns-expiration`.
+    public var expiration: Expiration
+    /// The collapse id, if any.
+    public var collapseID: CollapseID?
+    /// The fencing number: it grows with each claim, and when a lapsed lease is taken back.
+    public var fence: Int64 = 0
+    /// How many attempts may have reached APNs.
+    public var tries = 0
+    /// When it was claimed last.
+    public var claimedAt = WallInstant(millisecondsSinceEpoch: 0)
+    /// When its lease ends.
+    public var leaseUntil = WallInstant(millisecondsSinceEpoch: 0)
+    /// What its claim was charged with.
+    public var charge: Charge?
+    /// The reason of the last refusal.
+    public var previousReason: RejectionReason?
+    /// How it ended.
+    public var end: WakeEnd?
+    /// When it ended.
+    public var endedAt: WallInstant?
+    /// When the app was launched by it.
+    public var launchedAt: WallInstant?
+
+    /// A wake that waits, or has ended at once.
+    public init(
+        id: WakeID, device: Int64, lane: Int64, previous: Int64, acceptedAt: WallInstant,
+        decision: WakeDecision, coalescing: Coalescing, call: CallFingerprint?, urgency: Urgency,
+        state: WakeState, dueAt: WallInstant, notBefore: WallInstant, deadline: WallInstant,
+        holds: Holds, payload: [UInt8], expiration: Expiration, collapseID: CollapseID?
+    ) {
+        self.id = id
+        self.device = device
+        self.lane = lane
+        self.previous = previous
+        self.acceptedAt = acceptedAt
+        self.decision = decision
+        self.coalescing = coalescing
+        self.call = call
+        self.urgency = urgency
+        self.state = state
+        self.dueAt = dueAt
+        self.notBefore = notBefore
+        self.deadline = deadline
+        self.holds = holds
+        self.payload = payload
+        self.expiration = expiration
+        self.collapseID = collapseID
+    }
+
+    /// The row's key.
+    public var number: Int64 { id.number }
+}
+
+/// One device in one lane, as a store keeps it.
+public struct DeviceRow: Hashable, Sendable {
+    /// Its number in the store.
+    public let number: Int64
+    /// The lane's number.
+    public let lane: Int64
+    /// The token.
+    public let token: DeviceToken
+    /// The budget's books.
+    public var ledger: DeviceLedger
+    /// The number of the background wake that waits; 0 for none.
+    public var pending: Int64 = 0
+    /// The number of the latest wake; 0 for none.
+    public var latest: Int64 = 0
+    /// When the app registered the token, as far as was reported.
+    public var registeredAt: WallInstant?
+    /// Since when APNs holds the token for dead.
+    public var deadSince: WallInstant?
+    /// When the last receipt came.
+    public var lastReceiptAt: WallInstant?
+    /// When anything was written here last.
+    public var touchedAt: WallInstant
+
+    /// A device without any past.
+    public init(
+        number: Int64, lane: Int64, token: DeviceToken, kind: WakeKind, touchedAt: WallInstant
+    ) {
+        self.number = number
+        self.lane = lane
+        self.token = token
+        self.touchedAt = touchedAt
+        ledger = DeviceLedger(kind: kind)
+    }
+
+    /// A device as it was kept.
+    public init(
+        number: Int64, lane: Int64, token: DeviceToken, ledger: DeviceLedger,
+        touchedAt: WallInstant
+    ) {
+        self.number = number
+        self.lane = lane
+        self.token = token
+        self.ledger = ledger
+        self.touchedAt = touchedAt
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// The rows of a store within one transaction: what ``WakeBooks`` reads and writes.
+///
+/// Whoever implements it sees to it that all changes of a transaction are made or none, and that
+/// nobody else changes the rows meanwhile. What was written is read back within the transaction.
+/// Not `Sendable`: rows belong to the thread or actor that runs their transactions.
+public protocol WakeRows: AnyObject {
+    // MARK: Lanes
+
+    /// The lane with this number.
+    func lane(_ number: Int64) throws(StoreFailure) -> LaneRow
+    /// The lane's row, if it was ever used.
+    func lane(of lane: Lane) throws(StoreFailure) -> LaneRow?
+    /// Gives a lane a row.
+    func make(_ lane: Lane) throws(StoreFailure) -> LaneRow
+    /// All lanes, in the order of their numbers.
+    func lanes() throws(StoreFailure) -> [LaneRow]
+    /// Writes a lane's row again.
+    func save(_ lane: LaneRow) throws(StoreFailure)
+
+    // MARK: Devices
+
+    /// The device of this token in a lane, if it is known.
+    func device(_ token: DeviceToken, lane: Int64) throws(StoreFailure) -> DeviceRow?
+    /// The device with this number.
+    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow
+    /// A row for a device that is not known yet; it is kept once it is saved.
+    func make(
+        _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
+    ) throws(StoreFailure) -> DeviceRow
+    /// Writes a device's row.
+    func save(_ device: DeviceRow) throws(StoreFailure)
+
+    // MARK: Wakes
+
+    /// A number that no wake has had, at or after the first of this instant.
+    func makeNumber(at now: WallInstant) -> Int64
+    /// Adds a wake.
+    func insert(_ wake: borrowing WakeRow) throws(StoreFailure)
+    /// The wake with this number; with an empty payload if that is not asked for.
+    func wake(_ number: Int64, withPayload: Bool) throws(StoreFailure) -> WakeRow?
+    /// Writes these columns of a wake's row again.
+    func update(_ wake: borrowing WakeRow, _ columns: WakeColumns) throws(StoreFailure)
+    /// Pending wakes of a lane that are due, the longest due first.
+    func due(lane: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64]
+    /// When the next pending wake of a lane is due.
+    func nextDue(lane: Int64) throws(StoreFailure) -> WallInstant?
+    /// Pending wakes whose deadline has come, the earliest first.
+    func overdue(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64]
+    /// Claimed wakes whose lease has ended, the earliest first.
+    func lapsed(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64]
+    /// Wakes before this number, the newest first.
+    func wakes(before number: Int64, limit: Int) throws(StoreFailure) -> [WakeRow]
+    /// Removes ended wakes with numbers below this one, and what hangs on them; how many.
+    func removeWakes(below number: Int64, limit: Int) throws(StoreFailure) -> Int
+
+    // MARK: Attempts
+
+    /// Adds an attempt to a wake's history and drops the oldest beyond the limit.
+    func add(_ attempt: AttemptRecord, to wake: borrowing WakeRow) throws(StoreFailure)
+    /// The attempts of a wake, the oldest first.
+    func attempts(of number: Int64) throws(StoreFailure) -> [AttemptRecord]
+
+    // MARK: Beside the wakes
+
+    /// What an idempotency key stands for, if its time is not over.
+    func mark(
+        _ key: [UInt8], at now: WallInstant
+    ) throws(StoreFailure) -> (request: [UInt8], wake: Int64)?
+    /// Remembers a key.
+    func remember(_ mark: IdempotencyMark, for wake: Int64) throws(StoreFailure)
+    /// Forgets keys whose time is over; how many.
+    func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int
+
+    /// Adds an entry to the feedback feed. Returns its number.
+    func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64
+    /// Entries of the feed behind a cursor.
+    func feedback(after cursor: Int64, limit: Int) throws(StoreFailure) -> [FeedbackRow]
+    /// The entry with this number.
+    func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow?
+    /// Removes entries that are older; how many.
+    func removeFeedback(before instant: WallInstant, limit: Int) throws(StoreFailure) -> Int
+
+    /// Adds a webhook.
+    func add(_ webhook: WebhookSubject, at now: WallInstant) throws(StoreFailure)
+    /// Takes leases on webhooks that are due, the longest due first.
+    func claimWebhooks(
+        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
+    ) throws(StoreFailure) -> [WebhookRow]
+    /// Removes a webhook under this lease; does nothing for an older lease.
+    func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure)
+    /// Puts a webhook back under this lease; does nothing for an older lease.
+    func putBackWebhook(
+        _ ticket: WebhookItem.Ticket, dueAt: WallInstant
+    ) throws(StoreFailure)
+
+    /// Removes devices without any life since an instant, in a step of the walk through all of
+    /// them; how many.
+    func removeDevices(
+        untouchedSince instant: WallInstant, limit: Int
+    ) throws(StoreFailure) -> Int
+
+    // MARK: Counting
+
+    /// Adds to a counter.
+    func add(_ amount: Int, to counter: StoreCounter)
+    /// What a counter stands at.
+    func value(of counter: StoreCounter) throws(StoreFailure) -> Int
+    /// Counts the wakes in each state, one by one.
+    func countByState() throws(StoreFailure) -> [WakeState: Int]
+}
+
+/// Which columns of a wake's row an update writes.
+public enum WakeColumns: Hashable, Sendable {
+    /// State, due time, deadline and holds: it waits, or waits on.
+    case schedule
+    /// Payload, expiration, collapse id, urgency and schedule: another wake merged into it.
+    case content
+    /// State, fence, times and charge: it was claimed.
+    case claim
+    /// State, fence, tries, schedule and the last reason: it goes back.
+    case comeback
+    /// State, end and its time; the payload is dropped.
+    case end
+    /// When it launched the app.
+    case launch
+}
+
+/// A counter of the books.
+public enum StoreCounter: Hashable, Sendable {
+    /// Wakes admitted.
+    case accepted
+    /// Ended wakes removed.
+    case pruned
+    /// Wakes that ended in this state.
+    case ended(WakeState)
+}
+
+/// An entry of the feedback feed, as a store keeps it.
+public struct FeedbackRow: Hashable, Sendable {
+    /// Its number; 0 before it has one.
+    public var number: Int64 = 0
+    /// What it tells.
+    public let kind: FeedbackKind
+    /// The lane's number.
+    public let lane: Int64
+    /// The token.
+    public let deviceToken: DeviceToken
+    /// When it became known.
+    public let at: WallInstant
+    /// What APNs said.
+    public let refusal: Refusal
+    /// The wake that met it.
+    public let wake: WakeID
+
+    /// Spells out one row.
+    public init(
+        kind: FeedbackKind, lane: Int64, deviceToken: DeviceToken, at: WallInstant,
+        refusal: Refusal, wake: WakeID
+    ) {
+        self.kind = kind
+        self.lane = lane
+        self.deviceToken = deviceToken
+        self.at = at
+        self.refusal = refusal
+        self.wake = wake
+    }
+}
+
+/// What a webhook is about, as a store keeps it.
+public enum WebhookSubject: Hashable, Sendable {
+    /// The wake with this number.
+    case outcome(wake: Int64)
+    /// The entry of the feedback feed with this number.
+    case tokenDead(feedback: Int64)
+    /// A lane that stopped, or goes on.
+    case appHalted(AppHalt)
+}
+
+/// A webhook under a lease, as a store keeps it.
+public struct WebhookRow: Hashable, Sendable {
+    /// Proof of the lease.
+    public let ticket: WebhookItem.Ticket
+    /// What it is about.
+    public let subject: WebhookSubject
+    /// When it came to be.
+    public let createdAt: WallInstant
+    /// How often it was tried before.
+    public let tries: Int
+
+    /// Spells out one row.
+    public init(
+        ticket: WebhookItem.Ticket, subject: WebhookSubject, createdAt: WallInstant, tries: Int
+    ) {
+        self.ticket = ticket
+        self.subject = subject
+        self.createdAt = createdAt
+        self.tries = tries
+    }
+}

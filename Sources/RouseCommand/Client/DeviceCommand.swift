@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import WakeModel
+
+/// `rouse device`: a device's budget, what waits for it, and why.
+struct DeviceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "Tell a device's budget, what waits for it, and why.",
+        discussion: """
+            Answers the question why a wake has not been sent yet. Ends with 1 for a device that \
+            the gateway does not know. The API key needs the scope read.
+
+            Example:
+
+              rouse device $DEVICE_TOKEN --gateway unix:/run/rouse/rouse.sock
+            """)
+
+    @OptionGroup(title: "Gateway")
+    var gateway: GatewayOptions
+
+    @Argument(help: ArgumentHelp("The device token, in hexadecimal.", valueName: "token"))
+    var deviceToken: String
+
+    @Option(help: "Only this app.")
+    var bundleID: String?
+
+    @Flag
+    var environment: EnvironmentFlag?
+
+    @Flag(help: "Write the gateway's answer, which is JSON.")
+    var json = false
+
+    func validate() throws {
+        if environment != nil, bundleID == nil {
+            throw ValidationError("--production and --sandbox go with --bundle-id.")
+        }
+    }
+
+    func run() async throws {
+        let variables = Variables.current
+        let console = Console(variables)
+        let token = try failing(with: .data) { () throws(InvalidField) in
+            try DeviceToken(hex: deviceToken)
+        }
+        var query: [String] = []
+        if let bundleID {
+            let id = try failing(with: .usage) { () throws(InvalidField) in try BundleID(bundleID) }
+            query.append("app=\(id.value)")
+        }
+        if let environment { query.append("environment=\(environment.environment.rawValue)") }
+        let client = try GatewayClient(gateway, variables)
+        let answer = try client.ask(
+            "GET",
+            "/v1/devices/\(token.hex)" + (query.isEmpty ? "" : "?" + query.joined(separator: "&")))
+        if json {
+            console.say(String(decoding: answer.body, as: UTF8.self))
+        } else {
+            for lane in try answer.decoded(DeviceDocument.self).lanes { tell(lane, console) }
+        }
+    }
+
+    private func tell(_ lane: DeviceDocument.Lane, _ console: Console) {
+        console.say("Device", "\(lane.device): \(lane.kind) for \(lane.app) (\(lane.environment))")
+        if let dead = lane.deadSince { console.say("Dead", "since \(dead), says APNs.", .bad) }
+        if let registered = lane.registeredAt { console.say("Registered", registered) }
+        if let receipt = lane.lastReceiptAt { console.say("Receipt", "the last at \(receipt)") }
+        for (index, sentence) in lane.explanation.enumerated() {
+            console.say(index == 0 ? "Budget" : "", sentence)
+        }
+        if let pending = lane.pending { console.sayVerbatim("Waiting", WakeText(pending).line) }
+        for (index, wake) in lane.recent.enumerated() {
+            console.sayVerbatim(index == 0 ? "Recent" : "", WakeText(wake).line)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The gateway's answers, as far as commands show them. The whole of them is in /openapi.json.
+
+/// `GET /readyz`.
+struct ReadinessDocument: Decodable {
+    let status: String
+    let reasons: [String]
+}
+
+/// `GET /v1/stats`.
+struct StatsDocument: Decodable {
+    let accepted: Int
+    let unended: Int
+    let inFlight: Int
+    let intakeQueue: Int
+    let byState: [String: Int]
+    let oldestDueMilliseconds: [String: Int]
+}
+
+/// `GET /v1/apps`.
+struct AppListDocument: Decodable {
+    let apps: [App]
+
+    struct App: Decodable {
+        let app: String
+        let environment: String
+        let paused: Pause?
+        let lanes: [Lane]
+    }
+
+    struct Pause: Decodable {
+        let at: String
+        let reason: String?
+    }
+
+    struct Lane: Decodable {
+        let kind: String
+        let circuit: String
+        let reason: String?
+        let since: String?
+        let probeAt: String?
+    }
+}
+
+/// A wake of `GET /v1/wakes/{id}`.
+struct WakeDocument: Decodable {
+    let id: String
+    let state: String
+    let kind: String
+    let app: String
+    let environment: String
+    let device: String
+    let acceptedAt: String
+    let urgency: String
+    let decision: Decision
+    let carriedBy: String?
+    let dueAt: String?
+    let deadline: String
+    let endedAt: String?
+    let outcome: Outcome?
+    let carrierOutcome: Outcome?
+    let launchedAt: String?
+    let attempts: [Attempt]
+
+    struct Decision: Decodable {
+        let word: String
+        let sentence: String
+    }
+
+    struct Outcome: Decodable {
+        let state: String
+        let explanation: String
+        let status: Int?
+        let reason: String?
+    }
+
+    struct Attempt: Decodable {
+        let startedAt: String
+        let endedAt: String
+        let result: String
+        let status: Int?
+        let reason: String?
+        let explanation: String?
+    }
+}
+
+/// `GET /v1/devices/{token}`.
+struct DeviceDocument: Decodable {
+    let lanes: [Lane]
+
+    struct Lane: Decodable {
+        let app: String
+        let environment: String
+        let kind: String
+        let device: String
+        let registeredAt: String?
+        let deadSince: String?
+        let lastReceiptAt: String?
+        let explanation: [String]
+        let pending: WakeDocument?
+        let recent: [WakeDocument]
+    }
+}
+
+/// The answer to `POST /v1/wakes/batch`.
+struct BatchDocument: Decodable {
+    let accepted: Int
+    let refused: Int
+    let items: [Item]
+
+    struct Item: Decodable {
+        let status: Int
+        let wake: Wake?
+        let problem: ProblemDocument?
+    }
+
+    struct Wake: Decodable {
+        let id: String
+        let decision: WakeDocument.Decision
+    }
+}

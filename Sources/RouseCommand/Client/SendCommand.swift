@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CurlHTTP
+import Foundation
+
+/// `rouse send`: wakes from a file, through a gateway.
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Ask a gateway for the wakes of a file, one JSON object a line.",
+        discussion: """
+            Each line is the body of POST /v1/wakes. They go in batches; a busy gateway is waited \
+            for, and a batch that got no answer is sent again with the same Idempotency-Key, so \
+            that no wake is asked for twice. What is refused goes to standard error with its line \
+            number. Ends with 0 when all were taken, 1 when one was not. The API key needs the \
+            scope wake.
+
+            Example:
+
+              rouse send --gateway https://push.example.com --spread 600 wakes.ndjson
+            """)
+
+    @OptionGroup(title: "Gateway")
+    var gateway: GatewayOptions
+
+    @Argument(help: "The file, or - for standard input.")
+    var file: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Spread the wakes of each batch evenly over so long.", valueName: "seconds"))
+    var spread: Int = 0
+
+    @Option(help: ArgumentHelp("How many wakes go in a request.", valueName: "number"))
+    var batch: Int = 1_000
+
+    @Flag(help: "Write the sums as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (0...86_400).contains(spread) else {
+            throw ValidationError("--spread is not from 0 to 86400 seconds.")
+        }
+        guard (1...10_000).contains(batch) else {
+            throw ValidationError("--batch is not from 1 to 10000.")
+        }
+    }
+
+    func run() async throws {
+        let variables = Variables.current
+        let console = Console(variables)
+        let client = try GatewayClient(gateway, variables)
+        var run = SendRun(spread: spread, batch: batch, console: console)
+        let sums = try await run.send(file, by: client)
+        if json {
+            try console.write(sums)
+        } else {
+            console.say(
+                "Sent", "\(sums.accepted) of \(sums.lines) wakes were taken.",
+                sums.refused == 0 ? .good : .bad)
+            for (word, count) in sums.decisions.sorted(by: { $0.key < $1.key }) {
+                console.say("", "\(count) \(word)")
+            }
+        }
+        if sums.refused > 0 { throw ExitCode(ExitStatus.no.rawValue) }
+    }
+}
+
+/// `rouse send --json`.
+struct SendSums: Encodable {
+    /// Lines that are not blank.
+    var lines = 0
+    /// Wakes that the gateway took.
+    var accepted = 0
+    /// Wakes that it did not take.
+    var refused = 0
+    /// How many of those taken got each decision.
+    var decisions: [String: Int] = [:]
+}
+
+/// One run of `rouse send`.
+struct SendRun {
+    /// The largest file that is read, in bytes.
+    static let maximumByteCount = 1_073_741_824
+    /// How many refusals are told; the others are only counted.
+    static let maximumToldCount = 100
+    /// How often a batch without an answer is tried.
+    static let maximumTries = 8
+
+    let spread: Int
+    let batch: Int
+    let console: Console
+    private var sums = SendSums()
+    private var toldCount = 0
+
+    init(spread: Int, batch: Int, console: Console) {
+        self.spread = spread
+        self.batch = batch
+        self.console = console
+    }
+
+    /// Sends a file.
+    mutating func send(
+        _ path: String, by client: borrowing GatewayClient
+    ) async throws(CommandFailure) -> SendSums {
+        let bytes = try InputFile.read(path, "wakes", limit: Self.maximumByteCount)
+        guard bytes.count <= Self.maximumByteCount else {
+            throw CommandFailure(.data, "\(path) has more than 1 GiB. Split it.")
+        }
+        let lines = Self.lines(bytes)
+        guard !lines.isEmpty else { throw CommandFailure(.data, "\(path) holds no wake.") }
+        let bar = ProgressBar(total: lines.count)
+        defer { bar.clear() }
+        // One run, one name: its batches differ by their place.
+        let name = UUID().uuidString.lowercased()
+        var start = 0
+        while start < lines.count {
+            let end = min(start + batch, lines.count)
+            let part = Array(lines[start..<end])
+            let answer = try await post(part.map(\.text), key: "\(name)-\(start)", by: client)
+            bar.clear()
+            book(answer, part.map(\.number))
+            start = end
+            bar.show(start)
+        }
+        return sums
+    }
+
+    private func post(
+        _ lines: [ArraySlice<UInt8>], key: String, by client: borrowing GatewayClient
+    ) async throws(CommandFailure) -> BatchDocument {
+        var body: [UInt8] = []
+        for line in lines { body += line + [UInt8(ascii: "\n")] }
+        let path = "/v1/wakes/batch" + (spread > 0 ? "?spread=\(spread)" : "")
+        var tries = 0
+        while true {
+            tries += 1
+            var pause = 1 << min(tries, 5)
+            do throws(CommandFailure) {
+                let answer = try client.answer(
+                    "POST", path, body,
+                    [("Content-Type", "application/x-ndjson"), ("Idempotency-Key", key)], 60_000)
+                if answer.status < 400 {
+                    return try GatewayClient.Answer(status: answer.status, body: answer.body)
+                        .decoded(BatchDocument.self)
+                }
+                guard [429, 503].contains(answer.status), tries < Self.maximumTries else {
+                    throw GatewayClient.failure(answer)
+                }
+                pause = max(1, answer.retryAfterSeconds)
+            } catch {
+                guard error.status == .unavailable, tries < Self.maximumTries else { throw error }
+            }
+            try? await Task.sleep(for: .seconds(pause))
+        }
+    }
+
+    private mutating func book(_ answer: BatchDocument, _ numbers: [Int]) {
+        sums.lines += answer.items.count
+        sums.accepted += answer.accepted
+        sums.refused += answer.refused
+        for (item, number) in zip(answer.items, numbers) {
+            if let wake = item.wake { sums.decisions[wake.decision.word, default: 0] += 1 }
+            guard let problem = item.problem else { continue }
+            toldCount += 1
+            if toldCount <= Self.maximumToldCount {
+                let first = problem.diagnostics?.first.map { " \($0.rule): \($0.message)." } ?? ""
+                console.remark("line \(number): \(problem.title). \(problem.detail)\(first)")
+            }
+        }
+    }
+
+    private static func lines(_ bytes: [UInt8]) -> [(number: Int, text: ArraySlice<UInt8>)] {
+        var lines: [(Int, ArraySlice<UInt8>)] = []
+        let all = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in all.enumerated() {
+            let isBlank = line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }
+            if !isBlank { lines.append((index + 1, line)) }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+
+/// `rouse status`: how a running gateway is.
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show how a running gateway is; live on a terminal.",
+        discussion: """
+            Tells whether the gateway is ready and why not, its books, its queue, and its apps. On \
+            a terminal it shows them until Ctrl-C, otherwise once. Ends with 0 when the gateway is \
+            ready, 1 when it is not, 69 when it cannot be reached. The API key needs the scope read.
+
+            Example:
+
+              ROUSE_API_KEY_FILE=backend.key rouse status --gateway https://push.example.com
+            """)
+
+    @OptionGroup(title: "Gateway")
+    var gateway: GatewayOptions
+
+    @Flag(help: "Show it once, on a terminal too.")
+    var once = false
+
+    @Flag(help: "Write it once, as JSON.")
+    var json = false
+
+    func run() async throws {
+        let variables = Variables.current
+        let console = Console(variables)
+        let client = try GatewayClient(gateway, variables)
+        guard console.isLive, !once, !json else {
+            let status = try GatewayStatus(client)
+            if json { try console.write(status.document) } else { status.tell(console) }
+            if !status.isReady { throw ExitCode(ExitStatus.no.rawValue) }
+            return
+        }
+        try await LiveScreen(console).run { () throws(CommandFailure) in
+            try GatewayStatus(client).lines(console)
+        }
+    }
+}
+
+/// What `rouse status` has asked.
+struct GatewayStatus {
+    let readiness: ReadinessDocument
+    let stats: StatsDocument?
+    let apps: [AppListDocument.App]
+
+    /// Asks a gateway. One whose store fails still tells its readiness.
+    init(_ client: borrowing GatewayClient) throws(CommandFailure) {
+        readiness = try client.ask("GET", "/readyz", accepting: [503])
+            .decoded(ReadinessDocument.self)
+        let answer = try client.ask("GET", "/v1/stats", accepting: [503])
+        stats = answer.status == 200 ? try answer.decoded(StatsDocument.self) : nil
+        apps = try client.ask("GET", "/v1/apps").decoded(AppListDocument.self).apps
+    }
+
+    var isReady: Bool { readiness.status == "ready" }
+
+    /// Writes it.
+    func tell(_ console: Console) {
+        for line in lines(console) { console.say(line) }
+    }
+
+    /// It in lines, for a terminal.
+    func lines(_ console: Console) -> [String] {
+        var lines = [
+            row("Gateway", console.coloured(readiness.status, isReady ? .good : .bad))
+        ]
+        lines += readiness.reasons.map { row("", $0) }
+        if let stats { lines += Self.lines(stats) }
+        for app in apps {
+            lines.append("")
+            lines.append(row("App", "\(app.app) (\(app.environment))"))
+            if let pause = app.paused {
+                let why = pause.reason.map { ": \($0)" } ?? ""
+                lines.append(
+                    row("", console.coloured("paused since \(pause.at)\(why)", .doubtful)))
+            }
+            for lane in app.lanes {
+                let isClosed = lane.circuit == "closed"
+                let state = isClosed ? "sends" : "held since \(lane.since ?? "?")"
+                lines.append(
+                    row("", "\(lane.kind): \(console.coloured(state, isClosed ? .good : .bad))"))
+                if let reason = lane.reason { lines.append(row("", "  \(reason)")) }
+            }
+        }
+        return lines
+    }
+
+    private static func lines(_ stats: StatsDocument) -> [String] {
+        let ends = stats.byState.filter { $0.key != "pending" && $0.key != "claimed" }
+            .filter { $0.value > 0 }.sorted { $0.key < $1.key }
+            .map { "\($0.value) \($0.key)" }
+        let oldest = stats.oldestDueMilliseconds.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+            .map { "\($0.key) \(Double($0.value) / 1000) s" }
+        return [
+            row("Accepted", "\(stats.accepted)"),
+            row("Waiting", "\(stats.unended), of which \(stats.inFlight) are on their way"),
+            row("Ended", ends.isEmpty ? "none" : ends.joined(separator: ", ")),
+            row("Overdue", oldest.isEmpty ? "nothing" : oldest.joined(separator: ", ")),
+        ]
+    }
+
+    /// `rouse status --json`.
+    var document: StatusDocument { StatusDocument(self) }
+}
+
+private func row(_ label: String, _ text: String) -> String {
+    label.padding(toLength: Console.fieldIndent, withPad: " ", startingAt: 0) + text
+}
+
+/// `rouse status --json`.
+struct StatusDocument: Encodable {
+    let ready: Bool
+    let reasons: [String]
+    let accepted: Int?
+    let unended: Int?
+    let inFlight: Int?
+    let byState: [String: Int]?
+    let apps: [App]
+
+    struct App: Encodable {
+        let app: String
+        let environment: String
+        let paused: Bool
+        let held: [String: String]
+    }
+
+    init(_ status: GatewayStatus) {
+        ready = status.isReady
+        reasons = status.readiness.reasons
+        accepted = status.stats?.accepted
+        unended = status.stats?.unended
+        inFlight = status.stats?.inFlight
+        byState = status.stats?.byState
+        apps = status.apps.map { app in
+            let held = app.lanes.filter { $0.circuit != "closed" }
+            return App(
+                app: app.app, environment: app.environment, paused: app.paused != nil,
+                held: Dictionary(held.map { ($0.kind, $0.reason ?? "") }) { first, _ in first })
+        }
+    }
+}

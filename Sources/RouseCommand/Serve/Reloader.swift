@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AdminAPI
+import Gateway
+import Logging
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+import WakeModel
+
+/// Reads the configuration again at each SIGHUP: apps, budgets, credentials, API keys, the
+/// listener's certificate and the webhooks' endpoint. A file with a fault changes nothing: all is
+/// read and checked before anything is put to use.
+///
+/// What a listener or a store is cannot change while they are open; such a change is told in the
+/// log and takes a restart.
+final class Reloader: Service {
+    private let reread: (@Sendable () throws(CommandFailure) -> ServePlan)?
+    private let started: ServeConfiguration
+    private let gateway: Gateway
+    private let webhooks: WebhookDelivery
+    private let authentication: AdminConfiguration.Authentication
+    private let tls: ListenerTLS?
+    private let current: Mutex<ClientGroup>
+    private let manager: ServiceNotifier
+    private let logger: Logger
+
+    init(
+        reread: (@Sendable () throws(CommandFailure) -> ServePlan)?,
+        started: ServeConfiguration, gateway: Gateway, webhooks: WebhookDelivery,
+        authentication: AdminConfiguration.Authentication,
+        tls: ListenerTLS?, clients: ClientGroup, manager: ServiceNotifier, logger: Logger
+    ) {
+        self.reread = reread
+        self.started = started
+        self.gateway = gateway
+        self.webhooks = webhooks
+        self.authentication = authentication
+        self.tls = tls
+        current = Mutex(clients)
+        self.manager = manager
+        self.logger = logger
+    }
+
+    /// The clients in use.
+    var clients: ClientGroup { current.withLock { $0 } }
+
+    /// Waits for signals until the service group shuts down.
+    func run() async throws {
+        let signals = await UnixSignalsSequence(trapping: .sighup)
+        await cancelWhenGracefulShutdown {
+            for await _ in signals { self.reload() }
+        }
+    }
+
+    private func reload() {
+        guard let reread else {
+            logger.notice("there is no configuration to read again")
+            return
+        }
+        manager.tell(.reloading)
+        do throws(CommandFailure) {
+            let plan = try reread()
+            try use(plan)
+            logger.notice(
+                "the configuration was read again", metadata: ["apps": "\(plan.apps.count)"])
+            manager.tell(.ready("The configuration was read again."))
+        } catch {
+            logger.error(
+                "the configuration was not read again; the old one stays",
+                metadata: ["error": "\(error.message)"])
+            manager.tell(.ready("The configuration has a fault; the old one stays."))
+        }
+    }
+
+    private func use(_ plan: ServePlan) throws(CommandFailure) {
+        let old = clients
+        let new = try ClientGroup(plan.apps, earlier: old)
+        do throws(CommandFailure) {
+            try reloadTLS(plan.configuration)
+        } catch {
+            new.retire(for: old)
+            throw error
+        }
+        warnOfRestart(plan.configuration)
+        current.withLock { $0 = new }
+        gateway.reload(plan.gatewayConfiguration, sender: new.sender)
+        old.retire(for: new)
+        webhooks.replace(plan.webhook)
+        guard case .keys(let ring) = authentication else { return }
+        note(ring.replace(with: plan.keys))
+    }
+
+    private func reloadTLS(_ new: ServeConfiguration) throws(CommandFailure) {
+        guard let tls, let files = new.tls else { return }
+        try failing(with: .configuration) { () throws(InvalidField) in
+            try tls.reload(certificatePath: files.certificatePath, keyPath: files.keyPath)
+        }
+    }
+
+    /// Tells what of the new configuration takes a restart.
+    private func warnOfRestart(_ new: ServeConfiguration) {
+        var keys: [String] = []
+        if new.listen != started.listen { keys.append("listen") }
+        if new.storePath != started.storePath { keys.append("store") }
+        if (new.tls == nil) != (tls == nil) { keys.append("tls") }
+        if new.logLevel != started.logLevel { keys.append("log-level") }
+        guard !keys.isEmpty else { return }
+        logger.warning(
+            "part of the configuration changes with a restart only",
+            metadata: ["keys": "\(keys.joined(separator: ", "))"])
+    }
+
+    /// A line for each key that came or went.
+    private func note(_ change: KeyRing.Change) {
+        let audit = AuditLog(logger)
+        for name in change.added { audit.note("api key added", by: "SIGHUP", to: name) }
+        for name in change.removed { audit.note("api key removed", by: "SIGHUP", to: name) }
+        for name in change.changed { audit.note("api key changed", by: "SIGHUP", to: name) }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// Copies the write-ahead log into the database beside the writing, so that the writer waits for a
+/// small rest only.
+///
+/// A connection of its own copies most of the log while the writer goes on, and then what came
+/// meanwhile. The writer itself copies the last few pages between two transactions; when nothing
+/// is left, its next transaction begins the log anew. SQLite's own way, copying all of it at some
+/// commit, would make a call wait for thousands of pages.
+final class Checkpointer: Sendable {
+    /// How long the log may become before it is copied: 8 000 pages, 32 MB.
+    static let pageCount = 8_000
+    /// How long it may become before the writer waits for the copying.
+    static let maximumPageCount = 64_000
+
+    private struct State {
+        var isRunning = false
+        var isReadyForRest = false
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let database: DatabaseQueue
+
+    /// A checkpointer with a connection of its own.
+    init(_ database: DatabaseQueue) { self.database = database }
+
+    /// To be called by the writer between two transactions, with the length of the log.
+    func look(at pages: Int, of writer: Connection) {
+        guard pages >= Self.pageCount else { return }
+        enum Step {
+            case start
+            case rest
+            case nothing
+        }
+        let step = state.withLock { state -> Step in
+            if state.isReadyForRest || pages >= Self.maximumPageCount {
+                state.isReadyForRest = false
+                return .rest
+            }
+            guard !state.isRunning, !state.isClosed else { return .nothing }
+            state.isRunning = true
+            return .start
+        }
+        switch step {
+        case .nothing: break
+        case .rest: Self.checkpoint(writer.handle)
+        case .start:
+            database.asyncWriteWithoutTransaction { database in
+                if let handle = database.sqliteConnection {
+                    Self.checkpoint(handle)
+                    Self.checkpoint(handle)
+                }
+                self.state.withLock { state in
+                    state.isRunning = false
+                    state.isReadyForRest = true
+                }
+            }
+        }
+    }
+
+    /// Copies what can be copied without waiting for anybody. A failure shows again at the next
+    /// commit, and loses nothing: the log has it all.
+    private static func checkpoint(_ handle: OpaquePointer) {
+        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    }
+
+    func close() throws {
+        state.withLock { $0.isClosed = true }
+        try database.close()
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDBSQLite
+import Gateway
+
+/// A connection's statements, prepared once. It belongs to the queue that owns the connection.
+///
+/// The hot path speaks to SQLite directly, because GRDB's rows and arguments would be a good part
+/// of its cost; GRDB opens the connections, owns their queues and brings the tables up to date.
+final class Connection {
+    let handle: OpaquePointer
+    private var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
+
+    /// Statements for a connection that outlives this object.
+    init(_ handle: OpaquePointer) { self.handle = handle }
+
+    deinit { finalize() }
+
+    /// Lets go of all statements, as closing the connection needs.
+    func finalize() {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        statements = [:]
+    }
+
+    /// The statement of this text, which stands in the program and is its own key.
+    func prepare(_ sql: StaticString) throws(StoreFailure) -> Statement {
+        if let known = statements[sql.utf8Start] { return Statement(known, of: self) }
+        var prepared: OpaquePointer?
+        // SAFETY: a static string lives as long as the program; its length is given in bytes, and
+        // SQLite only reads it.
+        let code = sql.withUTF8Buffer { text in
+            text.withMemoryRebound(to: CChar.self) { text in
+                sqlite3_prepare_v3(
+                    handle, text.baseAddress, CInt(text.count), UInt32(SQLITE_PREPARE_PERSISTENT),
+                    &prepared, nil)
+            }
+        }
+        guard code == SQLITE_OK, let prepared else { throw failure() }
+        statements[sql.utf8Start] = prepared
+        return Statement(prepared, of: self)
+    }
+
+    /// Runs a statement that gives no rows and takes no values.
+    func execute(_ sql: StaticString) throws(StoreFailure) {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        while try statement.step() {}
+    }
+
+    /// How many rows the last statement changed.
+    var changeCount: Int { Int(sqlite3_changes(handle)) }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// What went wrong last.
+    func failure() -> StoreFailure {
+        StoreFailure(
+            code: sqlite3_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
+    }
+}
+
+/// One prepared statement. Places of values are counted from 1, those of columns from 0, as in C.
+struct Statement {
+    private let handle: OpaquePointer
+    private let connection: Connection
+
+    init(_ handle: OpaquePointer, of connection: Connection) {
+        self.handle = handle
+        self.connection = connection
+    }
+
+    /// To be called after the last step, so that values and locks are let go.
+    func reset() { sqlite3_reset(handle) }
+
+    /// Goes to the next row; `false` when there is none.
+    func step() throws(StoreFailure) -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            let failure = connection.failure()
+            sqlite3_reset(handle)
+            throw failure
+        }
+    }
+
+    /// Runs a statement without rows, and resets it.
+    func run() throws(StoreFailure) {
+        _ = try step()
+        sqlite3_reset(handle)
+    }
+
+    // MARK: Values
+
+    func bind(_ place: CInt, _ value: Int64) { sqlite3_bind_int64(handle, place, value) }
+
+    func bind(_ place: CInt, _ value: Int) { sqlite3_bind_int64(handle, place, Int64(value)) }
+
+    func bind(_ place: CInt, _ value: Int64?) {
+        if let value { bind(place, value) } else { sqlite3_bind_null(handle, place) }
+    }
+
+    func bind(_ place: CInt, _ value: [UInt8]) {
+        // SAFETY: SQLITE_TRANSIENT has SQLite copy the bytes before the call returns. An empty
+        // array may have no address, and a null pointer would mean NULL.
+        value.withUnsafeBytes { bytes in
+            _ = sqlite3_bind_blob(
+                handle, place, bytes.baseAddress ?? Self.nothing, CInt(bytes.count),
+                Self.transient)
+        }
+    }
+
+    func bind(_ place: CInt, _ value: String?) {
+        guard var value else {
+            sqlite3_bind_null(handle, place)
+            return
+        }
+        // SAFETY: SQLITE_TRANSIENT has SQLite copy the bytes before the call returns.
+        value.withUTF8 { text in
+            _ = text.withMemoryRebound(to: CChar.self) { text in
+                sqlite3_bind_text(
+                    handle, place, text.baseAddress, CInt(text.count), Self.transient)
+            }
+        }
+    }
+
+    // SAFETY: SQLite's own definition of SQLITE_TRANSIENT, a macro that Swift cannot read: the
+    // function pointer -1, which is compared and never called. `sqlite3_destructor_type` is a
+    // function pointer of that size.
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    // SAFETY: `nonisolated(unsafe)`, because a raw pointer is not Sendable; this one is a constant,
+    // and never read, because it is only given with a length of 0.
+    private static nonisolated(unsafe) let nothing = UnsafeRawPointer(bitPattern: 1)
+
+    // MARK: Columns
+
+    func int64(_ column: CInt) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    func optional(_ column: CInt) -> Int64? {
+        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : int64(column)
+    }
+
+    func text(_ column: CInt) -> String? {
+        // SAFETY: SQLite gives a terminated string that lives until the next step; it is copied.
+        sqlite3_column_text(handle, column).map { String(cString: $0) }
+    }
+
+    func bytes(_ column: CInt) -> [UInt8] {
+        guard let start = sqlite3_column_blob(handle, column) else { return [] }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        // SAFETY: SQLite says that so many bytes are there until the next step; they are copied.
+        return Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+}

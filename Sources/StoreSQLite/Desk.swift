@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+
+/// The books and rows of one connection.
+final class Desk {
+    let rows: SQLiteRows
+    let books: WakeBooks
+
+    /// A desk over a connection whose tables are there.
+    init(_ connection: Connection, cachedDevices: Int) throws(StoreFailure) {
+        rows = try SQLiteRows(connection, cachedDevices: cachedDevices)
+        books = WakeBooks(rows: rows)
+    }
+
+    var connection: Connection { rows.connection }
+
+    /// Lets go of the statements, as closing the connection needs.
+    func close() { connection.finalize() }
+
+    /// One transaction that reads.
+    func read<Answer>(
+        _ body: (WakeBooks) throws(StoreFailure) -> Answer
+    ) throws(StoreFailure) -> Answer {
+        try connection.execute("BEGIN")
+        do throws(StoreFailure) {
+            let answer = try body(books)
+            try connection.execute("COMMIT")
+            forget()
+            return answer
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// One transaction that writes.
+    func write(
+        _ body: (WakeBooks) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) {
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(StoreFailure) {
+            try body(books)
+            try rows.flush()
+            try connection.execute("COMMIT")
+            rows.committed()
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// What a reading transaction looked up is another's to change.
+    private func forget() { rows.rolledBack() }
+
+    private func rollBack() {
+        // SQLite rolls some failures back by itself; a second failure here changes nothing.
+        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+        rows.rolledBack()
+    }
+}

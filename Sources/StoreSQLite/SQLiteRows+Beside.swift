@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeModel
+
+extension SQLiteRows {
+    // MARK: Attempts
+
+    func add(_ attempt: AttemptRecord, to wake: borrowing WakeRow) throws(StoreFailure) {
+        let columns = AttemptColumns(attempt.result)
+        let statement = try connection.prepare(
+            "INSERT OR REPLACE INTO attempt VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        statement.bind(1, wake.number)
+        statement.bind(2, wake.fence)
+        statement.bind(3, attempt.startedAt)
+        statement.bind(4, attempt.endedAt)
+        statement.bind(5, columns.result)
+        statement.bind(6, columns.status)
+        statement.bind(7, columns.reason)
+        statement.bind(8, columns.since)
+        statement.bind(9, columns.detail)
+        try statement.run()
+        guard wake.fence > AttemptRecord.maximumKept else { return }
+        let prune = try connection.prepare(
+            """
+            DELETE FROM attempt WHERE wake = ?1 AND fence <= (
+                SELECT fence FROM attempt WHERE wake = ?1 ORDER BY fence DESC LIMIT 1 OFFSET ?2)
+            """)
+        prune.bind(1, wake.number)
+        prune.bind(2, AttemptRecord.maximumKept)
+        try prune.run()
+    }
+
+    func attempts(of number: Int64) throws(StoreFailure) -> [AttemptRecord] {
+        let statement = try connection.prepare(
+            """
+            SELECT started_at, ended_at, result, status, reason, since, detail FROM attempt
+            WHERE wake = ? ORDER BY fence
+            """)
+        defer { statement.reset() }
+        statement.bind(1, number)
+        var attempts: [AttemptRecord] = []
+        while try statement.step() {
+            let columns = AttemptColumns(
+                result: statement.text(2) ?? "", status: statement.optional(3),
+                reason: statement.text(4), since: statement.optional(5),
+                detail: statement.text(6))
+            attempts.append(
+                AttemptRecord(
+                    startedAt: statement.instant(0), endedAt: statement.instant(1),
+                    result: try columns.attempt()))
+        }
+        return attempts
+    }
+
+    // MARK: Idempotency
+
+    func mark(
+        _ key: [UInt8], at now: WallInstant
+    ) throws(StoreFailure) -> (request: [UInt8], wake: Int64)? {
+        let statement = try connection.prepare(
+            "SELECT request, wake FROM idempotency WHERE key = ? AND expires_at > ?")
+        defer { statement.reset() }
+        statement.bind(1, key)
+        statement.bind(2, now)
+        return try statement.step() ? (statement.bytes(0), statement.int64(1)) : nil
+    }
+
+    func remember(_ mark: IdempotencyMark, for wake: Int64) throws(StoreFailure) {
+        // Replaces a key whose time is over and that was not forgotten yet.
+        let statement = try connection.prepare(
+            "INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?)")
+        statement.bind(1, mark.key)
+        statement.bind(2, mark.request)
+        statement.bind(3, wake)
+        statement.bind(4, mark.expiresAt)
+        try statement.run()
+    }
+
+    func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int {
+        let statement = try connection.prepare(
+            """
+            DELETE FROM idempotency WHERE key IN (
+                SELECT key FROM idempotency WHERE expires_at <= ?
+                ORDER BY expires_at, key LIMIT ?)
+            """)
+        statement.bind(1, now)
+        statement.bind(2, limit)
+        try statement.run()
+        return connection.changeCount
+    }
+
+    // MARK: Feedback
+
+    func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64 {
+        let statement = try connection.prepare(
+            """
+            INSERT INTO feedback (kind, lane, token, at, status, reason, since, wake, wake_low)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number
+            """)
+        statement.bind(1, entry.kind.rawValue)
+        statement.bind(2, entry.lane)
+        statement.bind(3, entry.deviceToken.bytes)
+        statement.bind(4, entry.at)
+        statement.bind(5, entry.refusal.status)
+        statement.bind(6, entry.refusal.reason?.rawValue)
+        statement.bind(7, entry.refusal.tokenDeadSince)
+        statement.bind(8, entry.wake.number)
+        statement.bind(9, entry.wake.low)
+        guard let number = try numbers(statement).first else { throw .damaged("feedback") }
+        return number
+    }
+
+    func feedback(after cursor: Int64, limit: Int) throws(StoreFailure) -> [FeedbackRow] {
+        let statement = try connection.prepare(
+            "SELECT * FROM feedback WHERE number > ? ORDER BY number LIMIT ?")
+        defer { statement.reset() }
+        statement.bind(1, cursor)
+        statement.bind(2, limit)
+        var entries: [FeedbackRow] = []
+        while try statement.step() { entries.append(try entry(statement)) }
+        return entries
+    }
+
+    func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow? {
+        try feedback(after: number - 1, limit: 1).first { $0.number == number }
+    }
+
+    private func entry(_ row: Statement) throws(StoreFailure) -> FeedbackRow {
+        guard let kind = FeedbackKind(rawValue: row.text(1) ?? "") else {
+            throw .damaged("feedback")
+        }
+        let refusal = EndColumns(
+            status: row.optional(5), reason: row.text(6), since: row.optional(7), detail: nil,
+            carrier: nil
+        ).refusal
+        var entry = FeedbackRow(
+            kind: kind, lane: row.int64(2), deviceToken: try DeviceToken(stored: row.bytes(3)),
+            at: row.instant(4), refusal: refusal,
+            wake: WakeID(number: row.int64(8), low: row.int64(9)))
+        entry.number = row.int64(0)
+        return entry
+    }
+
+    func removeFeedback(before instant: WallInstant, limit: Int) throws(StoreFailure) -> Int {
+        let statement = try connection.prepare(
+            """
+            DELETE FROM feedback WHERE number IN (
+                SELECT number FROM (SELECT number, at FROM feedback ORDER BY number LIMIT ?)
+                WHERE at < ?)
+            """)
+        statement.bind(1, limit)
+        statement.bind(2, instant)
+        try statement.run()
+        return connection.changeCount
+    }
+
+    // MARK: Webhooks
+
+    func add(_ webhook: WebhookSubject, at now: WallInstant) throws(StoreFailure) {
+        let statement = try connection.prepare(
+            """
+            INSERT INTO webhook (kind, subject, created_at, due_at, bundle_id, environment,
+                lane_kind, reason)
+            VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7)
+            """)
+        var halt: AppHalt?
+        let (kind, subject): (WebhookKind, Int64) =
+            switch webhook {
+            case .outcome(let wake): (.outcome, wake)
+            case .tokenDead(let feedback): (.tokenDead, feedback)
+            case .appHalted(let subject): (.appHalted, subject.isHalted ? 1 : 0)
+            }
+        if case .appHalted(let subject) = webhook { halt = subject }
+        statement.bind(1, kind.rawValue)
+        statement.bind(2, subject)
+        statement.bind(3, now)
+        statement.bind(4, halt?.lane.app.bundleID.value)
+        statement.bind(5, halt?.lane.app.environment.rawValue)
+        statement.bind(6, halt?.lane.kind.number)
+        statement.bind(7, halt?.reason)
+        try statement.run()
+    }
+
+    func claimWebhooks(
+        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
+    ) throws(StoreFailure) -> [WebhookRow] {
+        let look = try connection.prepare(
+            """
+            SELECT number, kind, subject, created_at, fence, tries, bundle_id, environment,
+                lane_kind, reason
+            FROM webhook WHERE due_at <= ? ORDER BY due_at, number LIMIT ?
+            """)
+        look.bind(1, now)
+        look.bind(2, limit)
+        let rows = try webhooks(look)
+        for row in rows {
+            let lease = try connection.prepare(
+                "UPDATE webhook SET fence = ?2, tries = ?3, due_at = ?4 WHERE number = ?1")
+            lease.bind(1, row.ticket.number)
+            lease.bind(2, row.ticket.fence)
+            lease.bind(3, row.tries + 1)
+            lease.bind(4, leaseEnd)
+            try lease.run()
+        }
+        return rows
+    }
+
+    private func webhooks(_ look: Statement) throws(StoreFailure) -> [WebhookRow] {
+        defer { look.reset() }
+        var rows: [WebhookRow] = []
+        while try look.step() { rows.append(try webhook(look)) }
+        return rows
+    }
+
+    private func webhook(_ row: Statement) throws(StoreFailure) -> WebhookRow {
+        let subject: WebhookSubject
+        switch WebhookKind(rawValue: row.text(1) ?? "") {
+        case .outcome: subject = .outcome(wake: row.int64(2))
+        case .tokenDead: subject = .tokenDead(feedback: row.int64(2))
+        case .appHalted:
+            subject = .appHalted(
+                AppHalt(
+                    lane: try Self.lane(row.text(6), row.text(7), row.int64(8)),
+                    isHalted: row.int64(2) != 0, reason: row.text(9) ?? "",
+                    at: row.instant(3)))
+        case nil: throw .damaged("webhook")
+        }
+        return WebhookRow(
+            ticket: WebhookItem.Ticket(number: row.int64(0), fence: row.int64(4) + 1),
+            subject: subject, createdAt: row.instant(3), tries: Int(row.int64(5)))
+    }
+
+    func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) {
+        let statement = try connection.prepare(
+            "DELETE FROM webhook WHERE number = ? AND fence = ?")
+        statement.bind(1, ticket.number)
+        statement.bind(2, ticket.fence)
+        try statement.run()
+    }
+
+    func putBackWebhook(
+        _ ticket: WebhookItem.Ticket, dueAt: WallInstant
+    ) throws(StoreFailure) {
+        let statement = try connection.prepare(
+            "UPDATE webhook SET due_at = ?3 WHERE number = ?1 AND fence = ?2")
+        statement.bind(1, ticket.number)
+        statement.bind(2, ticket.fence)
+        statement.bind(3, dueAt)
+        try statement.run()
+    }
+}
+
+/// An attempt's result, as it stands in its row.
+private struct AttemptColumns {
+    let result: String
+    var status: Int64?
+    var reason: String?
+    var since: Int64?
+    var detail: String?
+
+    init(_ attempt: AttemptResult) {
+        switch attempt {
+        case .accepted(let apnsUniqueID):
+            result = "accepted"
+            detail = apnsUniqueID
+        case .refused(let refusal):
+            result = "refused"
+            status = Int64(refusal.status)
+            reason = refusal.reason?.rawValue
+            since = refusal.tokenDeadSince?.millisecondsSinceEpoch
+        case .unanswered(let failure):
+            result = failure.certainty.rawValue
+            detail = failure.description
+        case .abandoned:
+            result = "abandoned"
+        }
+    }
+
+    init(result: String, status: Int64?, reason: String?, since: Int64?, detail: String?) {
+        self.result = result
+        self.status = status
+        self.reason = reason
+        self.since = since
+        self.detail = detail
+    }
+
+    func attempt() throws(StoreFailure) -> AttemptResult {
+        switch result {
+        case "accepted": return .accepted(apnsUniqueID: detail)
+        case "refused":
+            return .refused(
+                EndColumns(
+                    status: status, reason: reason, since: since, detail: nil, carrier: nil
+                ).refusal)
+        case "abandoned": return .abandoned
+        default:
+            guard let certainty = Certainty(rawValue: result) else { throw .damaged("result") }
+            return .unanswered(SendFailure(certainty: certainty, description: detail ?? ""))
+        }
+    }
+}

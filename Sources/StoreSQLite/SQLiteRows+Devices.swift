@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeBudget
+import WakeModel
+
+extension SQLiteRows {
+    // MARK: Lanes
+
+    func lane(_ number: Int64) throws(StoreFailure) -> LaneRow {
+        if let lane = lanesByNumber[number] { return lane }
+        try readLanes()
+        guard let lane = lanesByNumber[number] else { throw .damaged("lane") }
+        return lane
+    }
+
+    func lane(of lane: Lane) throws(StoreFailure) -> LaneRow? {
+        if let row = lanesByName[lane] { return row }
+        try readLanes()
+        return lanesByName[lane]
+    }
+
+    func lanes() throws(StoreFailure) -> [LaneRow] {
+        try readLanes()
+        return lanesByNumber.values.sorted { $0.number < $1.number }
+    }
+
+    func make(_ lane: Lane) throws(StoreFailure) -> LaneRow {
+        let statement = try connection.prepare(
+            "INSERT INTO lane (bundle_id, environment, kind) VALUES (?, ?, ?) RETURNING number")
+        statement.bind(1, lane.app.bundleID.value)
+        statement.bind(2, lane.app.environment.rawValue)
+        statement.bind(3, lane.kind.number)
+        guard let number = try numbers(statement).first else { throw .damaged("lane") }
+        let row = LaneRow(number: number, lane: lane)
+        keep(row)
+        return row
+    }
+
+    func save(_ lane: LaneRow) throws(StoreFailure) {
+        let statement = try connection.prepare(
+            """
+            UPDATE lane SET confirms_launches = ?, paused_at = ?, pause_reason = ?
+            WHERE number = ?
+            """)
+        statement.bind(1, lane.confirmsLaunches ? 1 : 0)
+        statement.bind(2, lane.pausedAt)
+        statement.bind(3, lane.pauseReason)
+        statement.bind(4, lane.number)
+        try statement.run()
+        keep(lane)
+    }
+
+    private func keep(_ lane: LaneRow) {
+        lanesByNumber[lane.number] = lane
+        lanesByName[lane.lane] = lane
+    }
+
+    /// Reads all lanes: there are few.
+    private func readLanes() throws(StoreFailure) {
+        let statement = try connection.prepare(
+            """
+            SELECT number, bundle_id, environment, kind, confirms_launches, paused_at,
+                pause_reason FROM lane
+            """)
+        defer { statement.reset() }
+        while try statement.step() {
+            keep(
+                LaneRow(
+                    number: statement.int64(0),
+                    lane: try Self.lane(
+                        statement.text(1), statement.text(2), statement.int64(3)),
+                    confirmsLaunches: statement.int64(4) != 0,
+                    pausedAt: statement.optionalInstant(5), pauseReason: statement.text(6)))
+        }
+    }
+
+    /// The lane in three columns.
+    static func lane(
+        _ bundleID: String?, _ environment: String?, _ kind: Int64
+    ) throws(StoreFailure) -> Lane {
+        guard let environment = APNsEnvironment(rawValue: environment ?? "") else {
+            throw .damaged("environment")
+        }
+        do throws(InvalidField) {
+            let app = AppIdentity(
+                bundleID: try BundleID(bundleID ?? ""), environment: environment)
+            return Lane(app: app, kind: kind == WakeKind.voip.number ? .voip : .background)
+        } catch {
+            throw .damaged("bundle id")
+        }
+    }
+
+    // MARK: Devices
+
+    func device(_ token: DeviceToken, lane: Int64) throws(StoreFailure) -> DeviceRow? {
+        var number = hash.number(of: token, lane: lane)
+        while let device = try find(number) {
+            if device.token == token, device.lane == lane { return device }
+            number += 1
+        }
+        vacancy = (token, lane, number)
+        return nil
+    }
+
+    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow {
+        guard let device = try find(number) else { throw .damaged("device") }
+        return device
+    }
+
+    func make(
+        _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
+    ) throws(StoreFailure) -> DeviceRow {
+        if let vacancy, vacancy.token == token, vacancy.lane == lane {
+            return DeviceRow(
+                number: vacancy.number, lane: lane, token: token, kind: kind, touchedAt: now)
+        }
+        var number = hash.number(of: token, lane: lane)
+        while try find(number) != nil { number += 1 }
+        return DeviceRow(number: number, lane: lane, token: token, kind: kind, touchedAt: now)
+    }
+
+    func save(_ device: DeviceRow) throws(StoreFailure) {
+        vacancy = nil
+        cache.change(device)
+    }
+
+    private func find(_ number: Int64) throws(StoreFailure) -> DeviceRow? {
+        if let device = cache.find(number) { return device }
+        let statement = try connection.prepare(
+            """
+            SELECT lane, token, ledger, pending, latest, registered_at, dead_since, receipt_at,
+                touched_at
+            FROM device WHERE number = ?
+            """)
+        defer { statement.reset() }
+        statement.bind(1, number)
+        guard try statement.step() else { return nil }
+        let ledger: DeviceLedger
+        do throws(LedgerDecodingError) {
+            ledger = try DeviceLedger(decoding: statement.bytes(2))
+        } catch {
+            throw .damaged("ledger")
+        }
+        var device = DeviceRow(
+            number: number, lane: statement.int64(0),
+            token: try DeviceToken(stored: statement.bytes(1)), ledger: ledger,
+            touchedAt: statement.instant(8))
+        device.pending = statement.int64(3)
+        device.latest = statement.int64(4)
+        device.registeredAt = statement.optionalInstant(5)
+        device.deadSince = statement.optionalInstant(6)
+        device.lastReceiptAt = statement.optionalInstant(7)
+        cache.insert(device)
+        return device
+    }
+
+    func write(_ device: DeviceRow) throws(StoreFailure) {
+        let statement = try connection.prepare(
+            "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        statement.bind(1, device.number)
+        statement.bind(2, device.lane)
+        statement.bind(3, device.token.bytes)
+        statement.bind(4, device.ledger.encoded())
+        statement.bind(5, device.pending)
+        statement.bind(6, device.latest)
+        statement.bind(7, device.registeredAt)
+        statement.bind(8, device.deadSince)
+        statement.bind(9, device.lastReceiptAt)
+        statement.bind(10, device.touchedAt)
+        try statement.run()
+    }
+
+    // MARK: Old devices
+
+    /// Looks at as many devices as may be removed, from where the last look ended. One whose
+    /// neighbour exists stays, because the neighbour may be found through it.
+    func removeDevices(
+        untouchedSince instant: WallInstant, limit: Int
+    ) throws(StoreFailure) -> Int {
+        let look = try connection.prepare(
+            """
+            SELECT number, touched_at, pending,
+                EXISTS (SELECT 1 FROM device AS next WHERE next.number = device.number + 1)
+            FROM device WHERE number > ? ORDER BY number LIMIT ?
+            """)
+        look.bind(1, sweep)
+        look.bind(2, limit)
+        let old = try walk(look, untouchedSince: instant, limit: limit)
+        for number in old {
+            let statement = try connection.prepare("DELETE FROM device WHERE number = ?")
+            statement.bind(1, number)
+            try statement.run()
+            cache.remove(number)
+        }
+        return old.count
+    }
+
+    private func walk(
+        _ look: Statement, untouchedSince instant: WallInstant, limit: Int
+    ) throws(StoreFailure) -> [Int64] {
+        defer { look.reset() }
+        var seen = 0
+        var old: [Int64] = []
+        while try look.step() {
+            seen += 1
+            sweep = look.int64(0)
+            if look.instant(1) < instant, look.int64(2) == 0, look.int64(3) == 0 {
+                old.append(sweep)
+            }
+        }
+        if seen < limit { sweep = 0 }
+        return old
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeModel
+
+/// The rows of the tables, for ``Gateway/WakeBooks``. It belongs to the queue that owns the
+/// connection.
+///
+/// Devices are written at the end of a transaction, each once however often it changed, in the
+/// order of their numbers; so are the counters.
+final class SQLiteRows: WakeRows {
+    let connection: Connection
+    var cache: DeviceCache
+    let hash: TokenHash
+    var lanesByNumber: [Int64: LaneRow] = [:]
+    var lanesByName: [Lane: LaneRow] = [:]
+    var counted: [StoreCounter: Int] = [:]
+    /// Wakes that were claimed through these rows and wait for their outcome, without payloads: as
+    /// many as are in flight. Their rows need not be read again when it comes.
+    var leases: [Int64: WakeRow] = [:]
+    /// Where the device that was looked for last, and is not known, would stand.
+    var vacancy: (token: DeviceToken, lane: Int64, number: Int64)?
+    private var lastNumber: Int64
+    /// Where the walk through all devices stands.
+    var sweep: Int64 = 0
+
+    /// The rows behind a connection whose tables are there.
+    init(_ connection: Connection, cachedDevices: Int) throws(StoreFailure) {
+        self.connection = connection
+        cache = DeviceCache(capacity: cachedDevices)
+        hash = TokenHash(
+            try Self.book(Self.tokenKey0, connection), try Self.book(Self.tokenKey1, connection))
+        let statement = try connection.prepare("SELECT max(number) FROM wake")
+        defer { statement.reset() }
+        lastNumber = try statement.step() ? statement.int64(0) : 0
+    }
+
+    private static let tokenKey0 = "token key 0"
+    private static let tokenKey1 = "token key 1"
+
+    private static func book(
+        _ name: String, _ connection: Connection
+    ) throws(StoreFailure) -> Int64 {
+        let statement = try connection.prepare("SELECT value FROM book WHERE name = ?")
+        defer { statement.reset() }
+        statement.bind(1, name)
+        return try statement.step() ? statement.int64(0) : 0
+    }
+
+    // MARK: Transactions
+
+    /// Writes what was kept back; to be called before the transaction is committed.
+    func flush() throws(StoreFailure) {
+        for device in cache.dirty.values.sorted(by: { $0.number < $1.number }) {
+            try write(device)
+        }
+        for (counter, amount) in counted where amount != 0 {
+            let statement = try connection.prepare(
+                """
+                INSERT INTO book VALUES (?, ?)
+                ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
+                """)
+            statement.bind(1, counter.name)
+            statement.bind(2, amount)
+            try statement.run()
+        }
+    }
+
+    func committed() {
+        cache.committed()
+        counted.removeAll(keepingCapacity: true)
+    }
+
+    func rolledBack() {
+        cache.rolledBack()
+        counted.removeAll(keepingCapacity: true)
+        leases.removeAll(keepingCapacity: true)
+        vacancy = nil
+        lanesByNumber = [:]
+        lanesByName = [:]
+    }
+
+    // MARK: Counting
+
+    func makeNumber(at now: WallInstant) -> Int64 {
+        lastNumber = max(lastNumber + 1, WakeID.firstNumber(at: now))
+        return lastNumber
+    }
+
+    func add(_ amount: Int, to counter: StoreCounter) { counted[counter, default: 0] += amount }
+
+    func value(of counter: StoreCounter) throws(StoreFailure) -> Int {
+        Int(try Self.book(counter.name, connection)) + counted[counter, default: 0]
+    }
+
+    func countByState() throws(StoreFailure) -> [WakeState: Int] {
+        let statement = try connection.prepare("SELECT state, count(*) FROM wake GROUP BY state")
+        defer { statement.reset() }
+        var byState: [WakeState: Int] = [:]
+        while try statement.step() {
+            byState[try WakeState(number: statement.int64(0))] = Int(statement.int64(1))
+        }
+        return byState
+    }
+
+    // MARK: Empty pages
+
+    /// Empty pages that the file keeps for what comes next: 4 096, 16 MB.
+    static let keptEmptyPages: Int64 = 4_096
+
+    /// Gives a few pages back to the file system when a quarter of the file is empty: then it is
+    /// the rest of a peak, and not what the next hour will fill again.
+    func vacuum() throws(StoreFailure) {
+        let empty = try numbers(try connection.prepare("PRAGMA freelist_count")).first ?? 0
+        let all = try numbers(try connection.prepare("PRAGMA page_count")).first ?? 0
+        guard empty > Self.keptEmptyPages, empty > all / 4 else { return }
+        try connection.execute("PRAGMA incremental_vacuum(256)")
+    }
+
+    /// The numbers that a statement gives in its first column.
+    func numbers(_ statement: Statement) throws(StoreFailure) -> [Int64] {
+        defer { statement.reset() }
+        var numbers: [Int64] = []
+        while try statement.step() { numbers.append(statement.int64(0)) }
+        return numbers
+    }
+}
+
+extension StoreCounter {
+    /// The counter's name on disk.
+    fileprivate var name: String {
+        switch self {
+        case .accepted: "accepted"
+        case .pruned: "pruned"
+        case .ended(let state): "ended \(state.rawValue)"
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Gateway
+
+/// What an audit of a store's file found.
+public struct StoreAudit: Hashable, Sendable {
+    /// The books, counted row by row.
+    public let count: StoreCount
+    /// What SQLite's own check of the file's structure complains of; empty when all is well. At
+    /// most ``maximumFaults``.
+    public let faults: [String]
+
+    /// The most complaints that are kept.
+    public static let maximumFaults = 20
+
+    /// Whether the file is whole and no wake was lost.
+    public var isSound: Bool { faults.isEmpty && count.isConserved }
+}
+
+extension SQLiteWakeStore {
+    /// Recounts the law of conservation in a store's file, and checks the file. It only reads, and
+    /// takes no lock, so that it may run beside a gateway; it then sees one moment.
+    ///
+    /// Linear in the size of the file. Throws a ``Gateway/StoreFailure``: `readOnly` when the file
+    /// cannot be opened, `corrupt` when it is no store.
+    public static func audit(path: String) throws(StoreFailure) -> StoreAudit {
+        do {
+            var configuration = Configuration()
+            configuration.label = "rouse.store.audit"
+            configuration.busyMode = .timeout(busySeconds)
+            configuration.readonly = true
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let audit = try queue.read { database in
+                let complaints = try String.fetchAll(
+                    database, sql: "PRAGMA integrity_check(\(StoreAudit.maximumFaults))")
+                let desk = try Self.desk(database, cachedDevices: 0) { _ in }
+                defer { desk.close() }
+                return StoreAudit(
+                    count: try desk.books.recount(), faults: complaints.filter { $0 != "ok" })
+            }
+            try queue.close()
+            return audit
+        } catch {
+            throw StoreFailure(error)
+        }
+    }
+}

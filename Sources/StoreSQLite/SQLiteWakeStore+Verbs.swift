@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Gateway
+import PayloadRules
+public import WakeModel
+
+extension SQLiteWakeStore {
+    /// Keeps wakes; see ``Gateway/WakeStore/admit(_:grant:under:)``.
+    public func admit(
+        _ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules
+    ) async throws(StoreFailure) -> AdmitAnswer {
+        // Calls come first in a batch.
+        let isUrgent = submissions.first?.wake.wake.kind == .voip
+        return try await writing.write(weight: submissions.count, isUrgent: isUrgent) {
+            books throws(StoreFailure) in
+            try books.admit(submissions, grant: grant, under: rules)
+        }
+    }
+
+    /// Takes leases; see ``Gateway/WakeStore/claim(_:under:)``.
+    public func claim(
+        _ order: ClaimOrder, under rules: StoreRules
+    ) async throws(StoreFailure) -> ClaimAnswer {
+        // Most looks find nothing, and a look does not wait for the writing.
+        let lanes = order.shares.map(\.lane)
+        let due = try await reader.read { books throws(StoreFailure) in
+            try books.nextDue(in: lanes)
+        }
+        guard let due, due <= order.now else { return ClaimAnswer() }
+        let isUrgent = lanes.first?.kind == .voip
+        return try await writing.write(weight: order.limit, isUrgent: isUrgent) {
+            books throws(StoreFailure) in
+            try books.claim(order, under: rules)
+        }
+    }
+
+    /// Records outcomes; see ``Gateway/WakeStore/settle(_:under:)``.
+    public func settle(
+        _ settlements: [Settlement], under rules: StoreRules
+    ) async throws(StoreFailure) -> SettleAnswer {
+        try await writing.write(weight: settlements.count) { books throws(StoreFailure) in
+            try books.settle(settlements, under: rules)
+        }
+    }
+
+    /// Ends overdue wakes; see ``Gateway/WakeStore/expireOverdue(at:limit:under:)``.
+    public func expireOverdue(
+        at now: WallInstant, limit: Int, under rules: StoreRules
+    ) async throws(StoreFailure) -> [EndedWake] {
+        try await writing.write(weight: limit) { books throws(StoreFailure) in
+            try books.expireOverdue(at: now, limit: limit, under: rules)
+        }
+    }
+
+    /// Takes lapsed leases back; see ``Gateway/WakeStore/reclaimLapsed(at:limit:under:)``.
+    public func reclaimLapsed(
+        at now: WallInstant, limit: Int, under rules: StoreRules
+    ) async throws(StoreFailure) -> Reclaimed {
+        try await writing.write(weight: limit) { books throws(StoreFailure) in
+            try books.reclaimLapsed(at: now, limit: limit, under: rules)
+        }
+    }
+
+    /// Ends a pending wake; see ``Gateway/WakeStore/cancel(_:at:under:)``.
+    public func cancel(
+        _ id: WakeID, at now: WallInstant, under rules: StoreRules
+    ) async throws(StoreFailure) -> CancelOutcome {
+        try await writing.write { books throws(StoreFailure) in
+            try books.cancel(id, at: now, under: rules)
+        }
+    }
+
+    /// Books a report; see ``Gateway/WakeStore/report(_:of:in:makes:at:under:)``.
+    public func report(
+        _ report: DeviceReport, of token: DeviceToken, in lanes: [Lane], makes: Bool,
+        at now: WallInstant, under rules: StoreRules
+    ) async throws(StoreFailure) -> ReportOutcome {
+        try await writing.write { books throws(StoreFailure) in
+            try books.report(report, of: token, in: lanes, makes: makes, at: now, under: rules)
+        }
+    }
+
+    /// Books receipts; see ``Gateway/WakeStore/confirm(_:at:under:)``.
+    public func confirm(
+        _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
+    ) async throws(StoreFailure) -> ReceiptOutcome {
+        try await writing.write(weight: receipts.count) { books throws(StoreFailure) in
+            try books.confirm(receipts, at: now, under: rules)
+        }
+    }
+
+    /// Pauses lanes; see ``Gateway/WakeStore/setPause(_:of:)``.
+    public func setPause(
+        _ pause: LanePause?, of lanes: [Lane]
+    ) async throws(StoreFailure) {
+        try await writing.write { books throws(StoreFailure) in
+            try books.setPause(pause, of: lanes)
+        }
+    }
+
+    /// Writes a webhook about a lane; see ``Gateway/WakeStore/note(_:under:)``.
+    public func note(_ halt: AppHalt, under rules: StoreRules) async throws(StoreFailure) {
+        try await writing.write { books throws(StoreFailure) in
+            try books.note(halt, under: rules)
+        }
+    }
+
+    /// Takes leases on webhooks; see ``Gateway/WakeStore/claimWebhooks(at:until:limit:)``.
+    public func claimWebhooks(
+        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
+    ) async throws(StoreFailure) -> [WebhookItem] {
+        try await writing.write(weight: limit) { books throws(StoreFailure) in
+            try books.claimWebhooks(at: now, until: leaseEnd, limit: limit)
+        }
+    }
+
+    /// Records deliveries; see ``Gateway/WakeStore/settleWebhooks(_:)``.
+    public func settleWebhooks(
+        _ settlements: [WebhookSettlement]
+    ) async throws(StoreFailure) {
+        try await writing.write(weight: settlements.count) { books throws(StoreFailure) in
+            try books.settleWebhooks(settlements)
+        }
+    }
+
+    /// Removes what has had its time, and gives pages that stay empty back to the file system; see
+    /// ``Gateway/WakeStore/prune(_:)``.
+    public func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
+        try await writing.write(weight: order.limit) { books throws(StoreFailure) in
+            try books.prune(order)
+        }
+    }
+
+    // MARK: Reading
+
+    /// All lanes; see ``Gateway/WakeStore/lanes()``.
+    public func lanes() async throws(StoreFailure) -> [LaneRow] {
+        try await reader.read { books throws(StoreFailure) in try books.lanes() }
+    }
+
+    /// The next due time; see ``Gateway/WakeStore/nextDue(in:)``.
+    public func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {
+        try await reader.read { books throws(StoreFailure) in try books.nextDue(in: lanes) }
+    }
+
+    /// One wake; see ``Gateway/WakeStore/record(of:)``.
+    public func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
+        try await reader.read { books throws(StoreFailure) in try books.record(of: id) }
+    }
+
+    /// Wakes, page by page; see ``Gateway/WakeStore/wakes(_:)``.
+    public func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
+        try await reader.read { books throws(StoreFailure) in try books.wakes(query) }
+    }
+
+    /// A device; see ``Gateway/WakeStore/devices(_:in:at:under:)``.
+    public func devices(
+        _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
+    ) async throws(StoreFailure) -> [DeviceView] {
+        try await reader.read { books throws(StoreFailure) in
+            try books.devices(token, in: lanes, at: now, under: rules)
+        }
+    }
+
+    /// The books by their counters; see ``Gateway/WakeStore/count()``.
+    public func count() async throws(StoreFailure) -> StoreCount {
+        try await reader.read { books throws(StoreFailure) in try books.count() }
+    }
+
+    /// The books row by row; see ``Gateway/WakeStore/recount()``.
+    public func recount() async throws(StoreFailure) -> StoreCount {
+        try await reader.read { books throws(StoreFailure) in try books.recount() }
+    }
+
+    /// The feedback feed; see ``Gateway/WakeStore/feedback(after:limit:)``.
+    public func feedback(
+        after cursor: Int64, limit: Int
+    ) async throws(StoreFailure) -> [FeedbackEntry] {
+        try await reader.read { books throws(StoreFailure) in
+            try books.feedback(after: cursor, limit: limit)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// The number of a device: SipHash-1-3 of its lane and token (Aumasson and Bernstein, "SipHash: a
+/// fast short-input PRF", 2012) under a key of the store's own, so that nobody can choose tokens
+/// that meet.
+struct TokenHash {
+    private let key0: UInt64
+    private let key1: UInt64
+
+    init(_ key0: Int64, _ key1: Int64) {
+        self.key0 = UInt64(bitPattern: key0)
+        self.key1 = UInt64(bitPattern: key1)
+    }
+
+    /// A number from 1 to 2⁶² for the device in a lane.
+    func number(of token: DeviceToken, lane: Int64) -> Int64 {
+        var state = State(key0, key1)
+        state.absorb(UInt64(bitPattern: lane))
+        var word: UInt64 = 0
+        var count: UInt64 = 0
+        for byte in token.hex.utf8 {
+            word |= UInt64(byte) << (8 * (count & 7))
+            count += 1
+            if count & 7 == 0 {
+                state.absorb(word)
+                word = 0
+            }
+        }
+        state.absorb(word | (count &+ 8) << 56)
+        return Int64(bitPattern: state.finish() >> 2) + 1
+    }
+
+    private struct State {
+        private var v0: UInt64
+        private var v1: UInt64
+        private var v2: UInt64
+        private var v3: UInt64
+
+        init(_ key0: UInt64, _ key1: UInt64) {
+            v0 = key0 ^ 0x736f_6d65_7073_6575
+            v1 = key1 ^ 0x646f_7261_6e64_6f6d
+            v2 = key0 ^ 0x6c79_6765_6e65_7261
+            v3 = key1 ^ 0x7465_6462_7974_6573
+        }
+
+        mutating func absorb(_ word: UInt64) {
+            v3 ^= word
+            round()
+            v0 ^= word
+        }
+
+        mutating func finish() -> UInt64 {
+            v2 ^= 0xff
+            for _ in 0..<3 { round() }
+            return v0 ^ v1 ^ v2 ^ v3
+        }
+
+        private mutating func round() {
+            v0 = v0 &+ v1
+            v1 = Self.rotate(v1, 13) ^ v0
+            v0 = Self.rotate(v0, 32)
+            v2 = v2 &+ v3
+            v3 = Self.rotate(v3, 16) ^ v2
+            v0 = v0 &+ v3
+            v3 = Self.rotate(v3, 21) ^ v0
+            v2 = v2 &+ v1
+            v1 = Self.rotate(v1, 17) ^ v2
+            v2 = Self.rotate(v2, 32)
+        }
+
+        private static func rotate(_ word: UInt64, _ bits: UInt64) -> UInt64 {
+            word << bits | word >> (64 - bits)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GatewayTestKit
+import HTTPTypes
+import Testing
+import WakeModel
+
+@testable import AdminAPI
+
+@Suite("Access over real sockets", .timeLimit(.minutes(2)))
+struct AccessTests {
+    @Test("Every route asks for its scope, and the admin may all")
+    func scopes() async throws {
+        let bench = try APIBench()
+        let routes = RouteTable(
+            Services(
+                gateway: bench.gateway, configuration: bench.configuration,
+                metrics: AdminMetrics(MetricsRegistry()), connections: ConnectionCount(),
+                streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
+        ).routes
+        try await bench.serve { caller in
+            for route in routes where route.path != "/v1/events" {
+                let path = route.path.replacing("{id}", with: "\(Samples.freshID())")
+                    .replacing("{token}", with: Samples.deviceToken().hex)
+                    .replacing("{topic}", with: "com.example.app")
+                let method = route.method.rawValue
+                let body = route.operation.body == nil ? nil : "{}"
+                guard case .scope(let scope) = route.access else {
+                    let open = try await caller.send(method, path, body, as: nil)
+                    #expect(open.status != 401, "\(path)")
+                    continue
+                }
+                try expectProblem(
+                    try await caller.send(method, path, body, as: nil), .unauthorized)
+                for other in Scope.allCases {
+                    let answer = try await caller.send(method, path, body, as: other)
+                    let mayCall = other == scope || other == .admin
+                    #expect(
+                        (answer.status == 403) == !mayCall,
+                        "\(method) \(path) as \(other): \(answer.status) \(answer.body)")
+                    #expect(answer.status != 401 && answer.status < 500, "\(answer.body)")
+                }
+            }
+        }
+    }
+
+    @Test("What is no bearer key is refused, with a challenge")
+    func challenges() async throws {
+        let bench = try APIBench()
+        let secret = try #require(bench.keys[.wake]).text
+        try await bench.serve { caller in
+            for header in ["Bearer wrong", "Basic \(secret)", "Bearer", "Bearer ", secret] {
+                let answer = try await caller.send(
+                    "POST", "/v1/wakes", APIBench.body(), as: nil,
+                    headers: ["Authorization": header])
+                try expectProblem(answer, .unauthorized)
+                #expect(answer.head.lowercased().contains("www-authenticate: bearer"))
+                #expect(!answer.body.contains(secret))
+            }
+            let lowered = try await caller.send(
+                "POST", "/v1/wakes", APIBench.body(), as: nil,
+                headers: ["Authorization": "bearer \(secret)"])
+            #expect(lowered.status == 202, "\(lowered.body)")
+            let poor = try await caller.send("GET", "/v1/stats", as: .wake)
+            try expectProblem(poor, .forbidden)
+            #expect(poor.head.contains("insufficient_scope"))
+        }
+    }
+
+    @Test("A key that has used up its rate gets 429 with Retry-After; another key does not")
+    func rates() async throws {
+        let bench = try APIBench(rate: try RequestRate(perSecond: 1, burst: 3))
+        try await bench.serve { caller in
+            var refused: [HTTPExchange] = []
+            for _ in 0..<6 {
+                let answer = try await caller.send("GET", "/v1/apps", as: .read)
+                if answer.status != 200 { refused.append(answer) }
+            }
+            #expect(refused.count >= 2)
+            for answer in refused {
+                try expectProblem(answer, .rateLimited)
+                #expect(answer.head.lowercased().contains("retry-after: 1"))
+            }
+            #expect(try await caller.send("GET", "/v1/apps", as: .admin).status == 200)
+        }
+    }
+
+    @Test("Whoever may not call is answered before the body is read")
+    func beforeBody() async throws {
+        try await APIBench().serve { caller in
+            // A body is promised and never sent.
+            let head =
+                "POST /v1/wakes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n"
+                + "Content-Type: application/json\r\n\r\n{"
+            let answer = try await HTTPExchange.raw(Array(head.utf8), port: caller.port)
+            try expectProblem(answer, .unauthorized)
+            #expect(answer.head.lowercased().contains("connection: close"))
+        }
+    }
+
+    @Test("A body that is announced is asked for, by whoever may send it")
+    func expectation() async throws {
+        let bench = try APIBench()
+        let secret = try #require(bench.keys[.wake]).text
+        try await bench.serve { caller in
+            let body = APIBench.body()
+            let head =
+                "POST /v1/wakes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                + "Expect: 100-continue\r\nContent-Type: application/json\r\n"
+                + "Content-Length: \(body.utf8.count)\r\nAuthorization: Bearer \(secret)\r\n\r\n"
+            let answer = try await HTTPExchange.raw(Array((head + body).utf8), port: caller.port)
+            #expect(answer.status == 100)
+            #expect(answer.body.contains("HTTP/1.1 202"), "\(answer.body)")
+        }
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayTestKit
+import Testing
+
+@testable import AdminAPI
+
+@Suite("Apps, statistics, validation and events over real sockets", .timeLimit(.minutes(2)))
+struct AppRoutesTests {
+    @Test("A paused app takes wakes and sends none until it is resumed")
+    func pause() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            let apps = try await caller.send("GET", "/v1/apps", as: .read).json()
+            #expect((apps["apps"] as? [Any])?.count == 2)
+            let path = "/v1/apps/com.example.app"
+            let paused = try await caller.send("POST", path + "/pause?reason=moving%20keys")
+            #expect(paused.status == 200, "\(paused.body)")
+            let reason = (try paused.json()["paused"] as? [String: Any])?["reason"] as? String
+            #expect(reason == "moving keys")
+            let id = try await caller.wake()
+            let record = try await caller.send("GET", "/v1/wakes/\(id)").json()
+            #expect(record["state"] as? String == "pending")
+            #expect(bench.sender.sent.isEmpty)
+            #expect(try await caller.send("POST", path + "/resume").status == 200)
+            await bench.sender.waitUntilSent(1)
+            try expectProblem(
+                try await caller.send("POST", "/v1/apps/com.example.none/pause"), .unknownApp)
+            try expectProblem(
+                try await caller.send("POST", path + "/pause?environment=production"), .unknownApp)
+        }
+    }
+
+    @Test("The books count what was accepted and where it is")
+    func stats() async throws {
+        try await APIBench().serve { caller in
+            _ = try await caller.send("POST", "/v1/wakes?wait=outcome", APIBench.body())
+            let stats = try await caller.send("GET", "/v1/stats", as: .read).json()
+            #expect(stats["accepted"] as? Int == 1)
+            #expect((stats["by_state"] as? [String: Int])?["sent"] == 1)
+        }
+    }
+
+    @Test("The validator finds what the command finds, in a payload and in headers")
+    func validate() async throws {
+        try await APIBench().serve { caller in
+            func report(_ body: String) async throws -> [String: Any] {
+                let answer = try await caller.send("POST", "/v1/validate", body, as: .wake)
+                #expect(answer.status == 200, "\(answer.body)")
+                return try answer.json()
+            }
+            let good = try await report("{\"payload\":{\"aps\":{\"content-available\":1}}}")
+            #expect(good["valid"] as? Bool == true)
+            #expect(good["push_type"] as? String == "background")
+            #expect(good["push_type_is_inferred"] as? Bool == true)
+            let bad = try await report(
+                "{\"headers\":{\"apns-push-type\":\"background\",\"apns-priority\":\"10\"},"
+                    + "\"payload\":{\"aps\":{\"content-available\":1}}}")
+            #expect(bad["valid"] as? Bool == false)
+            let findings = try #require(bad["diagnostics"] as? [[String: Any]])
+            #expect(findings.contains { $0["header"] as? String == "apns-priority" })
+            let text = try await report("{\"payload_text\":\"{\\\"aps\\\":\"}")
+            #expect(text["valid"] as? Bool == false)
+            for body in [
+                "{}", "{\"payload\":{},\"payload_text\":\"\"}", "{\"payload\":{},\"headers\":[]}",
+                "{\"payload\":{},\"headers\":{\"a\":1}}", "{\"payload\":{},\"target\":\"tv\"}",
+            ] {
+                try expectProblem(
+                    try await caller.send("POST", "/v1/validate", body), .invalidField)
+            }
+        }
+    }
+
+    @Test("Outcomes come as server-sent events, and a shutdown ends the stream")
+    func events() async throws {
+        let bench = try APIBench()
+        let secret = try #require(bench.keys[.read]).text
+        let (port, continuation) = AsyncStream.makeStream(of: Int.self)
+        let stream = Task {
+            for await port in port {
+                let head =
+                    "GET /v1/events HTTP/1.1\r\nHost: localhost\r\n"
+                    + "Authorization: Bearer \(secret)\r\n\r\n"
+                return try await HTTPExchange.raw(Array(head.utf8), port: port)
+            }
+            throw CancellationError()
+        }
+        try await bench.serve { caller in
+            continuation.yield(caller.port)
+            var streams = 0
+            while streams == 0 {
+                streams =
+                    try await caller.send("GET", "/v1/stats").json()["event_streams"] as? Int ?? 0
+            }
+            _ = try await caller.send("POST", "/v1/wakes?wait=outcome", APIBench.body())
+        }
+        let answer = try await stream.value
+        #expect(answer.status == 200)
+        #expect(answer.head.contains("text/event-stream"))
+        #expect(answer.body.contains("retry: 3000"))
+        #expect(answer.body.contains("event: outcome\nid: 1\ndata: {"), "\(answer.body)")
+        #expect(answer.body.contains("\"state\":\"sent\""))
+    }
+
+    @Test("Health and readiness are open to everybody")
+    func health() async throws {
+        try await APIBench().serve { caller in
+            #expect(try await caller.send("GET", "/healthz", as: nil).status == 200)
+            let ready = try await caller.send("GET", "/readyz", as: nil)
+            #expect(ready.status == 200)
+            #expect(ready.body == #"{"status":"ready","reasons":[]}"#)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayTestKit
+import Testing
+
+@testable import AdminAPI
+
+@Suite("Batches over real sockets", .timeLimit(.minutes(2)))
+struct BatchRoutesTests {
+    private func items(_ answer: HTTPExchange) throws -> [[String: Any]] {
+        try #require(try answer.json()["items"] as? [[String: Any]], "\(answer.body)")
+    }
+
+    @Test("Each item is taken or refused by itself, in order", arguments: [true, false])
+    func items(asLines: Bool) async throws {
+        try await APIBench().serve { caller in
+            let bodies = [
+                APIBench.body(device: 1), "{\"kind\":\"background\"}", APIBench.body(device: 2),
+                APIBench.body(device: 3).replacing("com.example.app", with: "com.example.none"),
+            ]
+            let text =
+                asLines
+                ? bodies.joined(separator: "\n") + "\n\n"
+                : "[" + bodies.joined(separator: " , ") + "]"
+            let answer = try await caller.send(
+                "POST", "/v1/wakes/batch", text, as: .wake,
+                headers: ["Content-Type": asLines ? "application/x-ndjson" : "application/json"])
+            #expect(answer.status == 200, "\(answer.body)")
+            let items = try items(answer)
+            #expect(items.compactMap { $0["status"] as? Int } == [202, 400, 202, 400])
+            #expect((items[0]["wake"] as? [String: Any])?["id"] is String)
+            #expect((items[1]["problem"] as? [String: Any])?["code"] as? String == "invalid-field")
+            #expect((items[3]["problem"] as? [String: Any])?["code"] as? String == "unknown-app")
+            #expect(try answer.json()["accepted"] as? Int == 2)
+            #expect(try answer.json()["refused"] as? Int == 2)
+        }
+    }
+
+    @Test("A batch that is no list, empty, or too long is refused as a whole")
+    func refusals() async throws {
+        var bench = try APIBench()
+        bench.configuration.batchItemCount = 2
+        let one = APIBench.body()
+        try await bench.serve { caller in
+            for text in ["", "{}", "[]", "[1", "[\(one)] x", "[\(one),\(one),\(one)]", "[,]"] {
+                try expectProblem(
+                    try await caller.send("POST", "/v1/wakes/batch", text), .malformedBody)
+            }
+            for query in ["spread=-1", "spread=86401", "spread=a"] {
+                try expectProblem(
+                    try await caller.send("POST", "/v1/wakes/batch?\(query)", "[\(one)]"),
+                    .invalidField)
+            }
+            try expectProblem(
+                try await caller.send(
+                    "POST", "/v1/wakes/batch", "[]", headers: ["Content-Type": "text/csv"]),
+                .unsupportedMediaType)
+        }
+    }
+
+    @Test("Due times are spread over the time that is asked for")
+    func spread() async throws {
+        try await APIBench().serve { caller in
+            let bodies = (1...4).map { APIBench.body(device: UInt64($0)) }
+            let answer = try await caller.send(
+                "POST", "/v1/wakes/batch?spread=4000", "[" + bodies.joined(separator: ",") + "]")
+            let decisions = try items(answer).compactMap {
+                ($0["wake"] as? [String: Any])?["decision"] as? [String: Any]
+            }
+            #expect(decisions.first?["word"] as? String == "send")
+            let due = decisions.compactMap { $0["due_at"] as? String }
+            #expect(due.count == 3)
+            #expect(due == due.sorted() && Set(due).count == 3)
+        }
+    }
+
+    @Test("A repeated batch keeps nothing new")
+    func idempotency() async throws {
+        try await APIBench().serve { caller in
+            let text = "[" + (1...3).map { APIBench.body(device: $0) }.joined(separator: ",") + "]"
+            let key = ["Idempotency-Key": "b-1"]
+            let first = try await caller.send("POST", "/v1/wakes/batch", text, headers: key)
+            let second = try await caller.send("POST", "/v1/wakes/batch", text, headers: key)
+            #expect(first.body == second.body)
+            #expect(try await caller.send("GET", "/v1/stats").json()["accepted"] as? Int == 3)
+        }
+    }
+
+    @Test("A thousand wakes go in one request")
+    func many() async throws {
+        try await APIBench().serve { caller in
+            let text = (0..<1_000).map { APIBench.body(device: $0) }.joined(separator: "\n")
+            let answer = try await caller.send(
+                "POST", "/v1/wakes/batch", text, headers: ["Content-Type": "application/x-ndjson"])
+            #expect(answer.status == 200, "\(answer.body.prefix(300))")
+            #expect(try answer.json()["accepted"] as? Int == 1_000)
+        }
+    }
+
+    @Test("Ten thousand items are read, and one more is too many")
+    func limit() throws {
+        let item = APIBench.body()
+        let lines = Array(repeating: item, count: 10_000).joined(separator: "\n")
+        let list = "[" + Array(repeating: item, count: 10_000).joined(separator: ",") + "]"
+        let limit = AdminConfiguration(authentication: .disabled).batchItemCount
+        #expect(try JSONItems(lines: Array(lines.utf8), limit: limit).items.count == 10_000)
+        let items = try JSONItems(array: Array(list.utf8), limit: limit).items
+        #expect(items.count == 10_000)
+        #expect(items.allSatisfy { Array($0) == Array(item.utf8) })
+        #expect(throws: JSONFault.self) {
+            try JSONItems(lines: Array((lines + "\n{}").utf8), limit: limit)
+        }
+        #expect(throws: JSONFault.self) {
+            try JSONItems(array: Array((list.dropLast() + ",{}]").utf8), limit: limit)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayTestKit
+import Testing
+import WakeModel
+
+@testable import AdminAPI
+
+@Suite("Devices, receipts and feedback over real sockets", .timeLimit(.minutes(2)))
+struct DeviceRoutesTests {
+    private let path = "/v1/devices/\(Samples.deviceToken().hex)"
+
+    @Test("A device tells its budget in words, what waits for it, and what came last")
+    func view() async throws {
+        try await APIBench().serve { caller in
+            try expectProblem(try await caller.send("GET", path, as: .read), .notFound)
+            let first = try await caller.wake()
+            let second = try await caller.wake()
+            let answer = try await caller.send("GET", path, as: .read)
+            #expect(answer.status == 200)
+            #expect(!answer.body.contains(Samples.deviceToken().hex))
+            let lanes = try #require(try answer.json()["lanes"] as? [[String: Any]])
+            let lane = try #require(lanes.first { $0["kind"] as? String == "background" })
+            #expect(lane["app"] as? String == "com.example.app")
+            #expect((lane["explanation"] as? [String])?.isEmpty == false)
+            let pending = try #require(lane["pending"] as? [String: Any])
+            #expect(pending["id"] as? String == second)
+            let recent = try #require(lane["recent"] as? [[String: Any]])
+            #expect(recent.contains { $0["id"] as? String == first })
+            let budget = try #require(lane["budget"] as? [String: Any])
+            #expect((budget["rules"] as? [Any])?.isEmpty == false)
+        }
+    }
+
+    @Test("Signals hold a wake back and let it go; what cannot be is refused")
+    func signals() async throws {
+        try await APIBench().serve { caller in
+            _ = try await caller.wake()
+            let id = try await caller.wake()
+            // What a modelled device reports.
+            let report = """
+                {"at":"2026-11-21T09:20:00.000Z","background_app_refresh":true,\
+                "battery_percent":80,"charging":false,"foreground":true,"low_power_mode":false}
+                """
+            let answer = try await caller.send("PUT", path + "/signals", report, as: .device)
+            #expect(answer.status == 200, "\(answer.body)")
+            #expect(try answer.json()["ended"] as? [String] == [id])
+            let record = try await caller.send("GET", "/v1/wakes/\(id)").json()
+            #expect(record["state"] as? String == "superseded")
+
+            for text in [
+                "{}", "{\"charging\":true}", "{\"battery_percent\":101}", "{\"low_power\":true}",
+                "{\"foreground\":\"yes\"}", "{\"foreground\":false}",
+                "{\"foreground\":true,\"at\":\"noon\"}",
+            ] {
+                try expectProblem(
+                    try await caller.send("PUT", path + "/signals", text), .invalidField)
+            }
+            let stranger = "/v1/devices/\(Samples.deviceToken(99).hex)"
+            try expectProblem(
+                try await caller.send("PUT", stranger + "/signals", report), .notFound)
+        }
+    }
+
+    @Test("A registration makes a device known, and it can be forgotten")
+    func registration() async throws {
+        try await APIBench().serve { caller in
+            let body = "{\"app\":\"com.example.app\"}"
+            let made = try await caller.send("POST", path + "/registered", body, as: .device)
+            #expect(made.status == 200, "\(made.body)")
+            let view = try await caller.send("GET", path).json()
+            let lane = try #require((view["lanes"] as? [[String: Any]])?.first)
+            #expect(lane["registered_at"] is String)
+            let forgotten = try await caller.send("DELETE", path, as: .device)
+            #expect(forgotten.status == 200, "\(forgotten.body)")
+            try expectProblem(
+                try await caller.send("POST", path + "/registered", "{\"app\":\"com.none\"}"),
+                .unknownApp)
+            try expectProblem(
+                try await caller.send("POST", path + "/registered", "{}"), .invalidField)
+            try expectProblem(
+                try await caller.send("GET", "/v1/devices/xyz"), .invalidField)
+        }
+    }
+
+    @Test("Receipts are booked once, single and in a batch")
+    func receipts() async throws {
+        try await APIBench().serve { caller in
+            let answer = try await caller.send(
+                "POST", "/v1/wakes?wait=outcome", APIBench.body())
+            let id = try #require(try answer.json()["id"] as? String)
+            func results(_ body: String) async throws -> [String] {
+                let answer = try await caller.send("POST", "/v1/receipts", body, as: .device)
+                #expect(answer.status == 200, "\(answer.body)")
+                let receipts = try answer.json()["receipts"] as? [[String: Any]] ?? []
+                return receipts.compactMap { $0["result"] as? String }
+            }
+            #expect(
+                try await results(
+                    "{\"receipts\":[{\"apns_id\":\"\(id)\","
+                        + "\"launched_at\":\"2026-11-21T09:20:00.000Z\"},"
+                        + "{\"id\":\"\(Samples.freshID())\"}]}") == ["recorded", "unknown-wake"])
+            #expect(try await results("{\"id\":\"\(id)\",\"synced\":true}") == ["repeated"])
+            let record = try await caller.send("GET", "/v1/wakes/\(id)").json()
+            #expect(record["launched_at"] is String)
+            for text in ["{}", "{\"id\":1}", "{\"id\":\"x\"}", "{\"receipts\":[],\"id\":\"x\"}"] {
+                try expectProblem(
+                    try await caller.send("POST", "/v1/receipts", text), .invalidField)
+            }
+            try expectProblem(
+                try await caller.send("POST", "/v1/receipts", "{\"receipts\":{}}"), .malformedBody)
+        }
+    }
+
+    @Test("A dead token is in the feedback, which goes on from its cursor")
+    func feedback() async throws {
+        let sender = ScriptedSender { _ in
+            .success(
+                .rejected(
+                    PushOutcome.Rejection(
+                        status: 410, reason: .unregistered,
+                        timestamp: WallInstant(secondsSinceEpoch: 4_000_000_000))))
+        }
+        try await APIBench(sender: sender).serve { caller in
+            let empty = try await caller.send("GET", "/v1/feedback", as: .read).json()
+            #expect(empty["cursor"] as? Int == 0)
+            let answer = try await caller.send(
+                "POST", "/v1/wakes?wait=outcome", APIBench.body())
+            #expect(try answer.json()["state"] as? String == "undeliverable", "\(answer.body)")
+            let page = try await caller.send("GET", "/v1/feedback?limit=10", as: .read).json()
+            let entry = try #require((page["entries"] as? [[String: Any]])?.first)
+            #expect(entry["kind"] as? String == "token-dead")
+            #expect(entry["device_token"] as? String == Samples.deviceToken().hex)
+            #expect(entry["reason"] as? String == "Unregistered")
+            let cursor = try #require(page["cursor"] as? Int)
+            let rest = try await caller.send("GET", "/v1/feedback?after=\(cursor)").json()
+            #expect((rest["entries"] as? [Any])?.isEmpty == true)
+            try expectProblem(
+                try await caller.send("GET", "/v1/feedback?after=-1"), .invalidField)
+        }
+    }
+}

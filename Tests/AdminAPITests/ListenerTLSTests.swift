@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayTestKit
+import Testing
+import WakeModel
+
+@testable import AdminAPI
+
+@Suite("TLS on the listener, with the real openssl and curl", .timeLimit(.minutes(2)))
+struct ListenerTLSTests {
+    /// A folder with self-signed certificates.
+    private final class Folder {
+        let path: String
+
+        init() throws {
+            let url = FileManager.default.temporaryDirectory.appending(
+                path: "tls-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            path = url.path
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func makeCertificate(_ name: String) async throws -> (certificate: String, key: String) {
+            let (certificate, key) = ("\(path)/\(name).pem", "\(path)/\(name).key")
+            _ = try await run(
+                "/usr/bin/openssl",
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                    "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext",
+                    "subjectAltName=IP:127.0.0.1", "-out", certificate, "-keyout", key,
+                ])
+            return (certificate, key)
+        }
+    }
+
+    private static func run(_ program: String, _ arguments: [String]) async throws -> String {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, _>) in
+            process.terminationHandler = { _ in continuation.resume() }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+        return String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+    }
+
+    private func health(_ port: Int, trusting certificate: String) async throws -> String {
+        try await Self.run(
+            "/usr/bin/curl",
+            ["-sS", "-m", "10", "--cacert", certificate, "https://127.0.0.1:\(port)/healthz"])
+    }
+
+    @Test(
+        "curl trusts the certificate, after a reload the new one; a bad file changes nothing"
+    )
+    func reload() async throws {
+        let folder = try Folder()
+        let first = try await folder.makeCertificate("first")
+        let second = try await folder.makeCertificate("second")
+        var bench = try APIBench()
+        let tls = try ListenerTLS(certificatePath: first.certificate, keyPath: first.key)
+        bench.configuration.tls = tls
+        try await bench.serve { caller in
+            #expect(try await health(caller.port, trusting: first.certificate).contains("alive"))
+            #expect(try await health(caller.port, trusting: second.certificate).isEmpty)
+            #expect(throws: InvalidField.self) {
+                try tls.reload(certificatePath: second.certificate, keyPath: first.key)
+            }
+            #expect(try await health(caller.port, trusting: first.certificate).contains("alive"))
+            try tls.reload(certificatePath: second.certificate, keyPath: second.key)
+            #expect(try await health(caller.port, trusting: second.certificate).contains("alive"))
+            #expect(try await health(caller.port, trusting: first.certificate).isEmpty)
+            // Plain HTTP on a TLS port is no answer, and no harm.
+            _ = try await HTTPExchange.send("GET", "/healthz", port: caller.port)
+            #expect(try await health(caller.port, trusting: second.certificate).contains("alive"))
+        }
+    }
+
+    @Test("Files that are not what they should be are refused by name")
+    func refusals() async throws {
+        let folder = try Folder()
+        let pair = try await folder.makeCertificate("pair")
+        for (certificate, key, field) in [
+            ("/nonexistent", pair.key, "tls.certificate-file"),
+            (pair.key, pair.key, "tls.certificate-file"),
+            (pair.certificate, "/nonexistent", "tls.key-file"),
+            (pair.certificate, pair.certificate, "tls.key-file"),
+        ] {
+            let error = #expect(throws: InvalidField.self) {
+                try ListenerTLS(certificatePath: certificate, keyPath: key)
+            }
+            #expect(error?.field == field)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CoreMetrics
+import Gateway
+import GatewayTestKit
+import Testing
+import WakeModel
+
+@testable import AdminAPI
+
+@Suite("Metrics", .timeLimit(.minutes(1)))
+struct MetricsTests {
+    @Test("Counters, gauges and histograms are written as Prometheus reads them")
+    func text() {
+        let registry = MetricsRegistry()
+        Counter(label: "a_total", dimensions: [("kind", "x\"\\\n")], factory: registry)
+            .increment(by: 3)
+        Gauge(label: "b", dimensions: [], factory: registry).record(1.5)
+        let timer = CoreMetrics.Timer(
+            label: "rouse_due_lag_seconds", dimensions: [("kind", "voip")], factory: registry)
+        timer.recordNanoseconds(3_000_000)
+        timer.recordNanoseconds(90_000_000_000)
+        let page = PrometheusText.page(of: registry)
+        #expect(page.contains("# TYPE a_total counter\na_total{kind=\"x\\\"\\\\\\n\"} 3\n"))
+        #expect(page.contains("# TYPE b gauge\nb 1.5\n"))
+        #expect(page.contains("# TYPE rouse_due_lag_seconds histogram\n"))
+        #expect(page.contains("rouse_due_lag_seconds_bucket{kind=\"voip\",le=\"0.0025\"} 0\n"))
+        #expect(page.contains("rouse_due_lag_seconds_bucket{kind=\"voip\",le=\"0.005\"} 1\n"))
+        #expect(page.contains("rouse_due_lag_seconds_bucket{kind=\"voip\",le=\"+Inf\"} 2\n"))
+        #expect(page.contains("rouse_due_lag_seconds_sum{kind=\"voip\"} 90.003\n"))
+        #expect(page.contains("rouse_due_lag_seconds_count{kind=\"voip\"} 2\n"))
+    }
+
+    @Test("There are never more series than the limit, and what falls out is counted")
+    func limit() {
+        let registry = MetricsRegistry()
+        for number in 0..<MetricsRegistry.maximumSeriesCount + 5 {
+            Counter(label: "a_total", dimensions: [("n", "\(number)")], factory: registry)
+                .increment()
+        }
+        let page = PrometheusText.page(of: registry)
+        #expect(page.ranges(of: "a_total{").count == MetricsRegistry.maximumSeriesCount)
+        #expect(page.contains("rouse_metrics_dropped_series_total 5\n"))
+    }
+
+    @Test("The same name and labels are the same series")
+    func sameSeries() {
+        let registry = MetricsRegistry()
+        for _ in 0..<3 {
+            Counter(label: "a_total", dimensions: [("k", "v")], factory: registry).increment()
+        }
+        #expect(PrometheusText.page(of: registry).contains("a_total{k=\"v\"} 3\n"))
+    }
+
+    @Test("What a gateway tells is counted under the names of the table")
+    func meters() {
+        let registry = MetricsRegistry()
+        let meters = GatewayMeters(registry)
+        meters.accepted(2, kind: .background, decision: "coalesced")
+        meters.ended(1, kind: .voip, state: .rejected, reason: "BadDeviceToken")
+        meters.answered(afterMilliseconds: 12, kind: .background)
+        meters.committed(40, verb: "admit", microseconds: 900)
+        let page = PrometheusText.page(of: registry)
+        #expect(page.contains("rouse_wakes_accepted_total{kind=\"background\"} 2\n"))
+        #expect(page.contains("rouse_wakes_coalesced_total{kind=\"background\"} 2\n"))
+        #expect(
+            page.contains(
+                "rouse_wakes_ended_total{state=\"rejected\",reason=\"BadDeviceToken\","
+                    + "kind=\"voip\"} 1\n"))
+        #expect(page.contains("rouse_apns_request_seconds_count{kind=\"background\"} 1\n"))
+        #expect(page.contains("rouse_store_commit_rows_bucket{le=\"64\"} 1\n"))
+    }
+
+    @Test("The page has the API's requests by route, never by path")
+    func page() async throws {
+        try await APIBench().serve { caller in
+            let id = try await caller.wake()
+            _ = try await caller.send("GET", "/v1/wakes/\(id)")
+            let page = try await caller.send("GET", "/metrics", as: .read)
+            #expect(page.status == 200)
+            #expect(page.head.contains("text/plain; version=0.0.4"))
+            #expect(page.body.contains("route=\"/v1/wakes/{id}\""))
+            #expect(!page.body.contains(id))
+            #expect(page.body.contains("rouse_ready 1\n"))
+            #expect(page.body.contains("rouse_queue_depth "))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GatewayTestKit
+import HTTPTypes
+import Testing
+
+@testable import AdminAPI
+
+@Suite("The OpenAPI document", .timeLimit(.minutes(1)))
+struct OpenAPITests {
+    private func document() async throws -> (document: [String: Any], routes: [Route]) {
+        let bench = try APIBench()
+        let routes = RouteTable(
+            Services(
+                gateway: bench.gateway, configuration: bench.configuration,
+                metrics: AdminMetrics(MetricsRegistry()), connections: ConnectionCount(),
+                streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
+        ).routes
+        var document: [String: Any] = [:]
+        try await bench.serve { caller in
+            let answer = try await caller.send("GET", "/openapi.json", as: nil)
+            #expect(answer.status == 200)
+            document = try answer.json()
+        }
+        return (document, routes)
+    }
+
+    @Test("says every route, and no other")
+    func routes() async throws {
+        let (document, routes) = try await document()
+        let paths = try #require(document["paths"] as? [String: [String: Any]])
+        let documented = Set(
+            paths.flatMap { path, operations in
+                operations.keys.map { "\($0.uppercased()) \(path)" }
+            })
+        #expect(documented == Set(routes.map { "\($0.method.rawValue) \($0.path)" }))
+        let ids = routes.map(\.operation.id)
+        #expect(Set(ids).count == ids.count)
+    }
+
+    @Test("documents the status of every problem of a route, and the scope that it asks for")
+    func problems() async throws {
+        let (document, routes) = try await document()
+        let paths = try #require(document["paths"] as? [String: [String: Any]])
+        for route in routes {
+            let operation = try #require(
+                paths[route.path]?[route.method.rawValue.lowercased()] as? [String: Any])
+            let responses = try #require(operation["responses"] as? [String: Any])
+            for code in route.problems { #expect(responses["\(code.status)"] != nil) }
+            for answer in route.operation.answers { #expect(responses["\(answer.status)"] != nil) }
+            let security = try #require(operation["security"] as? [Any])
+            #expect(security.isEmpty == (route.access == .open), "\(route.path)")
+        }
+    }
+
+    @Test("lists the table of codes, which has no code twice and only names in kebab case")
+    func codes() async throws {
+        let (document, _) = try await document()
+        let schemas = try #require(
+            (document["components"] as? [String: Any])?["schemas"] as? [String: [String: Any]])
+        let properties = try #require(schemas["Problem"]?["properties"] as? [String: Any])
+        let code = try #require(properties["code"] as? [String: Any])
+        #expect(code["enum"] as? [String] == ProblemCode.allCases.map(\.rawValue))
+        let description = try #require(
+            (document["info"] as? [String: Any])?["description"] as? String)
+        for code in ProblemCode.allCases {
+            #expect(description.contains("`\(code.rawValue)` (\(code.status)): \(code.meaning)"))
+            #expect(code.rawValue.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil)
+            #expect((400...599).contains(code.status))
+        }
+    }
+
+    @Test("refers to schemas that are there, and has none that nobody refers to")
+    func references() async throws {
+        let (document, _) = try await document()
+        let text = String(
+            decoding: try JSONSerialization.data(withJSONObject: document), as: UTF8.self)
+        let names = text.matches(of: /#\\\/components\\\/schemas\\\/(\w+)/).map { String($0.1) }
+        #expect(Set(names) == Set(Component.allCases.map(\.rawValue)))
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import Testing
+
+@testable import AdminAPI
+
+@Suite("A store in trouble, over real sockets", .timeLimit(.minutes(2)))
+struct StoreTroubleTests {
+    private func bench(
+        _ store: WatchfulStore, limits: GatewayLimits = GatewayLimits()
+    ) throws
+        -> (Gateway, APIBench)
+    {
+        let bench = try APIBench()
+        return (sampleGateway(store: store, sender: bench.sender, limits: limits), bench)
+    }
+
+    @Test("A store that cannot be written is a 503 with Retry-After, and readiness says why")
+    func unavailable() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let (gateway, bench) = try bench(store)
+        try await withAPI(gateway, configuration: bench.configuration) { port in
+            let caller = APIBench.Caller(port: port, keys: bench.keys)
+            store.fail(with: StoreFailure(kind: .full, message: "The disk is full."))
+            for (method, path, body) in [
+                ("POST", "/v1/wakes", APIBench.body() as String?),
+                ("POST", "/v1/wakes/batch", "[\(APIBench.body())]"),
+                ("GET", "/v1/wakes/\(Samples.freshID())", nil), ("GET", "/v1/stats", nil),
+                ("GET", "/v1/feedback", nil), ("GET", "/v1/wakes", nil),
+            ] {
+                let answer = try await caller.send(method, path, body)
+                try expectProblem(answer, .unavailable)
+                #expect(answer.head.lowercased().contains("retry-after: 5"))
+            }
+            let unready = try await caller.send("GET", "/readyz", as: nil)
+            #expect(unready.status == 503)
+            #expect(unready.body.contains("The disk is full."))
+            let page = try await caller.send("GET", "/metrics")
+            #expect(page.status == 200)
+            #expect(page.body.contains("rouse_ready 0\n"))
+            store.fail(with: nil)
+            #expect(try await caller.send("POST", "/v1/wakes", APIBench.body()).status == 202)
+        }
+    }
+
+    @Test("An overloaded gateway answers 429 with Retry-After")
+    func overload() async throws {
+        var limits = GatewayLimits()
+        limits.intakeQueueCount = 1
+        limits.intakeBatchCount = 1
+        let store = WatchfulStore(InMemoryWakeStore())
+        let (gateway, bench) = try bench(store, limits: limits)
+        store.closeGate()
+        try await withAPI(gateway, configuration: bench.configuration) { port in
+            let caller = APIBench.Caller(port: port, keys: bench.keys)
+            let answers = try await withThrowingTaskGroup(of: HTTPExchange.self) { group in
+                for device in 0..<6 {
+                    group.addTask {
+                        try await caller.send(
+                            "POST", "/v1/wakes", APIBench.body(device: UInt64(device)))
+                    }
+                }
+                var answers: [HTTPExchange] = []
+                for try await answer in group {
+                    answers.append(answer)
+                    // One is being written and one waits; the others come back first.
+                    if answers.count == 4 { store.openGate() }
+                }
+                return answers
+            }
+            let refused = answers.filter { $0.status == 429 }
+            #expect(refused.count >= 4)
+            for answer in refused {
+                try expectProblem(answer, .overloaded)
+                #expect(answer.head.lowercased().contains("retry-after: 1"))
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayTestKit
+import Testing
+import WakeModel
+
+@testable import AdminAPI
+
+@Suite("Wakes over real sockets", .timeLimit(.minutes(2)))
+struct WakeRoutesTests {
+    private static let payload = #"{ "aps": {"content-available": 1},  "note":"caf\u00e9" }"#
+
+    @Test("A wake is answered 202, sent byte for byte, and its whole history can be read")
+    func wholeWay() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            let token = Samples.deviceToken()
+            let body = """
+                {"kind":"background","device_token":"\(token.hex)","app":"com.example.app",\
+                "payload":\(Self.payload)}
+                """
+            let answer = try await caller.send("POST", "/v1/wakes?wait=outcome", body, as: .wake)
+            #expect(answer.status == 200, "\(answer.body)")
+            #expect(bench.sender.sent.map(\.payload) == [Array(Self.payload.utf8)])
+            let json = try answer.json()
+            let id = try #require(json["id"] as? String)
+            #expect(answer.head.contains("/v1/wakes/\(id)"))
+            #expect(json["state"] as? String == "sent")
+            #expect(json["apns_id"] as? String == id)
+            #expect(json["device"] as? String == token.description)
+            #expect((json["outcome"] as? [String: Any])?["status"] as? Int == 200)
+            #expect((json["attempts"] as? [Any])?.count == 1)
+            #expect((json["decision"] as? [String: Any])?["word"] as? String == "send")
+            let record = try await caller.send("GET", "/v1/wakes/\(id)", as: .read)
+            #expect(record.status == 200)
+            #expect(record.body == answer.body)
+            #expect(!record.body.contains(token.hex))
+        }
+    }
+
+    @Test("A wait that is over answers 202 with the decision")
+    func waitIsOver() async throws {
+        let bench = try APIBench(sender: ScriptedSender { _ in nil })
+        try await bench.serve { caller in
+            let answer = try await caller.send(
+                "POST", "/v1/wakes?wait=outcome&timeout=1", APIBench.body(), as: .wake)
+            #expect(answer.status == 202, "\(answer.body)")
+            for query in ["timeout=0", "timeout=61", "timeout=x", "wait=delivery", "wait="] {
+                try expectProblem(
+                    try await caller.send("POST", "/v1/wakes?\(query)", APIBench.body()),
+                    .invalidField)
+            }
+        }
+    }
+
+    @Test("What cannot be is refused with a problem that names the field")
+    func refusals() async throws {
+        let token = Samples.deviceToken().hex
+        func body(_ more: String = "") -> String { APIBench.body(more) }
+        let cases: [(String, ProblemCode, String)] = [
+            ("", .malformedBody, "not a JSON object"), ("[1]", .malformedBody, "not a JSON object"),
+            ("{\"kind\":1", .malformedBody, "missing"),
+            ("{\"kind\":1,\"kind\":2}", .malformedBody, "twice"),
+            ("{}", .invalidField, "payload is missing"),
+            (body(",\"prio\":5"), .invalidField, "prio is not a member"),
+            (body().replacing(token, with: "xyz"), .invalidField, "device token holds"),
+            (body(",\"ttl_seconds\":1795000000"), .invalidField, "ttl_seconds"),
+            (body(",\"ttl_seconds\":\"60\""), .invalidField, "ttl_seconds"),
+            (body(",\"expires_at\":\"tomorrow\""), .invalidField, "expires_at"),
+            (
+                body(",\"expires_at\":\"2036-11-21T09:34:00Z\",\"ttl_seconds\":60"),
+                .invalidField, "beside ttl_seconds"
+            ),
+            (body(",\"environment\":\"Sandbox\""), .invalidField, "production or sandbox"),
+            (body(",\"environment\":\"production\""), .unknownApp, "configuration"),
+            (body(",\"urgency\":\"high\""), .invalidField, "urgency"),
+            (body(",\"coalescing\":1"), .invalidField, "coalescing"),
+            (body(",\"topic\":\"com.example.app\""), .invalidField, "beside app"),
+            (
+                body().replacing("com.example.app", with: "com.example.none"), .unknownApp,
+                "configuration"
+            ),
+            (body().replacing("\"background\"", with: "\"alert\""), .invalidField, "kind"),
+            (
+                "{\"kind\":\"voip\",\"device_token\":\"\(token)\",\"topic\":\"com.example.app\","
+                    + "\"payload\":{}}", .invalidField, "topic"
+            ),
+            (
+                "{\"kind\":\"voip\",\"device_token\":\"\(token)\",\"app\":\"com.example.app\","
+                    + "\"payload\":\"{}\"}", .invalidField, "payload is not a JSON object"
+            ),
+        ]
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            for (text, code, words) in cases {
+                let answer = try await caller.send("POST", "/v1/wakes", text)
+                try expectProblem(answer, code)
+                #expect(answer.body.contains(words), "\(text): \(answer.body)")
+            }
+            let stats = try await caller.send("GET", "/v1/stats").json()
+            #expect(stats["accepted"] as? Int == 0)
+        }
+    }
+
+    @Test("The findings of the rules come with rule, place and remedy")
+    func diagnostics() async throws {
+        try await APIBench().serve { caller in
+            let text = APIBench.body().replacing("\"content-available\":1", with: "")
+            let answer = try await caller.send("POST", "/v1/wakes", text)
+            try expectProblem(answer, .invalidWake)
+            let diagnostics = try #require(try answer.json()["diagnostics"] as? [[String: Any]])
+            #expect(!diagnostics.isEmpty)
+            #expect(
+                diagnostics.allSatisfy {
+                    $0["rule"] is String && $0["line"] is Int && $0["fix"] is String
+                })
+        }
+    }
+
+    @Test("The same idempotency key gives the same answer to the byte; another body is a conflict")
+    func idempotency() async throws {
+        try await APIBench().serve { caller in
+            let key = ["Idempotency-Key": "k-1"]
+            let first = try await caller.send("POST", "/v1/wakes", APIBench.body(), headers: key)
+            let second = try await caller.send("POST", "/v1/wakes", APIBench.body(), headers: key)
+            #expect(first.status == 202 && second.status == 202, "\(first.body) \(second.body)")
+            #expect(first.body == second.body)
+            #expect(!first.head.lowercased().contains("idempotency-replayed"))
+            #expect(second.head.lowercased().contains("idempotency-replayed: true"))
+            try expectProblem(
+                try await caller.send(
+                    "POST", "/v1/wakes", APIBench.body(",\"ttl_seconds\":60"), headers: key),
+                .idempotencyConflict)
+            let stranger = try await caller.send(
+                "POST", "/v1/wakes", APIBench.body(), as: .wake, headers: key)
+            #expect(stranger.status == 202)
+            #expect(stranger.body != first.body, "keys of different callers are different keys")
+            for key in [String(repeating: "k", count: 256), "a b", "ä"] {
+                try expectProblem(
+                    try await caller.send(
+                        "POST", "/v1/wakes", APIBench.body(), headers: ["Idempotency-Key": key]),
+                    .invalidField)
+            }
+        }
+    }
+
+    @Test(
+        "A second wake waits, a third merges; both say why, and the first of them can be cancelled")
+    func decisions() async throws {
+        try await APIBench().serve { caller in
+            _ = try await caller.wake()
+            let waiting = try await caller.send("POST", "/v1/wakes", APIBench.body()).json()
+            let decision = try #require(waiting["decision"] as? [String: Any])
+            #expect(decision["word"] as? String == "deferred")
+            #expect((decision["holds"] as? [String])?.isEmpty == false)
+            #expect(decision["due_at"] is String)
+            let id = try #require(waiting["id"] as? String)
+
+            let merged = try await caller.send(
+                "POST", "/v1/wakes", APIBench.body(",\"coalescing\":\"union\"")
+            ).json()
+            let merge = try #require(merged["decision"] as? [String: Any])
+            #expect(merge["word"] as? String == "coalesced")
+            #expect(merge["into"] as? String == id)
+            #expect(merge["coalescing"] as? String == "union")
+
+            let cancelled = try await caller.send("DELETE", "/v1/wakes/\(id)", as: .wake)
+            #expect(cancelled.status == 200, "\(cancelled.body)")
+            #expect(try cancelled.json()["state"] as? String == "cancelled")
+            try expectProblem(
+                try await caller.send("DELETE", "/v1/wakes/\(id)"), .notCancellable)
+            try expectProblem(
+                try await caller.send("DELETE", "/v1/wakes/\(Samples.freshID())"), .notFound)
+            try expectProblem(try await caller.send("GET", "/v1/wakes/42"), .invalidField)
+        }
+    }
+
+    @Test("A list has the newest first, filters, and pages without gaps or repetitions")
+    func list() async throws {
+        try await APIBench().serve { caller in
+            var ids: [String] = []
+            for device in 1...7 { ids.append(try await caller.wake(device: UInt64(device))) }
+            var seen: [String] = []
+            var path = "/v1/wakes?limit=3"
+            for _ in 0..<10 {
+                let page = try await caller.send("GET", path, as: .read).json()
+                let wakes = try #require(page["wakes"] as? [[String: Any]])
+                seen += wakes.compactMap { $0["id"] as? String }
+                guard let next = page["next"] as? String else { break }
+                path = "/v1/wakes?limit=3&cursor=\(next)"
+            }
+            #expect(seen == ids.reversed())
+            let token = Samples.deviceToken(3).hex
+            let one = try await caller.send("GET", "/v1/wakes?device=\(token)", as: .read).json()
+            #expect(
+                (one["wakes"] as? [[String: Any]])?.compactMap { $0["id"] as? String } == [ids[2]])
+            for query in [
+                "state=gone", "state=sent,,failed", "device=xyz", "cursor=1", "limit=0",
+                "limit=1001", "environment=sandbox", "app=a%20b",
+            ] {
+                try expectProblem(
+                    try await caller.send("GET", "/v1/wakes?\(query)"), .invalidField)
+            }
+            try expectProblem(
+                try await caller.send("GET", "/v1/wakes?app=com.example.none"), .unknownApp)
+        }
+    }
+}

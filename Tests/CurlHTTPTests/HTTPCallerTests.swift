@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import CurlHTTP
+
+@Suite("The HTTP caller", .timeLimit(.minutes(1)))
+struct HTTPCallerTests {
+    private func call(
+        _ server: OneShotServer, _ change: (inout HTTPCaller.Request) -> Void = { _ in }
+    ) throws -> HTTPCaller.Answer {
+        var request = HTTPCaller.Request("GET", "http://127.0.0.1:\(server.port)/a?b=c")
+        change(&request)
+        return try HTTPCaller().call(request)
+    }
+
+    @Test("A request arrives as it was made, and its answer comes back")
+    func exchange() throws {
+        let server = try OneShotServer(
+            "HTTP/1.1 429 Busy\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nbusy")
+        defer { server.stop() }
+        let answer = try call(server) {
+            $0.method = "POST"
+            $0.headers = [("Authorization", "Bearer secret"), ("X-A", "1")]
+            $0.body = Array("hello".utf8)
+        }
+        #expect(answer.status == 429)
+        #expect(answer.retryAfterSeconds == 7)
+        #expect(answer.body == Array("busy".utf8))
+        let text = try #require(server.received.first)
+        #expect(text.hasPrefix("POST /a?b=c HTTP/1.1\r\n"))
+        #expect(text.contains("\r\nAuthorization: Bearer secret\r\n"))
+        #expect(text.hasSuffix("\r\n\r\nhello"))
+        #expect(!text.contains("Expect:"))
+    }
+
+    @Test(
+        "Redirects are not followed, and every method goes out as it is",
+        arguments: ["DELETE", "PUT"])
+    func methods(method: String) throws {
+        let server = try OneShotServer(
+            "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
+        defer { server.stop() }
+        #expect(try call(server) { $0.method = method }.status == 302)
+        #expect(server.received.first?.hasPrefix(method + " ") == true)
+    }
+
+    @Test("A header that would begin another one is refused without showing its value")
+    func injection() throws {
+        let server = try OneShotServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        defer { server.stop() }
+        let error = #expect(throws: HTTPCaller.Failure.self) {
+            try call(server) { $0.headers = [("Authorization", "Bearer a\r\nX-Evil: 1")] }
+        }
+        #expect(error?.description.contains("Authorization") == true)
+        #expect(error?.description.contains("Evil") == false)
+        #expect(server.received.isEmpty)
+    }
+
+    @Test("An answer that is too large, none at all, and nobody there: each fails in words")
+    func failures() throws {
+        let large = try OneShotServer(
+            "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + String(repeating: "x", count: 100))
+        defer { large.stop() }
+        let error = #expect(throws: HTTPCaller.Failure.self) {
+            try call(large) { $0.answerByteCount = 99 }
+        }
+        #expect(error?.description == "the answer is too large")
+        #expect(try call(large) { $0.answerByteCount = 100 }.body.count == 100)
+        let silent = try OneShotServer("")
+        #expect(throws: HTTPCaller.Failure.self) { try call(silent) }
+        silent.stop()
+        #expect(throws: HTTPCaller.Failure.self) {
+            try HTTPCaller().call(HTTPCaller.Request("GET", "http://127.0.0.1:1/"))
+        }
+        #expect(throws: HTTPCaller.Failure.self) {
+            try HTTPCaller().call(HTTPCaller.Request("GET", "file:///etc/passwd"))
+        }
+    }
+
+    @Test("A caller is used again")
+    func again() throws {
+        let server = try OneShotServer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        defer { server.stop() }
+        let caller = try HTTPCaller()
+        for _ in 0..<3 {
+            let request = HTTPCaller.Request("GET", "http://127.0.0.1:\(server.port)/")
+            #expect(try caller.call(request).body == Array("ok".utf8))
+        }
+        #expect(server.received.count == 3)
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import PayloadRules
+import Testing
+import WakeBudget
+import WakeModel
+
+@Suite("What a gateway offers beside taking wakes", .timeLimit(.minutes(1)))
+struct GatewayVerbTests {
+    private let store = WatchfulStore(InMemoryWakeStore())
+    private let clock = ManualClock()
+
+    @Test("A caller waits for the outcome, of a merged wake for its carrier's")
+    func outcome() async throws {
+        let isOpen = Flag()
+        let sender = ScriptedSender { _ in isOpen.isSet ? Samples.accepted : Samples.notSent }
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        try await withRunning(gateway) { () async throws in
+            let first = try #require(await gateway.accept(Samples.request()).admittedID)
+            await store.waitUntilSettled(1)
+            let second = try #require(await gateway.accept(Samples.request()).admittedID)
+            async let waited = gateway.outcome(of: second, within: 60_000)
+            async let both = gateway.outcome(of: first, within: 60_000)
+            isOpen.set()
+            try await eventually {
+                clock.advance(bySeconds: 1)
+                return try await gateway.record(of: first)?.end != nil
+            }
+            let record = try #require(try await waited)
+            #expect(record.state == .coalesced && record.carrierEnd == .sent(apnsUniqueID: nil))
+            #expect(try await both?.state == .sent)
+            #expect(try await gateway.outcome(of: Samples.freshID(), within: 9) == nil)
+        }
+    }
+
+    @Test("Without an outcome in time the record is what it is")
+    func outcomeTimeout() async throws {
+        var limits = GatewayLimits()
+        limits.drainSeconds = 0
+        // Real time, because nobody moves a clock while the gateway shuts down.
+        let sender = ScriptedSender { _ in nil }
+        let gateway = sampleGateway(store: store, sender: sender, limits: limits)
+        try await withRunning(gateway) { () async throws in
+            let id = try #require(await gateway.accept(Samples.request()).admittedID)
+            async let waited = gateway.outcome(of: id, within: 50)
+            await sender.waitUntilSent(1)
+            #expect(try await waited?.state == .claimed)
+        }
+    }
+
+    @Test("Outcomes are streamed as they happen; a slow reader loses the oldest")
+    func events() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        let events = try #require(gateway.events(bufferedCount: 3))
+        var ids: [WakeID] = []
+        try await withRunning(gateway) { () async throws in
+            for device in 0..<5 as Range<UInt64> {
+                let request = Samples.request(device: device)
+                ids.append(try #require(await gateway.accept(request).admittedID))
+                await store.waitUntilSettled(ids.count)
+            }
+            try await eventually { events.droppedCount == 2 }
+        }
+        var seen: [OutcomeEvent] = []
+        for await event in events { seen.append(event) }
+        #expect(seen.map(\.id) == Array(ids.suffix(3)))
+        #expect(seen.map(\.sequence) == [3, 4, 5])
+        #expect(seen.allSatisfy { $0.end == .sent(apnsUniqueID: nil) && $0.app == Samples.app })
+    }
+
+    @Test("A paused app sends nothing, over restarts too, and goes on when it is resumed")
+    func pausing() async throws {
+        let sender = ScriptedSender()
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        try await withRunning(gateway) { () async throws in
+            #expect(try await gateway.pause(Samples.app, reason: "holiday"))
+            #expect(try await !gateway.pause(Samples.identity("com.example.no", .sandbox)))
+            #expect(gateway.apps.map { $0.pause?.reason } == ["holiday", nil])
+            _ = await gateway.accept(Samples.request(.voip))
+            let free = await gateway.accept(Samples.request(app: Samples.otherApp))
+            await store.waitUntilSettled(1)
+            #expect(sender.sent.map(\.id) == [free.admittedID])
+        }
+        let next = sampleGateway(store: store, sender: sender, clock: clock)
+        try await withRunning(next) { () async throws in
+            let id = try #require(await next.accept(Samples.request()).admittedID)
+            try await eventually { next.apps.first?.pause?.reason == "holiday" }
+            #expect(try await next.record(of: id)?.state == .pending)
+            #expect(try await next.resume(Samples.app))
+            await store.waitUntilSettled(3)
+            #expect(try await next.record(of: id)?.state == .sent)
+        }
+    }
+
+    @Test("A reload changes apps and sender, tries held lanes again, and drops nothing")
+    func reloading() async throws {
+        let refusing = ScriptedSender { _ in Samples.refusal(403, .invalidProviderToken) }
+        let gateway = sampleGateway(store: store, sender: refusing, clock: clock)
+        try await withRunning(gateway) { () async throws in
+            let id = try #require(await gateway.accept(Samples.request()).admittedID)
+            await store.waitUntilSettled(1)
+            guard case .open(let reason, _, _) = gateway.apps[0].lanes[0].circuit else {
+                Issue.record("The circuit is closed: \(gateway.apps).")
+                return
+            }
+            #expect(reason.contains("InvalidProviderToken"))
+            let sender = ScriptedSender()
+            gateway.reload(GatewayConfiguration(apps: [Samples.app]), sender: sender)
+            await store.waitUntilSettled(2)
+            #expect(try await gateway.record(of: id)?.state == .sent)
+            #expect(gateway.readiness.isReady && gateway.apps.map(\.app) == [Samples.app])
+            #expect(
+                await gateway.accept(Samples.request(app: Samples.otherApp)) == .unknownApp)
+        }
+    }
+
+    @Test("A spread batch leaves evenly over its time")
+    func spreading() async throws {
+        let sender = ScriptedSender()
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        try await withRunning(gateway) { () async throws in
+            let inquiries = (0..<10 as Range<UInt64>).map {
+                Inquiry(Samples.request(device: $0))
+            }
+            let answers = await gateway.accept(inquiries, spreadSeconds: 100)
+            let dues = answers.compactMap { answer -> WallInstant? in
+                guard case .admitted(let wake, _) = answer else { return nil }
+                guard case .deferred(let until, let holds) = wake.decision else {
+                    return Samples.start
+                }
+                return holds.isEmpty ? until : nil
+            }
+            #expect(dues == (0..<10).map { Samples.start.advanced(bySeconds: $0 * 10) })
+            try await eventually {
+                clock.advance(bySeconds: 1)
+                return clock.now() >= Samples.start.advanced(bySeconds: 95)
+            }
+            await store.waitUntilSettled(10)
+        }
+    }
+
+    @Test("Devices, receipts, cancellation and numbers are reached through the gateway")
+    func verbs() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        let token = Samples.deviceToken()
+        try await withRunning(gateway) { () async throws in
+            #expect(try await gateway.device(token).isEmpty)
+            #expect(try await gateway.report([.foreground], of: token) == .unknownDevice)
+            let sent = try #require(await gateway.accept(Samples.request()).admittedID)
+            await store.waitUntilSettled(1)
+            let waiting = try #require(await gateway.accept(Samples.request()).admittedID)
+            let view = try #require(try await gateway.device(token, app: Samples.app).first)
+            #expect(view.pending?.id == waiting && view.explanation.hourly.used == 1)
+            guard case .cancelled(let record) = try await gateway.cancel(waiting) else {
+                Issue.record("It was not cancelled.")
+                return
+            }
+            #expect(record.state == .cancelled)
+            guard case .tooLate = try await gateway.cancel(sent) else {
+                Issue.record("It was cancelled although it was sent.")
+                return
+            }
+            #expect(try await gateway.cancel(Samples.freshID()) == .unknown)
+            #expect(try await gateway.confirm([Receipt(id: sent)]) == [.recorded])
+            #expect(
+                try await gateway.registered(token, app: Samples.app) == .done(ended: []))
+            #expect(try await gateway.forget(token, app: Samples.app) == .done(ended: []))
+            let page = try await gateway.wakes(WakeQuery(deviceToken: token))
+            #expect(page.wakes.map(\.id) == [waiting, sent])
+            let stats = try await gateway.stats()
+            #expect(stats.accepted == 2 && stats.unended == 0 && stats.inFlight == 0)
+            #expect(stats.byState[.cancelled] == 1 && stats.byState[.sent] == 1)
+        }
+    }
+
+    @Test("A halted lane is told by webhook, with all else that somebody listens to")
+    func webhooks() async throws {
+        var configuration = GatewayConfiguration(apps: [Samples.app])
+        configuration.webhooks = Set(WebhookKind.allCases)
+        let sender = ScriptedSender { claim in
+            claim.kind == .voip
+                ? Samples.refusal(410, .unregistered)
+                : Samples.refusal(403, .invalidProviderToken)
+        }
+        let gateway = Gateway(
+            configuration: configuration, store: store, sender: sender, clock: clock,
+            logger: .silent)
+        try await withRunning(gateway) { () async throws in
+            _ = await gateway.accept(Samples.request())
+            _ = await gateway.accept(Samples.request(.voip))
+            await store.waitUntilSettled(2)
+            let items = try await gateway.webhooks(limit: 10, leaseSeconds: 30)
+            #expect(Set(items.map(\.event.kind)) == Set(WebhookKind.allCases))
+            try await gateway.settle(
+                items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
+            clock.advance(bySeconds: 60)
+            #expect(try await gateway.webhooks(limit: 10, leaseSeconds: 30).isEmpty)
+        }
+    }
+}

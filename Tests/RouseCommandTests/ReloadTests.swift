@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsSimulator
+import Foundation
+import Testing
+
+@Suite("SIGHUP", .timeLimit(.minutes(2)))
+struct ReloadTests {
+    private static func status(_ base: String, _ key: String) async throws -> String {
+        try await Rouse.run(
+            "/usr/bin/curl",
+            [
+                "-sS", "-o", "/dev/null", "-w", "%{http_code}", "-H",
+                "Authorization: Bearer \(key)",
+                "\(base)/v1/apps",
+            ]
+        ).out
+    }
+
+    /// Asks until the answer is the one that is waited for: a reload tells its end in the log only.
+    private static func wait(
+        for status: String, _ base: String, _ key: String
+    ) async throws -> Bool {
+        for _ in 0..<100 {
+            if try await Self.status(base, key) == status { return true }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return false
+    }
+
+    private static func makeKey(_ path: String, _ name: String) async throws -> String {
+        let made = try await Rouse.run(["keys", "create", "--config", path, "--name", name])
+        #expect(made.status == 0, "\(made.all)")
+        return made.out.trimmingCharacters(in: .newlines)
+    }
+
+    @Test("takes new keys and drops revoked ones; a bad file changes nothing, and says so")
+    func keys() async throws {
+        try await StandIn.with { standIn in
+            let yaml = """
+                listen: 127.0.0.1:0
+                store: wakes.sqlite
+                apps:
+                  - bundle-id: \(StandIn.bundleID)
+                    environment: sandbox
+                    team-id: \(StandIn.teamID)
+                    key-file: AuthKey_\(StandIn.keyID).p8
+                    server: { host: 127.0.0.1, port: \(standIn.simulator.port), ca-file: ca.pem }
+                """
+            let path = try standIn.folder.write(yaml, to: "rouse.yaml")
+            let first = try await Self.makeKey(path, "first")
+            let gateway = try RunningRouse(["serve", "--config", path])
+            let lines = try await gateway.lines { $0.hasPrefix("Ready") }
+            let address = try #require(lines.last?.firstMatch(of: /127\.0\.0\.1:\d+/)?.output)
+            let base = "http://\(address)"
+            #expect(try await Self.status(base, first) == "200")
+
+            let second = try await Self.makeKey(path, "second")
+            #expect(try await Self.status(base, second) == "401")
+            gateway.signal(SIGHUP)
+            #expect(try await Self.wait(for: "200", base, second))
+
+            try standIn.folder.write(yaml + "\nbugdet: {}\n", to: "rouse.yaml")
+            let revoked = try await Rouse.run(
+                [
+                    "keys", "revoke", "--keys-file", standIn.folder.path + "/keys.json", "--name",
+                    "first",
+                ])
+            #expect(revoked.status == 0, "\(revoked.all)")
+            gateway.signal(SIGHUP)
+            for _ in 0..<100 where !gateway.error.contains("the old one stays") {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            #expect(gateway.error.contains("Did you mean budget?"), "\(gateway.error)")
+            #expect(try await Self.status(base, first) == "200")
+
+            try standIn.folder.write(yaml, to: "rouse.yaml")
+            gateway.signal(SIGHUP)
+            #expect(try await Self.wait(for: "401", base, first))
+            #expect(try await Self.status(base, second) == "200")
+            #expect(gateway.error.contains("api key removed"))
+            #expect(!gateway.error.contains(first))
+            #expect(try await gateway.end(SIGTERM) == 0)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import Testing
+import WakeModel
+
+/// A store with the few verbs that most tests need, at a time that the test sets.
+struct Counter {
+    let store: any WakeStore
+    var now = Samples.start
+    var rules = Samples.rules
+
+    /// Admits wakes without leave to claim them.
+    @discardableResult
+    func admit(_ wakes: [NewWake], grant: ClaimGrant? = nil) async throws -> AdmitAnswer {
+        try await store.admit(
+            wakes.map { Submission(wake: $0) }, grant: grant, under: rules)
+    }
+
+    /// Admits one wake and gives its receipt.
+    func admitOne(_ wake: NewWake) async throws -> AdmittedWake {
+        let answer = try await admit([wake])
+        guard case .admitted(let admitted) = try #require(answer.admissions.first) else {
+            throw Unexpected()
+        }
+        return admitted
+    }
+
+    /// Claims what is due now.
+    func claim(
+        _ lanes: [Lane] = Samples.lanes, limit: Int = 100, leaseSeconds: Int64 = 60
+    ) async throws -> ClaimAnswer {
+        try await store.claim(
+            ClaimOrder(
+                shares: lanes.map { ClaimOrder.Share(lane: $0, limit: limit) }, limit: limit,
+                now: now, leaseUntil: now.advanced(bySeconds: leaseSeconds)), under: rules)
+    }
+
+    /// Admits a wake and claims it.
+    func claimOne(_ wake: NewWake) async throws -> Claim {
+        let id = try await admitOne(wake).id
+        return try #require(try await claim().claims.first { $0.id == id })
+    }
+
+    @discardableResult
+    func settle(
+        _ claim: Claim, _ effect: Settlement.Effect, attempt: AttemptResult? = nil
+    ) async throws -> SettleAnswer {
+        try await store.settle(
+            [
+                Settlement(
+                    ticket: claim.ticket, at: now.advanced(bySeconds: 1), attempt: attempt,
+                    effect: effect)
+            ], under: rules)
+    }
+
+    /// Settles as sent.
+    @discardableResult
+    func settleSent(_ claim: Claim) async throws -> SettleAnswer {
+        try await settle(
+            claim, .end(.sent(apnsUniqueID: nil)), attempt: .accepted(apnsUniqueID: nil))
+    }
+
+    func record(_ id: WakeID) async throws -> WakeRecord {
+        try #require(try await store.record(of: id))
+    }
+
+    /// The same store so many seconds later.
+    func later(_ seconds: Int64) -> Counter {
+        var later = self
+        later.now = now.advanced(bySeconds: seconds)
+        return later
+    }
+
+    struct Unexpected: Error {}
+}
+
+extension StoreKind {
+    /// Hands a counter with an empty store behind it to `body`.
+    func withCounter(_ body: (Counter) async throws -> Void) async throws {
+        try await withStore { store in
+            try await body(Counter(store: store))
+            let recount = try await store.recount()
+            let count = try await store.count()
+            #expect(recount.isConserved)
+            #expect(recount.accepted == count.accepted && recount.unended == count.unended)
+        }
+    }
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import Testing
+import WakeBudget
+import WakeModel
+
+@Suite("What every store keeps to: devices, receipts, feeds and retention")
+struct DeviceContractTests {
+    private let lane = Lane(app: Samples.app, kind: .background)
+
+    private func report(
+        _ report: DeviceReport, _ desk: Counter, device: UInt64 = 7, makes: Bool = false
+    ) async throws -> ReportOutcome {
+        try await desk.store.report(
+            report, of: Samples.deviceToken(device), in: [lane], makes: makes, at: desk.now,
+            under: desk.rules)
+    }
+
+    private func view(_ desk: Counter, device: UInt64 = 7) async throws -> DeviceView {
+        try #require(
+            try await desk.store.devices(
+                Samples.deviceToken(device), in: Samples.lanes, at: desk.now, under: desk.rules
+            ).first)
+    }
+
+    @Test(
+        "A pending wake is cancelled; one in hand, or ended, is not", arguments: StoreKind.allCases)
+    func cancelling(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let id = try await desk.admitOne(Samples.wake(dueIn: 60)).id
+            let outcome = try await desk.store.cancel(id, at: desk.now, under: desk.rules)
+            #expect(outcome.isCancelled == true && outcome.ended.map(\.end) == [.cancelled])
+            let again = try await desk.store.cancel(id, at: desk.now, under: desk.rules)
+            #expect(again.isCancelled == false && again.ended.isEmpty)
+            let unknown = try await desk.store.cancel(
+                Samples.freshID(), at: desk.now, under: desk.rules)
+            #expect(unknown.isCancelled == nil)
+            #expect(try await desk.later(60).claim().claims.isEmpty)
+            // The budget is as it was: the next wake may go at once.
+            let claim = try await desk.claimOne(Samples.wake())
+            let late = try await desk.store.cancel(claim.id, at: desk.now, under: desk.rules)
+            #expect(late.isCancelled == false)
+        }
+    }
+
+    @Test("Reports hold, release, suppress and supersede what waits", arguments: StoreKind.allCases)
+    func signals(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let id = try await desk.admitOne(Samples.wake()).id
+            _ = try await report(.signals([.lowPowerMode(true)]), desk)
+            #expect(try await desk.claim().claims.isEmpty)
+            #expect(try await desk.record(id).holds == Holds(.lowPowerMode))
+            _ = try await report(.signals([.lowPowerMode(false)]), desk)
+            #expect(try await desk.store.nextDue(in: [lane]) == desk.now)
+
+            let foreground = try await report(.signals([.foreground]), desk)
+            #expect(foreground.ended.map(\.end) == [.superseded])
+            #expect(try await desk.record(id).state == .superseded)
+
+            let other = try await desk.admitOne(Samples.wake(dueIn: 60, device: 8)).id
+            let off = try await report(
+                .signals([.backgroundAppRefresh(false)]), desk, device: 8)
+            guard case .suppressed(.backgroundAppRefreshOff) = off.ended.first?.end else {
+                Issue.record("It was not suppressed: \(off.ended).")
+                return
+            }
+            #expect(try await desk.record(other).state == .suppressed)
+            let next = try await desk.admitOne(Samples.wake(device: 8))
+            guard case .suppressed(.backgroundAppRefreshOff) = next.decision else {
+                Issue.record("It was let through: \(next.decision).")
+                return
+            }
+        }
+    }
+
+    @Test("An unknown device is made only when that is asked for", arguments: StoreKind.allCases)
+    func unknownDevice(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            #expect(try await report(.signals([.foreground]), desk).devices == 0)
+            #expect(try await report(.signals([.foreground]), desk, makes: true).devices == 1)
+            #expect(try await view(desk).recent.isEmpty)
+        }
+    }
+
+    @Test(
+        "A 410 kills the token and tells the feed; a registration revives it",
+        arguments: StoreKind.allCases)
+    func deadToken(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let deadSince = desk.now.advanced(bySeconds: -60)
+            let refusal = Refusal(status: 410, reason: .unregistered, tokenDeadSince: deadSince)
+            let claim = try await desk.claimOne(Samples.wake())
+            try await desk.settle(
+                claim, .end(.undeliverable(refusal)), attempt: .refused(refusal))
+            #expect(try await view(desk).deadSince == deadSince)
+            let feed = try await desk.store.feedback(after: 0, limit: 10)
+            #expect(feed.map(\.kind) == [.tokenDead] && feed.map(\.wake) == [claim.id])
+            #expect(feed.map(\.deviceToken) == [Samples.deviceToken()])
+            #expect(feed.map(\.refusal) == [refusal])
+            #expect(try await desk.store.feedback(after: feed[0].number, limit: 10).isEmpty)
+            let next = try await desk.admitOne(Samples.wake())
+            #expect(next.decision == .suppressed(.deviceTokenDead(since: deadSince)))
+
+            _ = try await report(.registered(at: desk.now), desk)
+            #expect(try await view(desk).deadSince == nil)
+            #expect(try await view(desk).registeredAt == desk.now)
+            // The refused push was refunded, and the same 410 does not count any more.
+            let later = desk.later(2)
+            let alive = try await later.claimOne(Samples.wake(at: later.now))
+            let answer = try await later.settle(
+                alive, .end(.undeliverable(refusal)), attempt: .refused(refusal))
+            #expect(answer.ended.map(\.end) == [.rejected(refusal)])
+            #expect(try await view(desk).deadSince == nil)
+            #expect(try await desk.store.feedback(after: 0, limit: 10).count == 1)
+        }
+    }
+
+    @Test("A wrong environment is told and kills nothing", arguments: StoreKind.allCases)
+    func environment(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let refusal = Refusal(status: 400, reason: .badDeviceToken)
+            let claim = try await desk.claimOne(Samples.wake())
+            try await desk.settle(claim, .end(.rejected(refusal)), attempt: .refused(refusal))
+            let feed = try await desk.store.feedback(after: 0, limit: 10)
+            #expect(feed.map(\.kind) == [.environmentMismatch])
+            #expect(try await view(desk).deadSince == nil)
+        }
+    }
+
+    @Test(
+        "A receipt is booked once, for the wake that carried the one it names",
+        arguments: StoreKind.allCases)
+    func receipts(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let first = try await desk.admitOne(Samples.wake()).id
+            let merged = try await desk.admitOne(Samples.wake()).id
+            let waiting = try await desk.admitOne(Samples.wake(dueIn: 60, device: 8)).id
+            try await desk.settleSent(try #require(try await desk.claim().claims.first))
+            let later = desk.later(5)
+            let outcome = try await desk.store.confirm(
+                [
+                    Receipt(id: merged), Receipt(id: first), Receipt(id: waiting),
+                    Receipt(id: Samples.freshID()),
+                ], at: later.now, under: desk.rules)
+            #expect(outcome.answers == [.recorded, .repeated, .notSent, .unknownWake])
+            #expect(try await desk.record(first).launchedAt == later.now)
+            #expect(try await desk.record(merged).launchedAt == later.now)
+            let view = try await view(later)
+            #expect(view.topicConfirmsLaunches && view.lastReceiptAt == later.now)
+            #expect(try await desk.store.lanes().filter(\.confirmsLaunches).map(\.lane) == [lane])
+            // A device that confirms may be woken again after a minute.
+            let next = try await later.admitOne(Samples.wake(at: later.now))
+            guard case .deferred(let until, _) = next.decision else {
+                Issue.record("It does not wait: \(next.decision).")
+                return
+            }
+            #expect(until == desk.now.advanced(bySeconds: 60))
+        }
+    }
+
+    @Test("A receipt of an app that has synced ends what waits", arguments: StoreKind.allCases)
+    func synced(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let claim = try await desk.claimOne(Samples.wake())
+            try await desk.settleSent(claim)
+            let waiting = try await desk.later(2).admitOne(
+                Samples.wake(at: desk.now.advanced(bySeconds: 2)))
+            let outcome = try await desk.store.confirm(
+                [
+                    Receipt(
+                        id: claim.id, launchedAt: desk.now.advanced(bySeconds: 10),
+                        hasSynced: true)
+                ], at: desk.now.advanced(bySeconds: 11), under: desk.rules)
+            #expect(outcome.ended.map(\.id) == [waiting.id])
+            #expect(outcome.ended.map(\.end) == [.superseded])
+        }
+    }
+
+    @Test("A forgotten device begins anew", arguments: StoreKind.allCases)
+    func forgetting(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            try await desk.settleSent(try await desk.claimOne(Samples.wake()))
+            let waiting = try await desk.admitOne(Samples.wake()).id
+            let outcome = try await report(.forget, desk)
+            #expect(outcome.ended.map(\.id) == [waiting])
+            #expect(outcome.ended.map(\.end) == [.cancelled])
+            #expect(try await desk.admitOne(Samples.wake()).decision == .send)
+        }
+    }
+
+    // MARK: Lists
+
+    @Test("Lists page through a device, a state and everything", arguments: StoreKind.allCases)
+    func lists(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            var ids: [WakeID] = []
+            for number in 0..<7 as Range<Int64> {
+                let at = desk.now.advanced(bySeconds: number)
+                ids.append(
+                    try await desk.admitOne(
+                        Samples.wake(at: at, device: number == 3 ? 8 : 7)
+                    ).id)
+            }
+            let all = try await pages(desk, WakeQuery(limit: 2))
+            #expect(all == ids.reversed())
+            let device = try await pages(
+                desk, WakeQuery(deviceToken: Samples.deviceToken(), limit: 2))
+            #expect(device == ids.filter { $0 != ids[3] }.reversed())
+            let pending = try await pages(desk, WakeQuery(states: [.pending], limit: 1))
+            #expect(pending == [ids[3], ids[0]])
+            let merged = try await pages(
+                desk, WakeQuery(deviceToken: Samples.deviceToken(), states: [.coalesced]))
+            #expect(merged == [6, 5, 4, 2, 1].map { ids[$0] })
+            #expect(try await pages(desk, WakeQuery(app: Samples.otherApp)).isEmpty)
+            let view = try await view(desk)
+            #expect(view.pending?.id == ids[0] && view.recent.first?.id == ids[6])
+            #expect(view.explanation.waiting?.requests == 6)
+        }
+    }
+
+    private func pages(_ desk: Counter, _ query: WakeQuery) async throws -> [WakeID] {
+        var query = query
+        var ids: [WakeID] = []
+        repeat {
+            let page = try await desk.store.wakes(query)
+            #expect(page.wakes.count <= query.limit)
+            ids += page.wakes.map(\.id)
+            query.after = page.next
+        } while query.after != nil
+        return ids
+    }
+
+    // MARK: Lanes, webhooks, retention
+
+    @Test("A pause is remembered until it is ended", arguments: StoreKind.allCases)
+    func pauses(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let pause = LanePause(at: desk.now, reason: "holiday")
+            try await desk.store.setPause(pause, of: [lane])
+            let row = try #require(try await desk.store.lanes().first)
+            #expect(row.lane == lane && row.pausedAt == desk.now && row.pauseReason == "holiday")
+            try await desk.store.setPause(nil, of: [lane])
+            #expect(try await desk.store.lanes().first?.pausedAt == nil)
+        }
+    }
+
+    @Test(
+        "Webhooks are leased, come again, and go when they are settled",
+        arguments: StoreKind.allCases)
+    func webhooks(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let claim = try await desk.claimOne(Samples.wake())
+            try await desk.settleSent(claim)
+            let halt = AppHalt(lane: lane, isHalted: true, reason: "a bad key", at: desk.now)
+            try await desk.store.note(halt, under: desk.rules)
+            let now = desk.now.advanced(bySeconds: 1)
+            let lease = now.advanced(bySeconds: 30)
+            let items = try await desk.store.claimWebhooks(at: now, until: lease, limit: 10)
+            #expect(Set(items.map(\.event.kind)) == [.outcome, .appHalted])
+            #expect(items.contains { $0.event == .appHalted(halt) })
+            #expect(items.allSatisfy { $0.tries == 0 })
+            #expect(try await desk.store.claimWebhooks(at: now, until: lease, limit: 10).isEmpty)
+
+            let again = try await desk.store.claimWebhooks(
+                at: lease, until: lease.advanced(bySeconds: 30), limit: 1)
+            #expect(again.map(\.tries) == [1])
+            // The old lease is void; the new one counts.
+            try await desk.store.settleWebhooks(
+                items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
+            let at = lease.advanced(bySeconds: 60)
+            try await desk.store.settleWebhooks([
+                WebhookSettlement(ticket: again[0].ticket, effect: .retry(at: at))
+            ])
+            #expect(
+                try await desk.store.claimWebhooks(
+                    at: at.advanced(bySeconds: -1), until: at, limit: 10
+                ).isEmpty)
+            let last = try await desk.store.claimWebhooks(
+                at: at, until: at.advanced(bySeconds: 9), limit: 10)
+            #expect(last.map(\.ticket.number) == again.map(\.ticket.number))
+            // Nobody listens: nothing is written.
+            try await desk.store.note(halt, under: StoreRules())
+            try await desk.store.settleWebhooks(
+                last.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
+            let far = at.advanced(bySeconds: 1_000)
+            #expect(try await desk.store.claimWebhooks(at: far, until: far, limit: 9).isEmpty)
+        }
+    }
+
+    @Test(
+        "Old ended wakes are pruned in steps, and the books still balance",
+        arguments: StoreKind.allCases)
+    func pruning(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            for device in 1...5 as ClosedRange<UInt64> {
+                try await desk.settleSent(try await desk.claimOne(Samples.wake(device: device)))
+            }
+            let waiting = try await desk.admitOne(Samples.wake(dueIn: 600, device: 6)).id
+            let later = desk.later(100)
+            let young = try await later.admitOne(Samples.wake(at: later.now, device: 1)).id
+            func order(_ limit: Int) -> PruneOrder {
+                PruneOrder(
+                    now: later.now, wakesBefore: later.now, devicesBefore: later.now,
+                    limit: limit)
+            }
+            #expect(try await desk.store.prune(order(3)).wakes == 3)
+            #expect(try await desk.store.prune(order(3)).wakes == 2)
+            let count = try await desk.store.recount()
+            #expect(count.accepted == 7 && count.pruned == 5 && count.isConserved)
+            #expect(try await desk.store.record(of: waiting)?.state == .pending)
+            #expect(try await desk.store.record(of: young)?.state == .pending)
+            #expect(try await view(desk, device: 6).pending?.id == waiting)
+            #expect(try await desk.store.prune(order(10)).wakes == 0)
+        }
+    }
+}

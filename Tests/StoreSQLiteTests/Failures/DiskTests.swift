@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayTestKit
+import StoreSQLite
+import Testing
+import WakeModel
+
+/// A file system in memory, of a size that the test chooses. Needs the right to mount one.
+private struct SmallDisk {
+    let folder: String
+
+    static var canMount: Bool {
+        #if os(Linux)
+        guard geteuid() == 0, let folder = try? makeFolder() else { return false }
+        defer { rmdir(folder) }
+        guard mount("tmpfs", folder, "tmpfs", 0, "size=64k") == 0 else { return false }
+        umount(folder)
+        return true
+        #else
+        return false
+        #endif
+    }
+
+    private static func makeFolder() throws -> String {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "rouse-disk-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    #if os(Linux)
+    // MS_RDONLY | MS_REMOUNT and MNT_DETACH of <sys/mount.h>, which Swift imports differently from
+    // one C library to the next.
+    private static let readOnlyRemount: UInt = 1 | 32
+    private static let detach: CInt = 2
+
+    init(kibibytes: Int) throws {
+        folder = try Self.makeFolder()
+        try #require(mount("tmpfs", folder, "tmpfs", 0, "size=\(kibibytes)k") == 0)
+    }
+
+    func makeReadOnly() throws {
+        try #require(mount("tmpfs", folder, "tmpfs", Self.readOnlyRemount, "") == 0)
+    }
+
+    func remove() {
+        umount2(folder, Self.detach)
+        rmdir(folder)
+    }
+    #endif
+}
+
+#if os(Linux)
+@Suite("A disk that fails", .enabled(if: SmallDisk.canMount), .timeLimit(.minutes(2)))
+struct DiskTests {
+    @Test("A full disk refuses, keeps what it has, and takes wakes again when there is room")
+    func full() async throws {
+        let disk = try SmallDisk(kibibytes: 1_536)
+        defer { disk.remove() }
+        let store = try SQLiteWakeStore(path: disk.folder + "/store.sqlite")
+        let gateway = sampleGateway(store: store, sender: ScriptedSender())
+        try await withRunning(gateway) { () async throws in
+            let first = try #require(
+                await gateway.accept(Samples.request(device: 1)).admittedID)
+            let ballast = disk.folder + "/ballast"
+            try fill(ballast)
+
+            var accepted = [first]
+            var refusals: [Acceptance] = []
+            for device in 2...2_000 as ClosedRange<UInt64> {
+                let answer = await gateway.accept(Samples.request(device: device))
+                if let id = answer.admittedID {
+                    accepted.append(id)
+                } else {
+                    refusals.append(answer)
+                    if refusals.count == 3 { break }
+                }
+            }
+            #expect(refusals.count == 3)
+            guard case .unavailable(let reason) = refusals.first else {
+                Issue.record("It was not refused for the disk: \(refusals).")
+                return
+            }
+            #expect(reason.contains("full"))
+            #expect(!gateway.readiness.isReady)
+
+            try FileManager.default.removeItem(atPath: ballast)
+            try await eventually {
+                let device = UInt64.random(in: 10_000...20_000)
+                let answer = await gateway.accept(Samples.request(device: device))
+                if let id = answer.admittedID { accepted.append(id) }
+                return answer.admittedID != nil
+            }
+            try await eventually { gateway.readiness.isReady }
+            // All that was accepted is there, and nothing more.
+            for id in accepted { #expect(try await store.record(of: id) != nil) }
+            #expect(try await store.recount().accepted == accepted.count)
+        }
+        #expect(try await store.recount().isConserved)
+        try store.close()
+    }
+
+    /// Writes zeros until the file system takes no more.
+    private func fill(_ path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        let zeros = [UInt8](repeating: 0, count: 4_096)
+        while zeros.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) > 0 {}
+    }
+
+    @Test("A read-only file system is refused with the reason")
+    func readOnly() async throws {
+        let disk = try SmallDisk(kibibytes: 1_024)
+        defer { disk.remove() }
+        try await {
+            let store = try SQLiteWakeStore(path: disk.folder + "/store.sqlite")
+            try await Counter(store: store).admit([Samples.wake()])
+            try store.close()
+        }()
+        try disk.makeReadOnly()
+        let failure = #expect(throws: StoreFailure.self) {
+            _ = try SQLiteWakeStore(path: disk.folder + "/store.sqlite")
+        }
+        #expect(failure?.kind == .readOnly)
+    }
+}
+#endif
+
+@Suite("A damaged file", .timeLimit(.minutes(1)))
+struct DamageTests {
+    @Test("A file whose pages were overwritten is refused, or fails, with the kind corrupt")
+    func overwritten() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            try await {
+                let store = try SQLiteWakeStore(path: path)
+                let wakes = (0..<500 as Range<UInt64>).map { Samples.wake(device: $0) }
+                try await Counter(store: store).admit(wakes)
+                try store.close()
+            }()
+            let file = try #require(FileHandle(forUpdatingAtPath: path))
+            let size = try file.seekToEnd()
+            for page in 2..<(size / 4_096) where page.isMultiple(of: 2) {
+                try file.seek(toOffset: page * 4_096)
+                try file.write(contentsOf: Data(repeating: 0xa5, count: 4_096))
+            }
+            try file.close()
+            let failure = await #expect(throws: StoreFailure.self) {
+                let store = try SQLiteWakeStore(path: path)
+                _ = try await store.recount()
+                let wakes = (0..<500 as Range<UInt64>).map { Samples.wake(device: $0) }
+                try await Counter(store: store).admit(wakes)
+            }
+            #expect(failure?.kind == .corrupt)
+        }
+    }
+}
+
+/// Polls a condition that no event announces, for at most twenty seconds.
+private func eventually(_ condition: () async throws -> Bool) async throws {
+    for _ in 0..<2_000 {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("The condition did not come true.")
+}
