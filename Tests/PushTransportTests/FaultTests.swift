@@ -41,6 +41,7 @@ extension ServerTests {
 
         private static let lost = "connection-lost (unknown)"
         private static let reset = "stream-reset (unknown)"
+        private static let unwritten = "stream-reset (not-sent)"
 
         static let rows: [Row] = [
             Row("late answer", .delay(milliseconds: 200), "200", arrivals: 1),
@@ -87,7 +88,10 @@ extension ServerTests {
                 bench.simulator.inject(row.fault)
                 let outcome = await bench.send(2, timeout: .milliseconds(1500))
                 let expected = row.expected(of: on.maker)
-                #expect(outcome.label == expected.label, "\(outcome)")
+                // A reset that comes before the body was asked for leaves no doubt: nobody can have
+                // taken a push whose body was never written.
+                let isEarly = row.fault.stage == .headers && outcome.label == Self.unwritten
+                #expect(outcome.label == expected.label || isEarly, "\(outcome)")
                 #expect(bench.arrivals(of: 2) == expected.arrivals)
                 // Whatever it was, the next push gets through, and no push comes twice.
                 #expect(await bench.send(3).label == "200")
@@ -161,11 +165,13 @@ extension ServerTests {
                         #expect(await eventually { bench.simulator.counters.connectionsOpen == 0 })
                     }
                 }
-                // At once, the close may still be on its way: then nothing comes twice.
-                let outcome = await bench.send(100)
-                #expect(["200", "connection-lost (unknown)"].contains(outcome.label))
-                #expect(bench.arrivals(of: 100) <= 1)
-                #expect(await bench.send(101).label == "200")
+                // At once, the close may still be on its way, even behind an answer: then nothing
+                // comes twice, and the loss is seen once.
+                let outcomes = [await bench.send(100), await bench.send(101)].map(\.label)
+                #expect(Set(outcomes).isSubset(of: ["200", "connection-lost (unknown)"]))
+                #expect(outcomes.contains("200"))
+                #expect(bench.arrivals(of: 100) <= 1 && bench.arrivals(of: 101) <= 1)
+                #expect(await bench.send(102).label == "200")
             }
         }
 
