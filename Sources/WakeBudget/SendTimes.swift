@@ -7,7 +7,8 @@
 ///
 /// Kept is the latest, and for each the gap to the one before it, in seconds. A gap of over 18
 /// hours is kept as 65 535 seconds: then the older sends are taken for younger than they are, which
-/// no rule minds, for all look back less far or to the latest only.
+/// no rule minds, for all look back less far or to the latest only. Where the latest is taken out,
+/// what was behind such a gap is taken for older than any rule looks back.
 struct SendTimes: Hashable, Sendable {
     /// How many times are kept.
     static let capacity = 13
@@ -49,6 +50,7 @@ struct SendTimes: Hashable, Sendable {
         var found = 0
         while found < Int(count) && self[found] != stamp { found += 1 }
         guard found < Int(count) else { return nil }
+        let isCut = found == 0 && count > 1 && gaps0 & 0xffff == 0xffff
         var rest = SendTimes()
         var index = Int(count)
         while index > 0 {
@@ -56,6 +58,9 @@ struct SendTimes: Hashable, Sendable {
             if index != found { rest.insert(self[index]) }
         }
         self = rest
+        // The one before the latest is older than the cut gap says, by how much nobody knows. The
+        // send that is taken out was let go beside it, so no rule that looks back holds it now.
+        if isCut { latest &-= Stamp(BudgetLimits.probeSeconds.upperBound) }
         return found
     }
 

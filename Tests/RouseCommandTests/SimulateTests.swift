@@ -116,6 +116,20 @@ struct SimulateTests {
         #expect(!text.out.contains("launch "))
     }
 
+    @Test(
+        "a log whose time is beyond all time is refused with its line",
+        arguments: ["9.2e15", "-1", "1e300", #""+292277026596-12-04T15:30:07Z""#])
+    func timeBeyondAll(at: String) async throws {
+        let folder = try TestFolder()
+        _ = try folder.write(#"{"at": 0}"# + "\n{\"at\": \(at)}\n", to: "log.jsonl")
+        let path = try folder.write(
+            "devices: [{ profile: still }]\n"
+                + "streams: [{ name: log, pattern: recorded, log: log.jsonl }]\n", to: "s.yaml")
+        let result = try await Rouse.run(["simulate", path])
+        #expect(result.status == 65, "\(result.all)")
+        #expect(result.error.contains("log.jsonl:2: no line of a log"), "\(result.error)")
+    }
+
     @Test("a recorded log is replayed, its devices in turn")
     func recorded() async throws {
         let folder = try TestFolder()

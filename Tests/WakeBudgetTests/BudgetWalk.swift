@@ -56,6 +56,8 @@ struct BudgetWalk {
     /// The ledger keeps longer gaps between sends cut, in seconds, and does not find what is
     /// behind one any more.
     static let longestGap: Int64 = 65_535
+    /// The numbers of sends that lie behind a cut gap.
+    var lost: Set<Int> = []
     /// The numbers of those sends that the ledger can still refund.
     var refundable: [Int] = []
     var sendCount = 0
@@ -240,6 +242,7 @@ struct BudgetWalk {
             checkLimits(charge.wake.urgency)
             tell((now + (now >= 0 ? 999 : 0)) / 1000)
             sends.append(Send(number: sendCount, lived: lived, reading: now))
+            loseBehindCutGaps()
             refundable.append(sendCount)
             if refundable.count > 13 { refundable.removeFirst() }
             flights.append(
@@ -257,15 +260,16 @@ struct BudgetWalk {
         }
     }
 
-    /// Whether no gap that the ledger keeps cut lies between a send and the latest.
-    private func isFound(_ number: Int) -> Bool {
-        var newer = sends.last
-        for send in sends.reversed() {
-            if let newer, newer.lived - send.lived > Self.longestGap { return false }
-            if send.number == number { return true }
-            newer = send
+    /// Notes which sends lie behind a gap that the ledger keeps cut: it never finds them again.
+    private mutating func loseBehindCutGaps() {
+        for (index, (older, newer)) in zip(sends, sends.dropFirst()).enumerated()
+        where newer.lived - older.lived > Self.longestGap {
+            lost.formUnion(sends[...index].map(\.number))
         }
-        return false
+    }
+
+    private func isFound(_ number: Int) -> Bool {
+        !lost.contains(number) && sends.contains { $0.number == number }
     }
 
     private mutating func settle() {
@@ -279,6 +283,7 @@ struct BudgetWalk {
         if isRefunded {
             refundable.removeAll { $0 == flight.number }
             sends.removeAll { $0.number == flight.number }
+            loseBehindCutGaps()
         }
         switch ledger.settle(flight.charge, as: fate, returns: returns, at: instant) {
         case .ended:

@@ -35,6 +35,17 @@ struct SendTimesTests {
         }
     }
 
+    @Test("when the send after such a gap is taken out, the one before it holds nobody back")
+    func takenOutBehindLongGap() {
+        let (first, second): (Stamp, Stamp) = (1_000, 1_000 + 20 * 86_400)
+        var times = SendTimes()
+        times.insert(first)
+        times.insert(second)
+        #expect(times.remove(second) == 0)
+        #expect(times.count == 1)
+        #expect(Int(second &- times.latest) >= BudgetLimits.probeSeconds.upperBound)
+    }
+
     @Test("a gap of over 18 hours makes older sends younger, never older")
     func longGap() {
         var times = SendTimes()

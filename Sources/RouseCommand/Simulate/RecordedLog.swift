@@ -73,13 +73,19 @@ struct RecordedLog {
             }
         }
 
+        /// From the epoch to the end of the year 9999, in seconds: what RFC 3339 can write, and far
+        /// from where sums of times end.
+        private static let range = 0.0...253_402_300_799
+
         /// Since the epoch; `nil` for what is no time.
         var milliseconds: Int64? {
-            switch self {
-            case .seconds(let seconds): Int64(exactly: (seconds * 1000).rounded())
-            case .text(let text):
-                Self.date(text).map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
-            }
+            let seconds: Double? =
+                switch self {
+                case .seconds(let seconds): seconds
+                case .text(let text): Self.date(text)?.timeIntervalSince1970
+                }
+            guard let seconds, Self.range.contains(seconds) else { return nil }
+            return Int64((seconds * 1000).rounded())
         }
 
         private static func date(_ text: String) -> Date? {
