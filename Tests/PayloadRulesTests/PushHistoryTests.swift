@@ -62,6 +62,10 @@ struct PushHistoryTests {
                 _ = history.examine(push)
             }
         }
+        // It still judges: this one comes with the last of its type, at the end of all time.
+        var push = HistoryCase.push(.background, at: 0, token: ProviderTokens.good)
+        push.at = WallInstant(millisecondsSinceEpoch: .max)
+        #expect(history.examine(push).contains { $0.rule == "BG020" })
     }
 
     @Test("findings show neither payload nor device")

@@ -34,10 +34,13 @@ struct ServiceNotifierTests {
     @Test("a message that cannot be delivered harms nobody")
     func undeliverable() throws {
         let folder = try TestFolder()
-        let gone = try Self.notifier(["NOTIFY_SOCKET": folder.path + "/nobody"])
-        gone.tell(.ready(""))
-        let unasked = try Self.notifier([:])
-        unasked.tell(.ready(""))
+        let path = folder.path + "/late"
+        let notifier = try Self.notifier(["NOTIFY_SOCKET": path])
+        notifier.tell(.ready(""))
+        // Nor the next one, once somebody listens; the lost one is not sent again.
+        let manager = try ServiceManager(isAbstract: false, at: path)
+        notifier.tell(.alive)
+        #expect(try manager.next() == ["WATCHDOG=1"])
     }
 
     @Test(
@@ -115,9 +118,10 @@ private final class ServiceManager {
     private let descriptor: Int32
     private let folder: TestFolder
 
-    init(isAbstract: Bool) throws {
+    init(isAbstract: Bool, at path: String? = nil) throws {
         folder = try TestFolder()
-        let unique = isAbstract ? "rouse-test-\(UUID().uuidString)" : folder.path + "/notify"
+        let unique =
+            path ?? (isAbstract ? "rouse-test-\(UUID().uuidString)" : folder.path + "/notify")
         name = isAbstract ? "@" + unique : unique
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
         try #require(descriptor >= 0)
