@@ -128,8 +128,10 @@ public final class APNsClient: Sendable {
     ) async throws(TransportFailure) -> PushOutcome {
         let id = core.nextID()
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                core.send([push], firstID: id, timeout: timeout) { .continuation(continuation, $0) }
+            await withUnsafeContinuation { continuation in
+                core.send(
+                    push, id: id, timeout: timeout, receiver: .caller(continuation),
+                    over: transport)
                 // A task that was cancelled before the push was registered has no one else to tell.
                 if Task.isCancelled { core.cancel(id) }
             }
@@ -146,10 +148,9 @@ public final class APNsClient: Sendable {
     public func send(_ pushes: [Push], timeout: Duration? = nil) async -> [PushReply] {
         guard !pushes.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
-            let batch = ReplyBatch(count: pushes.count) { continuation.resume(returning: $0) }
-            core.send(pushes, firstID: core.nextIDs(pushes.count), timeout: timeout) {
-                .batch(batch, index: $0)
-            }
+            core.send(
+                pushes, firstID: core.nextIDs(pushes.count), timeout: timeout,
+                receiver: .collector { continuation.resume(returning: $0) }, over: transport)
         }
     }
 
@@ -167,8 +168,9 @@ public final class APNsClient: Sendable {
         let firstID = core.nextIDs(pushes.count)
         let sent = SentBatch(ids: firstID..<firstID + UInt64(pushes.count), core: core)
         guard !pushes.isEmpty else { return sent }
-        let receiver = ReplyReceiver(receive)
-        core.send(pushes, firstID: firstID, timeout: timeout) { .receiver(receiver, index: $0) }
+        core.send(
+            pushes, firstID: firstID, timeout: timeout, receiver: .stream(receive),
+            over: transport)
         return sent
     }
 

@@ -13,24 +13,15 @@ final class ClientCore: Sendable {
     static let replacementInterval: Duration = .seconds(5)
     /// How often the server's `date` is compared with the clock.
     static let skewInterval: Duration = .seconds(60)
+    /// How often the source is asked whether there is a newer token. A token lives for 40 minutes
+    /// or more, and to ask for each push would cost more than to encode it.
+    static let tokenInterval: Duration = .seconds(1)
 
-    private struct Entry {
-        let push: Push
-        let receiver: Receiver
-        /// Which token it went out with; 0 with a certificate.
-        let tokenGeneration: UInt64
-        /// By when it must have an answer, by the clock's uptime.
-        let due: Duration
-        /// Whether this is the second time that it went out.
-        var isResend = false
-        /// Whether its sender has given up on it.
-        var isCancelled = false
-    }
-
-    private struct State {
-        var entries: [Submission.ID: Entry] = [:]
+    private struct State: ~Copyable {
+        var pushes = InFlightPushes()
         var encoder = RequestEncoder(providerToken: nil)
         var token: ProviderToken?
+        var lastTokenCheck: Duration?
         /// The latest token that was called expired and for which connections were replaced.
         var expiredGeneration: UInt64 = 0
         var lastReplacement: Duration?
@@ -75,34 +66,53 @@ final class ClientCore: Sendable {
 
     // MARK: Out
 
-    /// Registers a batch and hands it to the transport. `timeout` replaces the configuration's;
-    /// `receiver` makes the receiver of the push at an index.
+    /// Registers one push and hands it to the transport. `timeout` replaces the configuration's.
     func send(
-        _ pushes: [Push], firstID: Submission.ID, timeout: Duration?,
-        receiver: (Int) -> Receiver
+        _ push: Push, id: Submission.ID, timeout: Duration?, receiver: Receiver,
+        over transport: any PushTransport
     ) {
         let timeout = timeout ?? self.timeout
-        let token = tokens?.current()
-        let due = clock.uptime() + timeout
-        let (batch, transport) = state.withLock { state in
-            use(token, in: &state)
-            let generation = state.token?.generation ?? 0
+        let uptime = clock.uptime()
+        let submission = state.withLock { state in
+            refreshToken(&state, uptime: uptime)
+            let group = state.pushes.insert(.one(push), receiver: receiver, due: uptime + timeout)
+            return enter(push, id, group: group, index: 0, timeout: timeout, &state)
+        }
+        transport.submit(submission)
+    }
+
+    /// The same for a batch, whose ids are consecutive.
+    func send(
+        _ pushes: [Push], firstID: Submission.ID, timeout: Duration?, receiver: Receiver,
+        over transport: any PushTransport
+    ) {
+        let timeout = timeout ?? self.timeout
+        let uptime = clock.uptime()
+        let batch = state.withLock { state in
+            refreshToken(&state, uptime: uptime)
+            let group = state.pushes.insert(.many(pushes), receiver: receiver, due: uptime + timeout)
             var batch: [Submission] = []
             batch.reserveCapacity(pushes.count)
-            for (index, push) in pushes.enumerated() {
-                let id = firstID + UInt64(index)
-                state.entries[id] = Entry(
-                    push: push, receiver: receiver(index), tokenGeneration: generation, due: due)
+            for index in pushes.indices {
                 batch.append(
-                    Submission(id: id, request: state.encoder.encode(push), timeout: timeout))
+                    enter(
+                        pushes[index], firstID + UInt64(index), group: group, index: index,
+                        timeout: timeout, &state))
             }
-            return (batch, state.transport)
+            return batch
         }
-        if let transport {
-            transport.submit(batch)
-        } else {
-            receive(batch.map(Self.orphaned))
-        }
+        transport.submit(batch)
+    }
+
+    private func enter(
+        _ push: borrowing Push, _ id: Submission.ID, group: Int32, index: Int, timeout: Duration,
+        _ state: inout State
+    ) -> Submission {
+        state.pushes.enter(
+            id,
+            InFlightPushes.Entry(
+                group: group, index: Int32(index), tokenGeneration: state.token?.generation ?? 0))
+        return Submission(id: id, request: state.encoder.encode(push), timeout: timeout)
     }
 
     /// Gives up on a push, whichever of its two submissions is out, and keeps it from having a
@@ -110,26 +120,28 @@ final class ClientCore: Sendable {
     func cancel(_ id: Submission.ID) {
         let resendID = Self.resendID(of: id)
         let transport = state.withLock { state in
-            state.entries[id]?.isCancelled = true
-            state.entries[resendID]?.isCancelled = true
+            state.pushes.cancel(id)
+            state.pushes.cancel(resendID)
             return state.transport
         }
         transport?.cancel(id)
         transport?.cancel(resendID)
     }
 
-    /// Points the encoder at a token, unless it has that one already, or a later one that another
-    /// thread brought.
-    private func use(_ token: ProviderToken?, in state: inout State) {
-        guard let token, token.generation > (state.token?.generation ?? 0) else { return }
-        state.token = token
-        state.encoder = RequestEncoder(providerToken: token.value)
+    /// Asks the source for the token to push with, now and then.
+    private func refreshToken(_ state: inout State, uptime: Duration) {
+        guard let tokens else { return }
+        if let last = state.lastTokenCheck, uptime - last < Self.tokenInterval { return }
+        state.lastTokenCheck = uptime
+        use(tokens.current(), in: &state)
     }
 
-    private static func orphaned(_ submission: Submission) -> Completion {
-        let failure = TransportFailure(
-            .shutDown, certainty: .notSent, detail: "the client is gone")
-        return Completion(id: submission.id, result: .failure(failure))
+    /// Points the encoder at a token, unless it has that one already, or a later one that another
+    /// thread brought.
+    private func use(_ token: ProviderToken, in state: inout State) {
+        guard token.generation > (state.token?.generation ?? 0) else { return }
+        state.token = token
+        state.encoder = RequestEncoder(providerToken: token.value)
     }
 
     // MARK: Back
@@ -137,30 +149,32 @@ final class ClientCore: Sendable {
     /// The transport's sink: matches a batch of completions with their pushes, sends again what is
     /// to be sent again, and tells the rest to those who wait.
     func receive(_ completions: [Completion]) {
-        var replies = ReplyRouter()
+        var deliveries = Deliveries()
         var resends: [Submission] = []
+        var touched: [Int32] = []
         var transport: (any PushTransport)?
         var replacesConnections = false
-        observeDate(of: completions)
+        let uptime = clock.uptime()
         state.withLock { state in
-            transport = state.transport
+            observeDate(of: completions, &state, uptime: uptime)
             for completion in completions {
-                guard let entry = state.entries.removeValue(forKey: completion.id) else {
-                    preconditionFailure("A submission was answered twice, or was never made.")
-                }
-                let result = completion.result.map(PushOutcome.init)
-                if let resend = resend(
-                    entry, completion.id, result, &state, &replacesConnections)
+                let entry = state.pushes.remove(completion.id)
+                let outcome = completion.result.map(PushOutcome.init)
+                if case .success(.rejected(let rejection)) = outcome,
+                    let resend = resend(
+                        entry, completion.id, rejection, &state, &replacesConnections)
                 {
                     resends.append(resend)
                 } else {
-                    replies.add(result, to: entry.receiver)
+                    state.pushes.reply(to: entry, outcome, &deliveries, touched: &touched)
                 }
             }
+            state.pushes.handOn(touched, &deliveries)
+            if replacesConnections || !resends.isEmpty { transport = state.transport }
         }
         if replacesConnections { transport?.replaceConnections() }
         if let transport { submit(resends, to: transport) }
-        replies.deliver()
+        deliveries.deliver()
     }
 
     /// Submits pushes again, and sees to those that were given up on before the transport knew
@@ -169,18 +183,17 @@ final class ClientCore: Sendable {
         guard !resends.isEmpty else { return }
         transport.submit(resends)
         let cancelled = state.withLock { state in
-            resends.map(\.id).filter { state.entries[$0]?.isCancelled == true }
+            resends.map(\.id).filter { state.pushes.isCancelled($0) }
         }
         for id in cancelled { transport.cancel(id) }
     }
 
-    /// The submission that replaces an answered one, if its answer is of the kind that the client
-    /// itself can mend, once.
+    /// The submission that replaces one that APNs refused, if its answer is of the kind that the
+    /// client itself can mend, once.
     private func resend(
-        _ entry: Entry, _ id: Submission.ID, _ result: Result<PushOutcome, TransportFailure>,
+        _ entry: InFlightPushes.Entry, _ id: Submission.ID, _ rejection: PushOutcome.Rejection,
         _ state: inout State, _ replacesConnections: inout Bool
     ) -> Submission? {
-        guard case .success(.rejected(let rejection)) = result else { return nil }
         let mayGoAgain = !entry.isResend && !entry.isCancelled && state.transport != nil
         switch rejection.advice.retry {
         case .onceWithNewProviderToken:
@@ -199,14 +212,16 @@ final class ClientCore: Sendable {
             if mayReplaceConnections(&state) { replacesConnections = true }
         default: return nil
         }
-        let timeLeft = entry.due - clock.uptime()
+        let timeLeft = state.pushes.due(entry) - clock.uptime()
         guard mayGoAgain, timeLeft > .zero else { return nil }
         let resendID = Self.resendID(of: id)
-        state.entries[resendID] = Entry(
-            push: entry.push, receiver: entry.receiver,
-            tokenGeneration: state.token?.generation ?? 0, due: entry.due, isResend: true)
+        var resend = entry
+        resend.isResend = true
+        resend.tokenGeneration = state.token?.generation ?? 0
+        state.pushes.enter(resendID, resend)
         return Submission(
-            id: resendID, request: state.encoder.encode(entry.push), timeout: timeLeft)
+            id: resendID, request: state.encoder.encode(state.pushes.push(of: entry)),
+            timeout: timeLeft)
     }
 
     private func mayReplaceConnections(_ state: inout State) -> Bool {
@@ -219,18 +234,16 @@ final class ClientCore: Sendable {
     }
 
     /// Compares the server's clock with ours, now and then.
-    private func observeDate(of completions: [Completion]) {
-        guard case .success(let response)? = completions.last?.result else { return }
-        let uptime = clock.uptime()
-        state.withLock { state in
-            // Whether it is time comes first: to read a date costs more than all else here.
-            if let last = state.lastSkewCheck, uptime - last < Self.skewInterval { return }
-            guard let text = response.header("date"), let date = HTTPDate.parse(text) else {
-                return
-            }
-            state.lastSkewCheck = uptime
-            // The header counts whole seconds: half of one is the fairest guess for the rest.
-            state.clockSkew = .milliseconds(date.milliseconds(since: clock.now()) + 500)
-        }
+    private func observeDate(
+        of completions: [Completion], _ state: inout State, uptime: Duration
+    ) {
+        // Whether it is time comes first: to read a date costs more than all else here.
+        if let last = state.lastSkewCheck, uptime - last < Self.skewInterval { return }
+        guard case .success(let response)? = completions.last?.result,
+            let text = response.date, let date = HTTPDate.parse(text)
+        else { return }
+        state.lastSkewCheck = uptime
+        // The header counts whole seconds: half of one is the fairest guess for the rest.
+        state.clockSkew = .milliseconds(date.milliseconds(since: clock.now()) + 500)
     }
 }

@@ -15,6 +15,8 @@ public struct RequestEncoder: Sendable {
     /// The value of `authorization`, `nil` with certificate authentication. Secret.
     private let authorization: String?
     private var blocks: [BlockKey: SharedHeaders] = [:]
+    /// The last one asked for: pushes of one app come in runs, and to hash a topic is dear.
+    private var last: (key: BlockKey, block: SharedHeaders)?
 
     private struct BlockKey: Hashable {
         let topic: Topic
@@ -30,23 +32,21 @@ public struct RequestEncoder: Sendable {
 
     /// The request for one push.
     public mutating func encode(_ push: Push) -> WireRequest {
-        var headers: [HeaderField] = []
-        headers.reserveCapacity(3)
-        headers.append(HeaderField(name: "apns-id", value: push.apnsID.description))
-        if let expiration = push.expiration {
-            headers.append(HeaderField(name: "apns-expiration", value: expiration.headerValue))
-        }
-        if let collapseID = push.collapseID {
-            headers.append(HeaderField(name: "apns-collapse-id", value: collapseID.value))
-        }
-        return WireRequest(
-            path: "/3/device/" + push.deviceToken.hex, sharedHeaders: sharedHeaders(for: push),
-            headers: headers, body: push.payload, isUrgent: push.type == .voip)
+        WireRequest(
+            to: push.deviceToken, sharedHeaders: sharedHeaders(for: push), apnsID: push.apnsID,
+            expiration: push.expiration, collapseID: push.collapseID, body: push.payload,
+            isUrgent: push.type == .voip)
     }
 
     private mutating func sharedHeaders(for push: Push) -> SharedHeaders {
         let key = BlockKey(topic: push.topic, type: push.type, priority: push.priority)
-        if let block = blocks[key] { return block }
+        if let last, last.key == key { return last.block }
+        let block = blocks[key] ?? makeBlock(key, for: push)
+        last = (key, block)
+        return block
+    }
+
+    private mutating func makeBlock(_ key: BlockKey, for push: Push) -> SharedHeaders {
         var fields: [HeaderField] = []
         if let authorization {
             fields.append(HeaderField(name: "authorization", value: authorization))

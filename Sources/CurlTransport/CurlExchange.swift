@@ -38,26 +38,27 @@ final class CurlExchange {
                     handle, request.path, block.pointer, body.baseAddress ?? nothing, body.count)
             }
         }
-        guard isPrepared, request.headers.allSatisfy(append) else {
+        guard isPrepared, appendFields(of: request) else {
             return "memory ran out, or a request has over \(CCURL_OWN_HEADERS_MAX) own headers"
         }
         let code = CCurlExchange_start(handle)
         return code == 0 ? nil : "libcurl refused the transfer (CURLMcode \(code))"
     }
 
-    private func append(_ field: HeaderField) -> Bool {
-        var (name, value) = (field.name, field.value)
-        return name.withUTF8 { name in
-            value.withUTF8 { value in
-                // SAFETY: the shim copies as many bytes as it is told. A missing address, which an
-                // empty string may have, is replaced by any that is not read.
-                withUnsafePointer(to: 0 as UInt8) { nothing in
-                    CCurlExchange_append_header(
-                        handle, name.baseAddress ?? nothing, name.count,
-                        value.baseAddress ?? nothing, value.count)
-                }
+    private func appendFields(of request: WireRequest) -> Bool {
+        var isAppended = true
+        request.forEachField { name, value in
+            guard let nameStart = name.baseAddress, let valueStart = value.baseAddress else {
+                isAppended = false  // no field is empty
+                return
             }
+            // SAFETY: the shim copies as many bytes as it is told.
+            isAppended =
+                isAppended
+                && CCurlExchange_append_header(
+                    handle, nameStart, name.count, valueStart, value.count)
         }
+        return isAppended
     }
 
     /// Takes it back from libcurl; an unfinished stream is reset.

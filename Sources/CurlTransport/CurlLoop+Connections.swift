@@ -136,7 +136,7 @@ extension CurlLoop {
         // A status that came before the connection broke is an answer all the same.
         if report.status >= 200, report.httpVersion == 2, !report.responseTooLarge {
             if code != 0, !CurlVerdict(code: code).sparesConnection { retire(connection) }
-            let response = WireResponse(report)
+            let response = answerFields.response(report)
             // A refused provider token is the one answer after which APNs keeps the connection at
             // one stream (reference §1.3).
             connection.didReceiveAnswer(isValid: response.status != 403, now: now)

@@ -40,6 +40,7 @@ final class CurlLoop {
     var queued = 0
     var deadlines = DeadlineQueue()
     var backoff = ConnectBackoff()
+    var answerFields = AnswerFields()
     var blocks = HeaderBlockCache()
     var completions: [Completion] = []
     /// Storage that is reused from turn to turn.

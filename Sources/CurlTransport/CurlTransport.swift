@@ -66,36 +66,27 @@ public final class CurlTransport: PushTransport {
     /// Hands over a batch; see ``PushTransport/PushTransport/submit(_:)``. One lock, and a wake-up
     /// only if the thread sleeps.
     public func submit(_ batch: [Submission]) {
-        guard !batch.isEmpty else { return }
-        let isTaken = mailbox.leave { contents in
-            if contents.submissions.isEmpty {
-                contents.submissions = batch
-            } else {
-                contents.submissions.append(contentsOf: batch)
-            }
-        }
-        if !isTaken { sink(batch.map(Completion.refusedByShutdown)) }
+        guard !batch.isEmpty, !mailbox.submit(batch) else { return }
+        sink(batch.map(Completion.refusedByShutdown))
+    }
+
+    /// Hands over one submission, as a batch of one would be.
+    public func submit(_ submission: Submission) {
+        guard !mailbox.submit(submission) else { return }
+        sink([Completion.refusedByShutdown(submission)])
     }
 
     /// Gives up on one submission; see ``PushTransport/PushTransport/cancel(_:)``. A request that
     /// has a stream is reset.
-    public func cancel(_ id: Submission.ID) {
-        _ = mailbox.leave { contents in
-            contents.cancellations.append(
-                .init(id: id, submittedBefore: contents.submissions.count))
-        }
-    }
+    public func cancel(_ id: Submission.ID) { mailbox.cancel(id) }
 
     /// Moves to new connections; see ``PushTransport/PushTransport/replaceConnections()``.
-    public func replaceConnections() {
-        _ = mailbox.leave { $0.replacesConnections = true }
-    }
+    public func replaceConnections() { mailbox.replaceConnections() }
 
     /// Ends the transport; see ``PushTransport/PushTransport/shutDown(gracePeriod:)``. When it
     /// returns, every descriptor is closed and the thread is about to be gone.
     public func shutDown(gracePeriod: Duration) async {
-        mailbox.requestShutdown(grace: gracePeriod)
-        await mailbox.waitUntilClosed()
+        await mailbox.shutDown(grace: gracePeriod)
     }
 
     /// What the transport held at the thread's last turn.

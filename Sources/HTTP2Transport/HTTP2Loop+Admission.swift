@@ -74,14 +74,8 @@ extension HTTP2Loop {
     private static func start(
         _ request: borrowing WireRequest, tag: UInt32, block: HeaderBlock, on session: OpaquePointer
     ) -> CHTTP2Started {
-        request.path.withBytes { path in
-            CHTTP2Session_begin(session, path.start, path.count, block.pointer)
-        }
-        for field in request.headers {
-            field.withBytes { name, value in
-                CHTTP2Session_add_field(session, name.start, name.count, value.start, value.count)
-            }
-        }
+        begin(request, block: block, on: session)
+        request.forEachField { name, value in add(name, value, to: session) }
         // SAFETY: the session copies the body's bytes before the call ends.
         return request.body.withUnsafeBufferPointer { body in
             guard let start = body.baseAddress else {
@@ -89,6 +83,37 @@ extension HTTP2Loop {
             }
             return CHTTP2Session_start(session, tag, start, body.count)
         }
+    }
+
+    /// Puts the path together where the session copies it from.
+    private static func begin(
+        _ request: borrowing WireRequest, block: HeaderBlock, on session: OpaquePointer
+    ) {
+        let prefix = WireRequest.pathPrefix.utf8
+        let token = request.deviceToken?.hex ?? ""
+        let count = prefix.count + token.utf8.count
+        withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { path in
+            path.copyBytes(from: prefix)
+            token.withBytes { bytes in
+                // SAFETY: `path` has `bytes.count` bytes behind the prefix.
+                UnsafeMutableRawBufferPointer(rebasing: path[prefix.count...]).copyMemory(
+                    from: UnsafeRawBufferPointer(start: bytes.start, count: bytes.count))
+            }
+            guard let start = path.baseAddress else {
+                preconditionFailure("A path is never empty.")
+            }
+            CHTTP2Session_begin(session, start, count, block.pointer)
+        }
+    }
+
+    private static func add(
+        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, to session: OpaquePointer
+    ) {
+        guard let nameStart = name.baseAddress, let valueStart = value.baseAddress else {
+            preconditionFailure("No header field of a push is empty.")
+        }
+        // SAFETY: the session copies both before the call ends.
+        CHTTP2Session_add_field(session, nameStart, name.count, valueStart, value.count)
     }
 
     // MARK: Size
@@ -99,11 +124,7 @@ extension HTTP2Loop {
     /// The most bytes that a request's own part and its shared one can take.
     private static func headBytes(of request: borrowing WireRequest, with block: HeaderBlock) -> Int
     {
-        var bytes = request.path.utf8.count + fieldOverhead + block.longest
-        for field in request.headers {
-            bytes += field.name.utf8.count + field.value.utf8.count + fieldOverhead
-        }
-        return bytes
+        request.headBytes(overhead: fieldOverhead) + block.longest
     }
 
     /// What is left of a header block beside the connection's own fields.

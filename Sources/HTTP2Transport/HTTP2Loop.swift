@@ -35,7 +35,7 @@ final class HTTP2Loop {
 
     var connections: [HTTP2Connection] = []
     var pool = TransferPool()
-    var table = TransferTable()
+    var table = PlaceTable()
     var urgentQueue = TransferQueue()
     var ordinaryQueue = TransferQueue()
     var deadlines = DeadlineQueue()

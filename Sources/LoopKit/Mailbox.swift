@@ -84,6 +84,40 @@ package final class Mailbox: Sendable {
         }
     }
 
+    /// Leaves a batch; one lock, and a wake-up only if the loop sleeps. False once shutdown has
+    /// begun.
+    package func submit(_ batch: [Submission]) -> Bool {
+        leave { contents in
+            if contents.submissions.isEmpty {
+                contents.submissions = batch
+            } else {
+                contents.submissions.append(contentsOf: batch)
+            }
+        }
+    }
+
+    /// Leaves one submission. False once shutdown has begun.
+    package func submit(_ submission: Submission) -> Bool {
+        leave { $0.submissions.append(submission) }
+    }
+
+    /// Asks the loop to give up on a submission that came before.
+    package func cancel(_ id: Submission.ID) {
+        _ = leave { contents in
+            contents.cancellations.append(
+                .init(id: id, submittedBefore: contents.submissions.count))
+        }
+    }
+
+    /// Asks the loop to move to new connections.
+    package func replaceConnections() { _ = leave { $0.replacesConnections = true } }
+
+    /// Asks the loop to shut down, and returns when it has left.
+    package func shutDown(grace: Duration) async {
+        requestShutdown(grace: grace)
+        await waitUntilClosed()
+    }
+
     /// Ends the loop's wait, so that it looks at what changed elsewhere. Also during shutdown.
     package func ring() {
         state.withLock { state in

@@ -17,6 +17,9 @@ public protocol PushTransport: AnyObject, Sendable {
     /// itself and on its thread.
     func submit(_ batch: [Submission])
 
+    /// Hands over one submission, as a batch of one would be.
+    func submit(_ submission: Submission)
+
     /// Gives up on one submission. It is answered `cancelled`, with the certainty that holds at
     /// that moment, unless its outcome was already on its way. Unknown ids are disregarded, also
     /// those that are submitted later.
@@ -32,6 +35,11 @@ public protocol PushTransport: AnyObject, Sendable {
 
     /// What the transport holds at this moment.
     var gauges: TransportGauges { get }
+}
+
+extension PushTransport {
+    /// A batch of one. A transport that can spare the array has a method of its own.
+    public func submit(_ submission: Submission) { submit([submission]) }
 }
 
 /// One request on its way into a transport.

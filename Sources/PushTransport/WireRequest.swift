@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import WakeModel
+
 /// One header field: a lower-case name (RFC 9113 §8.2.1) and its value.
 public struct HeaderField: Hashable, Sendable {
     /// The name, in lower case, without the colon.
@@ -31,16 +33,26 @@ public final class SharedHeaders: Sendable, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// One HTTP/2 request, ready to be written: everything but the method (`POST`), the scheme
-/// (`https`) and the authority, which belong to the connection.
+/// One push as an HTTP/2 request, ready to be written: everything but the method (`POST`), the
+/// scheme (`https`) and the authority, which belong to the connection.
+///
+/// What differs from push to push is kept as the values that it is made of, so that making and
+/// carrying a request allocates nothing; a transport spells them out where it writes them.
 public struct WireRequest: Sendable {
-    /// The value of `:path`. Holds a device token: never logged.
-    public var path: String
+    /// What stands before the device token in `:path`.
+    public static let pathPrefix = "/3/device/"
+
+    /// The device token in `:path`; never logged. `nil` asks a server something that is no push.
+    public var deviceToken: DeviceToken?
     /// The fields shared with other requests, sent in their order. Whether they stand before or
-    /// behind those of ``headers`` is the transport's choice.
+    /// behind those of this request alone is the transport's choice.
     public var sharedHeaders: SharedHeaders
-    /// The fields of this request alone (`apns-id`, `apns-expiration`, `apns-collapse-id`).
-    public var headers: [HeaderField]
+    /// The value of `apns-id`.
+    public var apnsID: APNsID?
+    /// The value of `apns-expiration`.
+    public var expiration: Expiration?
+    /// The value of `apns-collapse-id`.
+    public var collapseID: CollapseID?
     /// The body; one that is empty is not sent. Never compressed (rule G009), never logged.
     public var body: [UInt8]
     /// Whether it goes ahead of everything that is not urgent in a transport's queue.
@@ -48,14 +60,66 @@ public struct WireRequest: Sendable {
 
     /// Spells out one request.
     public init(
-        path: String, sharedHeaders: SharedHeaders, headers: [HeaderField], body: [UInt8],
+        to deviceToken: DeviceToken?, sharedHeaders: SharedHeaders, apnsID: APNsID? = nil,
+        expiration: Expiration? = nil, collapseID: CollapseID? = nil, body: [UInt8],
         isUrgent: Bool = false
     ) {
-        self.path = path
+        self.deviceToken = deviceToken
         self.sharedHeaders = sharedHeaders
-        self.headers = headers
+        self.apnsID = apnsID
+        self.expiration = expiration
+        self.collapseID = collapseID
         self.body = body
         self.isUrgent = isUrgent
+    }
+
+    /// The value of `:path`. Holds the device token: never logged.
+    public var path: String { Self.pathPrefix + (deviceToken?.hex ?? "") }
+
+    /// The fields of this request alone (`apns-id`, `apns-expiration`, `apns-collapse-id`), in the
+    /// order in which they are sent. Made anew at each call: for a transport under load there is
+    /// ``forEachField(_:)``.
+    public var headers: [HeaderField] {
+        var fields: [HeaderField] = []
+        forEachField { name, value in
+            fields.append(
+                HeaderField(
+                    name: String(decoding: name, as: UTF8.self),
+                    value: String(decoding: value, as: UTF8.self)))
+        }
+        return fields
+    }
+
+    /// Lends name and value of each field of this request alone to `body`, in the order in which
+    /// they are sent.
+    public borrowing func forEachField(
+        _ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
+    ) {
+        if let apnsID { apnsID.withUTF8 { body(Self.bytes(of: "apns-id"), $0) } }
+        if let expiration {
+            // Ten digits, which a string keeps in itself.
+            var value = expiration.headerValue
+            value.withUTF8 { body(Self.bytes(of: "apns-expiration"), UnsafeRawBufferPointer($0)) }
+        }
+        if let collapseID {
+            var value = collapseID.value
+            value.withUTF8 { body(Self.bytes(of: "apns-collapse-id"), UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    /// The most bytes that path and fields of this request alone can have: names, values, and what
+    /// `overhead` says that each takes beside them.
+    public func headBytes(overhead: Int) -> Int {
+        let longest =
+            "apns-idapns-expirationapns-collapse-id".utf8.count + APNsID.textByteCount
+            + CollapseID.maximumByteCount + 20
+        return Self.pathPrefix.utf8.count + (deviceToken?.hex.utf8.count ?? 0) + longest
+            + 4 * overhead
+    }
+
+    private static func bytes(of name: StaticString) -> UnsafeRawBufferPointer {
+        // SAFETY: a literal of the program's, which is there for good.
+        UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     }
 }
 
@@ -66,29 +130,4 @@ extension WireRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var debugDescription: String { description }
     /// No children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
-/// One HTTP/2 answer.
-public struct WireResponse: Hashable, Sendable {
-    /// The value of `:status`.
-    public var status: Int
-    /// The fields that a push client reads: those named `apns-…`, `date` and `retry-after`.
-    public var headers: [HeaderField]
-    /// The body, at most ``maximumBodyBytes``.
-    public var body: [UInt8]
-
-    /// The most bytes a transport takes as a body: 4096. APNs' answers have under 200.
-    public static let maximumBodyBytes = 4096
-
-    /// Spells out one answer.
-    public init(status: Int, headers: [HeaderField] = [], body: [UInt8] = []) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-    }
-
-    /// The first value of a header field by its lower-case name.
-    public func header(_ name: String) -> String? {
-        headers.first { $0.name == name }?.value
-    }
 }

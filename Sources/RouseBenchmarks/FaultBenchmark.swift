@@ -174,14 +174,11 @@ struct FaultRun {
     }
 
     private static func submission(_ number: Int) -> Submission {
-        let digits = String(number, radix: 16)
-        let id =
-            "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
-        return Submission(
+        Submission(
             id: UInt64(number),
             request: WireRequest(
-                path: "/3/device/" + device(number), sharedHeaders: shared,
-                headers: [HeaderField(name: "apns-id", value: id)], body: Sample.payload),
+                to: try? DeviceToken(hex: device(number)), sharedHeaders: shared,
+                apnsID: APNsID(entropy: 0, UInt64(number)), body: Sample.payload),
             timeout: .seconds(3))
     }
 }

@@ -3,6 +3,7 @@
 import HTTP2Transport
 import PushTransport
 import Synchronization
+import WakeModel
 
 /// Runs a load with the native transport by itself: no client above it, no decisions, requests put
 /// together from parts that are ready. Every group of answers is followed by as many new pushes,
@@ -22,7 +23,7 @@ final class TransportLoad: Sendable {
 
     private let load: Load
     private let shared: SharedHeaders
-    private let paths: [String]
+    private let devices: [DeviceToken]
     private let state = Mutex(State())
     /// Set once, before the first push.
     private let transport = Mutex<HTTP2Transport?>(nil)
@@ -32,7 +33,7 @@ final class TransportLoad: Sendable {
         shared = SharedHeaders(
             try CurlBaselineLoad.sharedHeaders().map { HeaderField(name: $0.name, value: $0.value) }
         )
-        paths = Sample.deviceTokens.map { "/3/device/" + $0 }
+        devices = try Sample.deviceTokens.map { token in try DeviceToken(hex: token) }
         var reach = TransportConfiguration(host: "127.0.0.1")
         reach.port = load.port
         reach.trust = .file(path: load.authorityPath)
@@ -94,9 +95,9 @@ final class TransportLoad: Sendable {
             Submission(
                 id: UInt64(number),
                 request: WireRequest(
-                    path: paths[number % paths.count], sharedHeaders: shared,
-                    headers: [HeaderField(name: "apns-id", value: Self.apnsID(number))],
-                    body: Sample.payload), timeout: .seconds(30))
+                    to: devices[number % devices.count], sharedHeaders: shared,
+                    apnsID: APNsID(entropy: 0, UInt64(number)), body: Sample.payload),
+                timeout: .seconds(30))
         }
         transport.withLock { $0 }?.submit(batch)
     }
@@ -118,19 +119,5 @@ final class TransportLoad: Sendable {
             return state.waiter
         }
         if let waiter { waiter.resume() } else { submit(batch.count) }
-    }
-
-    /// A UUID of its own for each number.
-    private static func apnsID(_ number: Int) -> String {
-        // SAFETY: the template initialises all 36 bytes that are then said to be the string's.
-        String(unsafeUninitializedCapacity: 36) { bytes in
-            let digits = "0123456789abcdef".utf8
-            _ = bytes.initialize(from: "00000000-0000-4000-8000-000000000000".utf8)
-            for place in 0..<12 {
-                let digit = number >> (4 * place) & 15
-                bytes[35 - place] = digits[digits.index(digits.startIndex, offsetBy: digit)]
-            }
-            return 36
-        }
     }
 }

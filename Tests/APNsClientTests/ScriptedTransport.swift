@@ -70,8 +70,7 @@ final class ScriptedTransport: PushTransport {
     }
 
     func answer(_ id: Submission.ID, _ status: Int, _ body: String = "", date: String? = nil) {
-        let headers = date.map { [HeaderField(name: "date", value: $0)] } ?? []
-        let response = WireResponse(status: status, headers: headers, body: Array(body.utf8))
+        let response = WireResponse(status: status, date: date, body: Array(body.utf8))
         sink([Completion(id: id, result: .success(response))])
     }
 

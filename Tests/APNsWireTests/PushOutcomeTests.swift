@@ -10,9 +10,12 @@ struct PushOutcomeTests {
     static let id = "123e4567-e89b-42d3-a456-426614174000"
 
     private func outcome(
-        _ status: Int, _ body: String = "", headers: [HeaderField] = []
+        _ status: Int, _ body: String = "", apnsID: APNsID? = nil, apnsUniqueID: String? = nil
     ) -> PushOutcome {
-        PushOutcome(WireResponse(status: status, headers: headers, body: Array(body.utf8)))
+        PushOutcome(
+            WireResponse(
+                status: status, apnsID: apnsID, apnsUniqueID: apnsUniqueID,
+                body: Array(body.utf8)))
     }
 
     private func rejection(_ status: Int, _ body: String) -> PushOutcome.Rejection? {
@@ -24,16 +27,9 @@ struct PushOutcomeTests {
     func accepted() throws {
         let id = try APNsID(Self.id)
         #expect(
-            outcome(
-                200,
-                headers: [
-                    HeaderField(name: "apns-id", value: Self.id),
-                    HeaderField(name: "apns-unique-id", value: "unique"),
-                ]) == .accepted(.init(apnsID: id, apnsUniqueID: "unique")))
+            outcome(200, apnsID: id, apnsUniqueID: "unique")
+                == .accepted(.init(apnsID: id, apnsUniqueID: "unique")))
         #expect(outcome(200) == .accepted(.init(apnsID: nil)))
-        #expect(
-            outcome(200, headers: [HeaderField(name: "apns-id", value: "no UUID")])
-                == .accepted(.init(apnsID: nil)))
         #expect(
             outcome(200, "{\"reason\":\"BadTopic\"}") == .accepted(.init(apnsID: nil)),
             "the status decides")
@@ -43,7 +39,7 @@ struct PushOutcomeTests {
     func gone() throws {
         let answer = outcome(
             410, #"{"reason":"Unregistered","timestamp":1795253640123}"#,
-            headers: [HeaderField(name: "apns-id", value: Self.id)])
+            apnsID: try APNsID(Self.id))
         #expect(
             answer
                 == .rejected(

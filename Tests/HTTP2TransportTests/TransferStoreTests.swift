@@ -6,30 +6,8 @@ import TransportTestKit
 
 @testable import HTTP2Transport
 
-@Suite("Slots, queues and the table of ids")
+@Suite("Slots and queues")
 struct TransferStoreTests {
-    @Test("the table is a dictionary, for many seeds", arguments: 1...10)
-    func table(seed: Int) {
-        var random = SeededRandom(seed: UInt64(seed))
-        var table = TransferTable()
-        var model: [Submission.ID: TransferPool.Place] = [:]
-        for step in 0..<20_000 {
-            // Few ids, so that they meet; some counted, some far apart.
-            let id = random.oneIn(2) ? random.next() % 2000 : random.next() % 2000 &* 0x10_0000_0001
-            if random.oneIn(2) {
-                let isNew = table.insert(id, TransferPool.Place(step))
-                #expect(isNew == (model[id] == nil), "seed \(seed)")
-                if isNew { model[id] = TransferPool.Place(step) }
-            } else {
-                table.remove(id)
-                model[id] = nil
-            }
-            #expect(table[id] == model[id], "seed \(seed)")
-        }
-        #expect(table.count == model.count)
-        #expect(model.allSatisfy { table[$0.key] == $0.value }, "seed \(seed)")
-    }
-
     @Test("a queue is an array, for many seeds", arguments: 1...5)
     func queue(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))

@@ -17,8 +17,8 @@ extension ServerTests {
                 let outcome = await bench.send(1)
                 let answer = try outcome.get()
                 #expect(answer.status == 200)
-                #expect(answer.header("apns-id") == TestPush.apnsID(1))
-                #expect(answer.header("apns-unique-id") != nil)
+                #expect(answer.apnsID == TestPush.id(1))
+                #expect(answer.apnsUniqueID != nil)
                 #expect(answer.body.isEmpty)
 
                 let push = try #require(bench.simulator.receivedPushes.first)

@@ -187,14 +187,11 @@ final class Scenario: Sendable {
 
     /// Every push goes to device token 0; its number is its id and stands in `apns-id`.
     private func push(_ number: Int, timeout: Duration = .seconds(20)) -> Submission {
-        let digits = String(number, radix: 16)
-        let id =
-            "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
-        return Submission(
+        Submission(
             id: UInt64(number),
             request: WireRequest(
-                path: "/3/device/" + String(repeating: "0", count: 64), sharedHeaders: shared,
-                headers: [HeaderField(name: "apns-id", value: id)],
+                to: try? DeviceToken(hex: String(repeating: "0", count: 64)), sharedHeaders: shared,
+                apnsID: APNsID(high: 0x4000, low: 0x8000_0000_0000_0000 | UInt64(number)),
                 body: Array(#"{"aps":{"content-available":1}}"#.utf8)), timeout: timeout)
     }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 package import PushTransport
+package import WakeModel
 
 /// Requests such as a push client makes.
 package enum TestPush {
@@ -44,19 +45,18 @@ package enum TestPush {
         isUrgent: Bool = false
     ) -> WireRequest {
         WireRequest(
-            path: "/3/device/" + token(number), sharedHeaders: shared,
-            headers: [
-                HeaderField(name: "apns-id", value: apnsID(number)),
-                HeaderField(name: "apns-expiration", value: "0"),
-            ], body: body ?? Array(#"{"aps":{"content-available":1},"n":\#(number)}"#.utf8),
+            to: try? DeviceToken(hex: token(number)), sharedHeaders: shared, apnsID: id(number),
+            expiration: .immediately, body: body ?? Array(#"{"aps":{"content-available":1},"n":\#(number)}"#.utf8),
             isUrgent: isUrgent)
     }
 
-    package static func apnsID(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count)
-            + digits
+    /// The `apns-id` of the push with that number, which stands in its last digits.
+    package static func id(_ number: UInt64) -> APNsID {
+        APNsID(high: 0x4000, low: 0x8000_0000_0000_0000 | number)
     }
+
+    /// The same, as it stands in the header.
+    package static func apnsID(_ number: UInt64) -> String { id(number).description }
 
     package static func submission(
         _ number: UInt64, timeout: Duration = .seconds(20), shared: SharedHeaders = shared,

@@ -60,8 +60,7 @@ struct ServerCheck {
             for completion in batch { continuation.yield(completion) }
         }
         let request = WireRequest(
-            path: "/3/device/", sharedHeaders: SharedHeaders([]), headers: [],
-            body: Array("{}".utf8))
+            to: nil, sharedHeaders: SharedHeaders([]), body: Array("{}".utf8))
         carrier.submit([Submission(id: 1, request: request, timeout: timeout)])
         var iterator = answers.makeAsyncIterator()
         let completion = await iterator.next()
@@ -73,7 +72,7 @@ struct ServerCheck {
     }
 
     private func clock(_ response: WireResponse, _ name: String) -> Examination.Finding {
-        guard let theirs = response.header("date").flatMap({ HTTPDate.parse($0) }) else {
+        guard let theirs = response.date.flatMap({ HTTPDate.parse($0) }) else {
             return .skipped("clock", "\(name) does not tell the time.")
         }
         // `date` has whole seconds, so that half of one is noise.

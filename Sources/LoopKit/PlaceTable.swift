@@ -1,29 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PushTransport
+package import PushTransport
 
-/// Finds a submission's slot by its id.
+/// Finds by a submission's id the place where something is kept about it.
 ///
 /// Open addressing with linear probing, at most half full; what is removed is closed up at once
 /// (Knuth, The Art of Computer Programming 3, 6.4, algorithm R), so that it never wears out. A
-/// general dictionary costs three times as much, and every push comes through here twice.
-/// Confined to the loop's thread.
-struct TransferTable: ~Copyable {
+/// general dictionary costs three times as much, and every push comes through here twice. Whoever
+/// has it sees to it that one thread at a time touches it.
+package struct PlaceTable: ~Copyable {
+    /// A place's number, from 0.
+    package typealias Place = Int32
+    /// No place.
+    package static let none: Place = -1
+
     private struct Entry {
         var id: Submission.ID
-        /// `TransferPool.none` for an empty entry.
-        var place: TransferPool.Place
+        /// `PlaceTable.none` for an empty entry.
+        var place: Place
     }
 
     /// How many entries there are at first; a power of two, as ever after.
-    static let initialCapacity = 512
+    package static let initialCapacity = 512
 
     // SAFETY: `mask + 1` elements, all initialized and trivial; given back by `deinit`.
     private var entries: UnsafeMutablePointer<Entry>
     private var mask: Int
-    private(set) var count = 0
+    /// How many ids it holds.
+    package private(set) var count = 0
 
-    init() {
+    /// An empty table.
+    package init() {
         mask = Self.initialCapacity - 1
         entries = Self.empty(Self.initialCapacity)
     }
@@ -33,7 +40,7 @@ struct TransferTable: ~Copyable {
     private static func empty(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
         // SAFETY: initialized as a whole; see `entries`.
         let made = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
-        made.initialize(repeating: Entry(id: 0, place: TransferPool.none), count: capacity)
+        made.initialize(repeating: Entry(id: 0, place: Self.none), count: capacity)
         return made
     }
 
@@ -44,21 +51,21 @@ struct TransferTable: ~Copyable {
 
     private func index(of id: Submission.ID) -> (index: Int, isFound: Bool) {
         var index = home(id)
-        while entries[index].place != TransferPool.none {
+        while entries[index].place != Self.none {
             if entries[index].id == id { return (index, true) }
             index = (index + 1) & mask
         }
         return (index, false)
     }
 
-    /// The slot of an id, `nil` when it is not in the table.
-    subscript(id: Submission.ID) -> TransferPool.Place? {
+    /// The place of an id, `nil` when it is not in the table.
+    package subscript(id: Submission.ID) -> Place? {
         let (index, isFound) = index(of: id)
         return isFound ? entries[index].place : nil
     }
 
     /// Enters an id. False if it is there already; then nothing changes.
-    mutating func insert(_ id: Submission.ID, _ place: TransferPool.Place) -> Bool {
+    package mutating func insert(_ id: Submission.ID, _ place: Place) -> Bool {
         if count * 2 > mask { grow() }
         let (index, isFound) = index(of: id)
         guard !isFound else { return false }
@@ -68,14 +75,14 @@ struct TransferTable: ~Copyable {
     }
 
     /// Strikes an id out, if it is there.
-    mutating func remove(_ id: Submission.ID) {
+    package mutating func remove(_ id: Submission.ID) {
         var (hole, isFound) = index(of: id)
         guard isFound else { return }
         count -= 1
         var index = hole
         while true {
             index = (index + 1) & mask
-            guard entries[index].place != TransferPool.none else { break }
+            guard entries[index].place != Self.none else { break }
             // It may move into the hole unless its home lies between the hole and itself.
             let distance = (index - home(entries[index].id)) & mask
             if distance >= (index - hole) & mask {
@@ -83,14 +90,14 @@ struct TransferTable: ~Copyable {
                 hole = index
             }
         }
-        entries[hole].place = TransferPool.none
+        entries[hole].place = Self.none
     }
 
     private mutating func grow() {
         let (old, oldCount) = (entries, mask + 1)
         mask = oldCount * 2 - 1
         entries = Self.empty(oldCount * 2)
-        for index in 0..<oldCount where old[index].place != TransferPool.none {
+        for index in 0..<oldCount where old[index].place != Self.none {
             let (free, _) = self.index(of: old[index].id)
             entries[free] = old[index]
         }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+package import PushTransport
+internal import WakeModel
+
+/// Reads the header fields of answers where they are, and keeps those that a push client reads.
+///
+/// Answers of one moment carry the same `date`, which is therefore made once. Confined to its
+/// loop's thread.
+package struct AnswerFields {
+    private var lastDate = ""
+
+    /// Nothing read yet.
+    package init() {}
+
+    /// Keeps the field's value in the answer, if it is one of those. `name` is in lower case, as
+    /// HTTP/2 has it (RFC 9113 §8.2.1), and `value` without surrounding white space.
+    package mutating func read(
+        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        into response: inout WireResponse
+    ) {
+        if name.holds("apns-id") {
+            response.apnsID = APNsID(utf8: value)
+        } else if name.holds("date") {
+            response.date = date(value)
+        } else if name.holds("apns-unique-id") {
+            response.apnsUniqueID = String(decoding: value, as: UTF8.self)
+        }
+    }
+
+    private mutating func date(_ bytes: UnsafeRawBufferPointer) -> String {
+        let isLast = lastDate.withUTF8 { bytes.holds(UnsafeRawBufferPointer($0)) }
+        if !isLast { lastDate = String(decoding: bytes, as: UTF8.self) }
+        return lastDate
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether these are the text's bytes.
+    @inline(__always)
+    fileprivate func holds(_ text: StaticString) -> Bool {
+        holds(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Whether these are the same bytes. Not `elementsEqual`, which takes them one by one.
+    @inline(__always)
+    fileprivate func holds(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
+        guard let start = baseAddress, let otherStart = other.baseAddress else { return count == 0 }
+        // SAFETY: both buffers have `count` bytes.
+        return memcmp(start, otherStart, count) == 0
+    }
+}

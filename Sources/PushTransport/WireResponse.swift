@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// One HTTP/2 answer, as far as a push client reads it.
+public struct WireResponse: Hashable, Sendable {
+    /// The value of `:status`.
+    public var status: Int
+    /// The value of `apns-id`; `nil` when there was none, or one that is no UUID.
+    public var apnsID: APNsID?
+    /// The value of `apns-unique-id`, which the sandbox sends (reference §2.2).
+    public var apnsUniqueID: String?
+    /// The value of `date`, as it came.
+    public var date: String?
+    /// The body, at most ``maximumBodyBytes``.
+    public var body: [UInt8]
+
+    /// The most bytes a transport takes as a body: 4096. APNs' answers have under 200.
+    public static let maximumBodyBytes = 4096
+
+    /// Spells out one answer.
+    public init(
+        status: Int, apnsID: APNsID? = nil, apnsUniqueID: String? = nil, date: String? = nil,
+        body: [UInt8] = []
+    ) {
+        self.status = status
+        self.apnsID = apnsID
+        self.apnsUniqueID = apnsUniqueID
+        self.date = date
+        self.body = body
+    }
+}
