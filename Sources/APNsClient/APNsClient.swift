@@ -126,17 +126,17 @@ public final class APNsClient: Sendable {
     public func send(
         _ push: Push, timeout: Duration? = nil
     ) async throws(TransportFailure) -> PushOutcome {
-        let id = core.nextID()
+        let sent = core.prepare(.one(push), timeout: timeout, receiver: .caller)
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                core.send(
-                    push, id: id, timeout: timeout, receiver: .caller(continuation),
-                    over: transport)
-                // A task that was cancelled before the push was registered has no one else to tell.
-                if Task.isCancelled { core.cancel(id) }
+                sent.suspend(continuation)
+                core.send(sent, timeout: timeout, over: transport)
+                // A task that was cancelled before the push was submitted has told the transport
+                // of an id that it did not know yet.
+                if Task.isCancelled { core.cancel(sent) }
             }
         } onCancel: {
-            core.cancel(id)
+            core.cancel(sent)
         }
         return try result.get()
     }
@@ -148,9 +148,10 @@ public final class APNsClient: Sendable {
     public func send(_ pushes: [Push], timeout: Duration? = nil) async -> [PushReply] {
         guard !pushes.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
-            core.send(
-                pushes, firstID: core.nextIDs(pushes.count), timeout: timeout,
-                receiver: .collector { continuation.resume(returning: $0) }, over: transport)
+            let sent = core.prepare(
+                .many(pushes), timeout: timeout,
+                receiver: .collector { continuation.resume(returning: $0) })
+            core.send(sent, timeout: timeout, over: transport)
         }
     }
 
@@ -165,13 +166,9 @@ public final class APNsClient: Sendable {
         _ pushes: [Push], timeout: Duration? = nil,
         receive: @escaping @Sendable (_ replies: [PushReply]) -> Void
     ) -> SentBatch {
-        let firstID = core.nextIDs(pushes.count)
-        let sent = SentBatch(ids: firstID..<firstID + UInt64(pushes.count), core: core)
-        guard !pushes.isEmpty else { return sent }
-        core.send(
-            pushes, firstID: firstID, timeout: timeout, receiver: .stream(receive),
-            over: transport)
-        return sent
+        let sent = core.prepare(.many(pushes), timeout: timeout, receiver: .stream(receive))
+        if !pushes.isEmpty { core.send(sent, timeout: timeout, over: transport) }
+        return SentBatch(sent: sent, core: core)
     }
 
     /// Stops taking pushes, waits up to `gracePeriod` for answers, fails the rest as `shut-down`,
@@ -203,15 +200,13 @@ extension APNsClient: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
 /// A batch whose replies are on their way.
 public struct SentBatch: Sendable {
-    let ids: Range<Submission.ID>
+    let sent: SentPushes
     let core: ClientCore
 
     /// Gives up on every push that has no reply yet. Each is answered soon, as `cancelled` with the
     /// certainty that holds at that moment, unless its answer was on its way. Any thread may call
     /// it, any number of times.
-    public func cancel() {
-        for id in ids { core.cancel(id) }
-    }
+    public func cancel() { core.cancel(sent) }
 }
 
 /// The reply to one push of a batch.

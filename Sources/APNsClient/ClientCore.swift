@@ -5,8 +5,9 @@ internal import PushTransport
 internal import Synchronization
 internal import WakeModel
 
-/// The client's memory: which pushes are out, who waits for each, and the encoder of the present
-/// provider token. Every batch takes its lock once on the way out and once on the way back.
+/// What all pushes of a client have in common: the present provider token with its encoder, and
+/// what answers have told about token, connections and clocks. The pushes themselves travel with
+/// their submissions, so that an ordinary answer takes no lock here.
 final class ClientCore: Sendable {
     /// After connections were replaced for one reason, how long another reason is not believed:
     /// the answers of the old connections are still coming in.
@@ -17,18 +18,21 @@ final class ClientCore: Sendable {
     /// or more, and to ask for each push would cost more than to encode it.
     static let tokenInterval: Duration = .seconds(1)
 
-    private struct State: ~Copyable {
-        var pushes = InFlightPushes()
+    private struct State {
         var encoder = RequestEncoder(providerToken: nil)
-        var token: ProviderToken?
+        /// The generation of the encoder's token; 0 with a certificate.
+        var tokenGeneration: UInt64 = 0
         var lastTokenCheck: Duration?
         /// The latest token that was called expired and for which connections were replaced.
         var expiredGeneration: UInt64 = 0
         var lastReplacement: Duration?
-        var lastSkewCheck: Duration?
-        var clockSkew: Duration?
         /// Weak, since the transport's sink holds this object.
         weak var transport: (any PushTransport)?
+    }
+
+    private struct Skew {
+        var lastCheck: Duration?
+        var value: Duration?
     }
 
     private let tokens: ProviderTokenSource?
@@ -36,6 +40,7 @@ final class ClientCore: Sendable {
     private let clock: WakeClock
     private let ids = Atomic<UInt64>(1)
     private let state = Mutex(State())
+    private let skew = Mutex(Skew())
 
     init(_ configuration: APNsClient.Configuration) {
         if case .providerToken(let source) = configuration.authentication {
@@ -51,81 +56,59 @@ final class ClientCore: Sendable {
         state.withLock { $0.transport = transport }
     }
 
-    func nextID() -> Submission.ID { nextIDs(1) }
-
-    /// The id of a push's second submission. It follows from the first one, so that a sender who
-    /// knows only the first can still give up on the second.
-    private static func resendID(of id: Submission.ID) -> Submission.ID { id | 1 << 63 }
-
-    /// The first of `count` consecutive ids.
-    func nextIDs(_ count: Int) -> Submission.ID {
-        ids.wrappingAdd(UInt64(count), ordering: .relaxed).oldValue
-    }
-
-    var clockSkew: Duration? { state.withLock { $0.clockSkew } }
+    var clockSkew: Duration? { skew.withLock { $0.value } }
 
     // MARK: Out
 
-    /// Registers one push and hands it to the transport. `timeout` replaces the configuration's.
-    func send(
-        _ push: Push, id: Submission.ID, timeout: Duration?, receiver: Receiver,
-        over transport: any PushTransport
-    ) {
-        let timeout = timeout ?? self.timeout
-        let uptime = clock.uptime()
-        let submission = state.withLock { state in
-            refreshToken(&state, uptime: uptime)
-            let group = state.pushes.insert(.one(push), receiver: receiver, due: uptime + timeout)
-            return enter(push, id, group: group, index: 0, timeout: timeout, &state)
-        }
-        transport.submit(submission)
+    /// Makes a group of pushes with ids of their own. `timeout` replaces the configuration's.
+    func prepare(
+        _ pushes: SentPushes.Pushes, timeout: Duration?, receiver: SentPushes.Receiver
+    ) -> SentPushes {
+        let (firstID, _) = ids.wrappingAdd(UInt64(pushes.count), ordering: .relaxed)
+        return SentPushes(
+            pushes, firstID: firstID, receiver: receiver,
+            due: clock.uptime() + (timeout ?? self.timeout))
     }
 
-    /// The same for a batch, whose ids are consecutive.
-    func send(
-        _ pushes: [Push], firstID: Submission.ID, timeout: Duration?, receiver: Receiver,
-        over transport: any PushTransport
-    ) {
+    /// Hands a group to the transport.
+    func send(_ sent: SentPushes, timeout: Duration?, over transport: any PushTransport) {
         let timeout = timeout ?? self.timeout
-        let uptime = clock.uptime()
-        let batch = state.withLock { state in
-            refreshToken(&state, uptime: uptime)
-            let group = state.pushes.insert(.many(pushes), receiver: receiver, due: uptime + timeout)
+        let uptime = sent.due - timeout
+        switch sent.pushes {
+        case .one(let push):
+            let request = state.withLock { state in
+                refreshToken(&state, uptime: uptime)
+                sent.didEncode(tokenGeneration: state.tokenGeneration)
+                return state.encoder.encode(push)
+            }
+            transport.submit(
+                Submission(id: sent.firstID, request: request, timeout: timeout, context: sent))
+        case .many(let pushes):
             var batch: [Submission] = []
             batch.reserveCapacity(pushes.count)
-            for index in pushes.indices {
-                batch.append(
-                    enter(
-                        pushes[index], firstID + UInt64(index), group: group, index: index,
-                        timeout: timeout, &state))
+            state.withLock { state in
+                refreshToken(&state, uptime: uptime)
+                sent.didEncode(tokenGeneration: state.tokenGeneration)
+                for (index, push) in pushes.enumerated() {
+                    batch.append(
+                        Submission(
+                            id: sent.firstID + UInt64(index), request: state.encoder.encode(push),
+                            timeout: timeout, context: sent))
+                }
             }
-            return batch
+            transport.submit(batch)
         }
-        transport.submit(batch)
     }
 
-    private func enter(
-        _ push: borrowing Push, _ id: Submission.ID, group: Int32, index: Int, timeout: Duration,
-        _ state: inout State
-    ) -> Submission {
-        state.pushes.enter(
-            id,
-            InFlightPushes.Entry(
-                group: group, index: Int32(index), tokenGeneration: state.token?.generation ?? 0))
-        return Submission(id: id, request: state.encoder.encode(push), timeout: timeout)
-    }
-
-    /// Gives up on a push, whichever of its two submissions is out, and keeps it from having a
-    /// second one.
-    func cancel(_ id: Submission.ID) {
-        let resendID = Self.resendID(of: id)
-        let transport = state.withLock { state in
-            state.pushes.cancel(id)
-            state.pushes.cancel(resendID)
-            return state.transport
+    /// Gives up on a group, whichever of its submissions are out, and keeps them from having second
+    /// ones.
+    func cancel(_ sent: SentPushes) {
+        sent.cancel()
+        guard let transport = state.withLock({ $0.transport }) else { return }
+        for id in sent.firstID..<sent.firstID + UInt64(sent.pushes.count) {
+            transport.cancel(id)
+            transport.cancel(SentPushes.resendID(of: id))
         }
-        transport?.cancel(id)
-        transport?.cancel(resendID)
     }
 
     /// Asks the source for the token to push with, now and then.
@@ -139,89 +122,95 @@ final class ClientCore: Sendable {
     /// Points the encoder at a token, unless it has that one already, or a later one that another
     /// thread brought.
     private func use(_ token: ProviderToken, in state: inout State) {
-        guard token.generation > (state.token?.generation ?? 0) else { return }
-        state.token = token
+        guard token.generation > state.tokenGeneration else { return }
+        state.tokenGeneration = token.generation
         state.encoder = RequestEncoder(providerToken: token.value)
     }
 
     // MARK: Back
 
-    /// The transport's sink: matches a batch of completions with their pushes, sends again what is
-    /// to be sent again, and tells the rest to those who wait.
+    /// The transport's sink: sends again what is to be sent again, and tells the rest to those who
+    /// wait.
     func receive(_ completions: [Completion]) {
         var deliveries = Deliveries()
-        var resends: [Submission] = []
-        var touched: [Int32] = []
-        var transport: (any PushTransport)?
-        var replacesConnections = false
-        let uptime = clock.uptime()
-        state.withLock { state in
-            observeDate(of: completions, &state, uptime: uptime)
-            for completion in completions {
-                let entry = state.pushes.remove(completion.id)
-                let outcome = completion.result.map(PushOutcome.init)
-                if case .success(.rejected(let rejection)) = outcome,
-                    let resend = resend(
-                        entry, completion.id, rejection, &state, &replacesConnections)
-                {
-                    resends.append(resend)
-                } else {
-                    state.pushes.reply(to: entry, outcome, &deliveries, touched: &touched)
-                }
+        var mending = Mending()
+        observeDate(of: completions)
+        for completion in completions {
+            guard let sent = completion.context as? SentPushes else {
+                preconditionFailure("A submission came back that this client never made.")
             }
-            state.pushes.handOn(touched, &deliveries)
-            if replacesConnections || !resends.isEmpty { transport = state.transport }
+            let outcome = completion.result.map(PushOutcome.init)
+            if case .success(.rejected(let rejection)) = outcome,
+                mend(rejection, of: completion.id, sent, &mending)
+            {
+                continue
+            }
+            deliveries.add(outcome, to: sent, at: sent.index(of: completion.id))
         }
-        if replacesConnections { transport?.replaceConnections() }
-        if let transport { submit(resends, to: transport) }
+        carryOut(mending)
         deliveries.deliver()
     }
 
-    /// Submits pushes again, and sees to those that were given up on before the transport knew
-    /// their new ids.
-    private func submit(_ resends: [Submission], to transport: any PushTransport) {
-        guard !resends.isEmpty else { return }
-        transport.submit(resends)
-        let cancelled = state.withLock { state in
-            resends.map(\.id).filter { state.pushes.isCancelled($0) }
-        }
-        for id in cancelled { transport.cancel(id) }
+    /// What answers of one batch call for.
+    private struct Mending {
+        var resends: [Submission] = []
+        var replacesConnections = false
+        var transport: (any PushTransport)?
     }
 
-    /// The submission that replaces one that APNs refused, if its answer is of the kind that the
-    /// client itself can mend, once.
-    private func resend(
-        _ entry: InFlightPushes.Entry, _ id: Submission.ID, _ rejection: PushOutcome.Rejection,
-        _ state: inout State, _ replacesConnections: inout Bool
-    ) -> Submission? {
-        let mayGoAgain = !entry.isResend && !entry.isCancelled && state.transport != nil
-        switch rejection.advice.retry {
-        case .onceWithNewProviderToken:
-            guard let tokens else { return nil }
-            // A connection that saw an expired token may refuse every later one too (reference
-            // §1.6). Once for each token: if a clock is wrong, new connections do not help.
-            if entry.tokenGeneration > state.expiredGeneration {
-                state.expiredGeneration = entry.tokenGeneration
-                replacesConnections = true
-            }
-            guard mayGoAgain,
-                let token = tokens.replacement(forGeneration: entry.tokenGeneration)
-            else { return nil }
-            use(token, in: &state)
-        case .nowOnAnotherConnection:
-            if mayReplaceConnections(&state) { replacesConnections = true }
-        default: return nil
+    /// Sees to an answer of the kind that the client itself can mend, once. True if the push goes
+    /// again, so that nobody is told yet.
+    private func mend(
+        _ rejection: PushOutcome.Rejection, of id: Submission.ID, _ sent: SentPushes,
+        _ mending: inout Mending
+    ) -> Bool {
+        let retry = rejection.advice.retry
+        guard retry == .onceWithNewProviderToken || retry == .nowOnAnotherConnection else {
+            return false
         }
-        let timeLeft = state.pushes.due(entry) - clock.uptime()
-        guard mayGoAgain, timeLeft > .zero else { return nil }
-        let resendID = Self.resendID(of: id)
-        var resend = entry
-        resend.isResend = true
-        resend.tokenGeneration = state.token?.generation ?? 0
-        state.pushes.enter(resendID, resend)
-        return Submission(
-            id: resendID, request: state.encoder.encode(state.pushes.push(of: entry)),
-            timeout: timeLeft)
+        return state.withLock { state in
+            mending.transport = state.transport
+            let mayGoAgain =
+                !SentPushes.isResend(id) && !sent.isCancelled && mending.transport != nil
+            if retry == .nowOnAnotherConnection {
+                if mayReplaceConnections(&state) { mending.replacesConnections = true }
+            } else {
+                let generation = sent.tokenGeneration(of: id)
+                // A connection that saw an expired token may refuse every later one too (reference
+                // §1.6). Once for each token: if a clock is wrong, new connections do not help.
+                if tokens != nil, generation > state.expiredGeneration {
+                    state.expiredGeneration = generation
+                    mending.replacesConnections = true
+                }
+                guard mayGoAgain,
+                    let token = tokens?.replacement(forGeneration: generation)
+                else { return false }
+                use(token, in: &state)
+            }
+            let timeLeft = sent.due - clock.uptime()
+            guard mayGoAgain, timeLeft > .zero else { return false }
+            sent.didEncodeResend(tokenGeneration: state.tokenGeneration)
+            mending.resends.append(
+                Submission(
+                    id: SentPushes.resendID(of: id),
+                    request: state.encoder.encode(sent.pushes[sent.index(of: id)]),
+                    timeout: timeLeft, context: sent))
+            return true
+        }
+    }
+
+    /// Replaces connections, submits again what is to go again, and sees to those that were given
+    /// up on before the transport knew their new ids.
+    private func carryOut(_ mending: Mending) {
+        guard let transport = mending.transport else { return }
+        if mending.replacesConnections { transport.replaceConnections() }
+        guard !mending.resends.isEmpty else { return }
+        transport.submit(mending.resends)
+        for resend in mending.resends {
+            if let sent = resend.context as? SentPushes, sent.isCancelled {
+                transport.cancel(resend.id)
+            }
+        }
     }
 
     private func mayReplaceConnections(_ state: inout State) -> Bool {
@@ -234,16 +223,16 @@ final class ClientCore: Sendable {
     }
 
     /// Compares the server's clock with ours, now and then.
-    private func observeDate(
-        of completions: [Completion], _ state: inout State, uptime: Duration
-    ) {
-        // Whether it is time comes first: to read a date costs more than all else here.
-        if let last = state.lastSkewCheck, uptime - last < Self.skewInterval { return }
-        guard case .success(let response)? = completions.last?.result,
-            let text = response.date, let date = HTTPDate.parse(text)
-        else { return }
-        state.lastSkewCheck = uptime
-        // The header counts whole seconds: half of one is the fairest guess for the rest.
-        state.clockSkew = .milliseconds(date.milliseconds(since: clock.now()) + 500)
+    private func observeDate(of completions: [Completion]) {
+        guard case .success(let response)? = completions.last?.result else { return }
+        let uptime = clock.uptime()
+        skew.withLock { skew in
+            // Whether it is time comes first: to read a date costs more than all else here.
+            if let last = skew.lastCheck, uptime - last < Self.skewInterval { return }
+            guard let text = response.date, let date = HTTPDate.parse(text) else { return }
+            skew.lastCheck = uptime
+            // The header counts whole seconds: half of one is the fairest guess for the rest.
+            skew.value = .milliseconds(date.milliseconds(since: clock.now()) + 500)
+        }
     }
 }

@@ -131,13 +131,17 @@ final class CurlLoop {
         guard !submission.request.body.isEmpty else {
             let failure = TransportFailure(
                 .other, certainty: .notSent, detail: "a push has a body; this one's is empty")
-            completions.append(Completion(id: submission.id, result: .failure(failure)))
+            completions.append(
+                Completion(
+                    id: submission.id, result: .failure(failure), context: submission.context))
             return
         }
         guard queued < configuration.maximumQueued else {
             let failure = TransportFailure(
                 .queueFull, certainty: .notSent, detail: "\(queued) submissions are waiting")
-            completions.append(Completion(id: submission.id, result: .failure(failure)))
+            completions.append(
+                Completion(
+                    id: submission.id, result: .failure(failure), context: submission.context))
             return
         }
         let transfer = Transfer(submission, order: admissions, now: now)
@@ -194,7 +198,8 @@ final class CurlLoop {
         transfers[transfer.id] = nil
         deadlines.didFinish { transfers[$0] != nil }
         sweepQueues()
-        completions.append(Completion(id: transfer.id, result: result))
+        completions.append(
+            Completion(id: transfer.id, result: result, context: transfer.context))
     }
 
     /// Finished transfers stand in the queues until their turn comes; when they outnumber those

@@ -97,8 +97,8 @@ public final class CurlTransport: PushTransport {
 ///
 /// `@unchecked`: the pointer is not Sendable by itself. The one function called through it,
 /// `CCurlReactor_wake`, may be called from any thread until the reactor is destroyed; the mailbox
-/// calls it only under its lock and before it is closed, and the loop closes the mailbox, under the
-/// same lock, before it destroys the reactor.
+/// counts the calls under way, and the loop closes the mailbox, which waits for them, before it
+/// destroys the reactor.
 private struct CurlWaker: LoopWaker, @unchecked Sendable {
     let reactor: OpaquePointer
 

@@ -10,6 +10,8 @@ final class Transfer {
     /// Its place among all that were ever submitted.
     let order: Int
     let request: WireRequest
+    /// What its submitter wants back.
+    let context: Submission.Context?
     /// When its time is up, in monotonic milliseconds.
     let due: Int64
     /// How long it may take, for the message that says it did not.
@@ -33,6 +35,7 @@ final class Transfer {
         id = submission.id
         self.order = order
         request = submission.request
+        context = submission.context
         timeout = submission.timeout
         due = now + submission.timeout.wholeMilliseconds
         LiveObjects.count(.transfer, by: 1)

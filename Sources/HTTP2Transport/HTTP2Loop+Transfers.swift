@@ -34,11 +34,11 @@ extension HTTP2Loop {
 
     private func enqueue(_ submission: Submission, now: Int64) {
         guard !submission.request.body.isEmpty else {
-            refuse(submission.id, .other, "a push has a body; this one's is empty")
+            refuse(submission, .other, "a push has a body; this one's is empty")
             return
         }
         guard queued < configuration.maximumQueued else {
-            refuse(submission.id, .queueFull, "\(queued) submissions are waiting")
+            refuse(submission, .queueFull, "\(queued) submissions are waiting")
             return
         }
         let id = submission.id
@@ -54,9 +54,13 @@ extension HTTP2Loop {
         }
     }
 
-    private func refuse(_ id: Submission.ID, _ kind: TransportFailure.Kind, _ detail: String) {
+    private func refuse(
+        _ submission: Submission, _ kind: TransportFailure.Kind, _ detail: String
+    ) {
         let failure = TransportFailure(kind, certainty: .notSent, detail: detail)
-        completions.append(Completion(id: id, result: .failure(failure)))
+        completions.append(
+            Completion(
+                id: submission.id, result: .failure(failure), context: submission.context))
     }
 
     // MARK: In the queue
@@ -145,10 +149,11 @@ extension HTTP2Loop {
     /// The one place where a transfer ends: it leaves the table, and its outcome the loop.
     func finish(_ place: TransferPool.Place, _ result: Result<WireResponse, TransportFailure>) {
         let id = pool.id(place)
+        let context = pool.context(place)
         table.remove(id)
         pool.remove(place)
         deadlines.didFinish { table[$0] != nil }
         LiveObjects.count(.transfer, by: -1)
-        completions.append(Completion(id: id, result: result))
+        completions.append(Completion(id: id, result: result, context: context))
     }
 }

@@ -48,8 +48,8 @@ extension CHTTP2Event {
 ///
 /// `@unchecked`: the pointer is not Sendable by itself. The one function called through it,
 /// `CHTTP2Reactor_wake`, may be called from any thread until the reactor is destroyed; the mailbox
-/// calls it only under its lock and before it is closed, and the loop closes the mailbox, under the
-/// same lock, before it destroys the reactor.
+/// counts the calls under way, and the loop closes the mailbox, which waits for them, before it
+/// destroys the reactor.
 struct ReactorWaker: LoopWaker, @unchecked Sendable {
     let reactor: OpaquePointer
 

@@ -121,6 +121,9 @@ struct TransferPool: ~Copyable {
     /// The submitter's number.
     func id(_ place: Place) -> Submission.ID { submissions[Int(place)].id }
 
+    /// What its submitter wants back.
+    func context(_ place: Place) -> Submission.Context? { submissions[Int(place)].context }
+
     /// How long it may take in all.
     func timeout(_ place: Place) -> Duration { submissions[Int(place)].timeout }
 

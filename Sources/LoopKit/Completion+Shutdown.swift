@@ -8,6 +8,6 @@ extension Completion {
     package static func refusedByShutdown(_ submission: Submission) -> Completion {
         let failure = TransportFailure(
             .shutDown, certainty: .notSent, detail: "the transport is shut down")
-        return Completion(id: submission.id, result: .failure(failure))
+        return Completion(id: submission.id, result: .failure(failure), context: submission.context)
     }
 }

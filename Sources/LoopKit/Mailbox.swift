@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 package import PushTransport
 internal import Synchronization
 
 /// Ends a loop's wait, or its next one.
 package protocol LoopWaker: Sendable {
-    /// Called from any thread, under the mailbox's lock, and never after
-    /// ``Mailbox/close(gauges:)``.
+    /// Called from any thread, and never after ``Mailbox/close(gauges:)`` has returned.
     func wake()
 }
 
@@ -51,15 +51,17 @@ package final class Mailbox: Sendable {
         }
     }
 
-    private struct State {
+    fileprivate struct State {
         var contents = Contents()
         var isAsleep = false
+        /// How many threads are about to wake the loop, or are at it.
+        var wakes = 0
         var phase = Phase.open
         var gauges = TransportGauges()
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private enum Phase {
+    fileprivate enum Phase {
         case open
         case shuttingDown
         /// The loop has left; its reactor may be gone.
@@ -76,12 +78,13 @@ package final class Mailbox: Sendable {
 
     /// Leaves messages for the loop. False once shutdown has begun: then nothing was left.
     package func leave(_ edit: (inout Contents) -> Void) -> Bool {
-        state.withLock { state in
-            guard state.phase == .open else { return false }
+        let (isTaken, mustWake) = state.withLock { state in
+            guard state.phase == .open else { return (false, false) }
             edit(&state.contents)
-            wake(&state)
-            return true
+            return (true, state.rouse())
         }
+        if mustWake { wake() }
+        return isTaken
     }
 
     /// Leaves a batch; one lock, and a wake-up only if the loop sleeps. False once shutdown has
@@ -120,21 +123,23 @@ package final class Mailbox: Sendable {
 
     /// Ends the loop's wait, so that it looks at what changed elsewhere. Also during shutdown.
     package func ring() {
-        state.withLock { state in
-            guard state.phase != .closed else { return }
+        let mustWake = state.withLock { state in
+            guard state.phase != .closed else { return false }
             state.contents.isRung = true
-            wake(&state)
+            return state.rouse()
         }
+        if mustWake { wake() }
     }
 
     /// Asks the loop to shut down; a shorter grace than one asked for earlier replaces it.
     package func requestShutdown(grace: Duration) {
-        state.withLock { state in
-            guard state.phase != .closed else { return }
+        let mustWake = state.withLock { state in
+            guard state.phase != .closed else { return false }
             state.phase = .shuttingDown
             state.contents.shutdownGrace = min(grace, state.contents.shutdownGrace ?? grace)
-            wake(&state)
+            return state.rouse()
         }
+        if mustWake { wake() }
     }
 
     /// Returns when the loop has left.
@@ -157,10 +162,11 @@ package final class Mailbox: Sendable {
         }
     }
 
-    private func wake(_ state: inout State) {
-        guard state.isAsleep else { return }
-        state.isAsleep = false
+    /// Ends the loop's wait, with the lock given back: the loop may run before this thread goes on,
+    /// and would only wait for the lock.
+    private func wake() {
         waker.wake()
+        state.withLock { $0.wakes -= 1 }
     }
 
     // MARK: The loop's side
@@ -187,11 +193,14 @@ package final class Mailbox: Sendable {
 
     /// The loop's last act: from here on nobody touches the reactor. Answers what came too late.
     package func close(gauges: TransportGauges) -> Contents {
-        state.withLock { state in
+        let rest = state.withLock { state in
             state.phase = .closed
             state.gauges = gauges
             return state.contents
         }
+        // From here on nobody begins to wake the loop. Who has begun is done within a system call.
+        while state.withLock({ $0.wakes > 0 }) { sched_yield() }
+        return rest
     }
 
     /// Lets those go who wait for the end.
@@ -201,5 +210,15 @@ package final class Mailbox: Sendable {
             return state.waiters
         }
         for waiter in waiters { waiter.resume() }
+    }
+}
+
+extension Mailbox.State {
+    /// Whether the loop sleeps, so that the caller must wake it.
+    fileprivate mutating func rouse() -> Bool {
+        guard isAsleep else { return false }
+        isAsleep = false
+        wakes += 1
+        return true
     }
 }

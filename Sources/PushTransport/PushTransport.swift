@@ -53,12 +53,19 @@ public struct Submission: Identifiable, Sendable {
     public var request: WireRequest
     /// How long the whole may take, queueing and connecting included.
     public var timeout: Duration
+    /// What the submitter wants to have back with the outcome; the transport only carries it. With
+    /// it a submitter needs no table of its own, nor a lock round one.
+    public let context: Context?
+
+    /// Anything that may come back on another thread.
+    public typealias Context = any AnyObject & Sendable
 
     /// Numbers a request.
-    public init(id: ID, request: WireRequest, timeout: Duration) {
+    public init(id: ID, request: WireRequest, timeout: Duration, context: Context? = nil) {
         self.id = id
         self.request = request
         self.timeout = timeout
+        self.context = context
     }
 }
 
@@ -68,11 +75,17 @@ public struct Completion: Sendable {
     public let id: Submission.ID
     /// The answer, or why there is none.
     public let result: Result<WireResponse, TransportFailure>
+    /// The submission's context.
+    public let context: Submission.Context?
 
     /// Pairs a number with its outcome.
-    public init(id: Submission.ID, result: Result<WireResponse, TransportFailure>) {
+    public init(
+        id: Submission.ID, result: Result<WireResponse, TransportFailure>,
+        context: Submission.Context? = nil
+    ) {
         self.id = id
         self.result = result
+        self.context = context
     }
 }
 

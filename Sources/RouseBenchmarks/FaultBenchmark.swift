@@ -7,6 +7,7 @@ import CurlTransport
 import HTTP2Transport
 import Logging
 import PushTransport
+import WakeModel
 
 /// Pushes through every fault of the stand-in, with books.
 struct FaultBenchmark: AsyncParsableCommand {

@@ -14,6 +14,8 @@ final class ScriptedTransport: PushTransport {
 
     private struct State {
         var events: [Event] = []
+        /// What goes back with each submission's outcome.
+        var contexts: [Submission.ID: Submission.Context] = [:]
         /// Called, once, in the middle of the next submission.
         var interruption: (@Sendable () -> Void)?
         /// Who waits for a submission.
@@ -71,11 +73,15 @@ final class ScriptedTransport: PushTransport {
 
     func answer(_ id: Submission.ID, _ status: Int, _ body: String = "", date: String? = nil) {
         let response = WireResponse(status: status, date: date, body: Array(body.utf8))
-        sink([Completion(id: id, result: .success(response))])
+        sink([Completion(id: id, result: .success(response), context: context(id))])
     }
 
     func fail(_ id: Submission.ID, _ failure: TransportFailure) {
-        sink([Completion(id: id, result: .failure(failure))])
+        sink([Completion(id: id, result: .failure(failure), context: context(id))])
+    }
+
+    private func context(_ id: Submission.ID) -> Submission.Context? {
+        state.withLock { $0.contexts[id] }
     }
 
     func submit(_ batch: [Submission]) {
@@ -86,6 +92,7 @@ final class ScriptedTransport: PushTransport {
         interruption?()
         state.withLock { state in
             state.events += batch.map(Event.submitted)
+            for submission in batch { state.contexts[submission.id] = submission.context }
             Self.serveWaiter(&state)
         }
     }

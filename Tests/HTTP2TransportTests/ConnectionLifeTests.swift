@@ -87,8 +87,9 @@ extension ServerTests {
         func headTooLarge() async throws {
             try await withBench(.native) { bench in
                 _ = await bench.send(0)
-                var request = TestPush.request(1)
-                request.path += String(repeating: "f", count: 20_000)
+                let field = HeaderField(
+                    name: "apns-topic", value: String(repeating: "f", count: 20_000))
+                let request = TestPush.request(1, shared: SharedHeaders([field]))
                 bench.transport.submit([Submission(id: 1, request: request, timeout: .seconds(5))])
                 #expect(await bench.inbox.outcome(of: 1).label == "other (not-sent)")
                 #expect(await bench.send(2).label == "200")

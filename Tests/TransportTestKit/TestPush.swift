@@ -46,7 +46,8 @@ package enum TestPush {
     ) -> WireRequest {
         WireRequest(
             to: try? DeviceToken(hex: token(number)), sharedHeaders: shared, apnsID: id(number),
-            expiration: .immediately, body: body ?? Array(#"{"aps":{"content-available":1},"n":\#(number)}"#.utf8),
+            expiration: .immediately,
+            body: body ?? Array(#"{"aps":{"content-available":1},"n":\#(number)}"#.utf8),
             isUrgent: isUrgent)
     }
 

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import APNsWire
+internal import PushTransport
+internal import Synchronization
+internal import WakeModel
+
+/// The pushes of one call to the client, and who waits for the replies.
+///
+/// It goes with each of its submissions through the transport and comes back with the outcome, so
+/// that the client keeps no table of what is out.
+final class SentPushes: Sendable {
+    typealias Outcome = Result<PushOutcome, TransportFailure>
+
+    /// Who waits.
+    enum Receiver: Sendable {
+        /// The caller of `send(_:)` with one push; see ``SentPushes/suspend(_:)``.
+        case caller
+        /// A caller who wants all replies of a batch at once, in the order of its pushes.
+        case collector(@Sendable ([PushReply]) -> Void)
+        /// A caller who takes replies as they come.
+        case stream(@Sendable ([PushReply]) -> Void)
+    }
+
+    /// Who is suspended until the reply comes.
+    ///
+    /// Unsafe only in name: ``add(_:at:)`` lets one reply to a push pass and traps on a second, and
+    /// the transport's contract is that there is one. A checked continuation costs an allocation
+    /// for each push to find that out again.
+    typealias Caller = UnsafeContinuation<Outcome, Never>
+
+    fileprivate struct State {
+        var caller: Caller?
+        /// How many pushes have no reply yet.
+        var missing: Int
+        /// What has come and was not handed on yet.
+        var replies: [PushReply] = []
+    }
+
+    /// In their order; their ids are consecutive.
+    let pushes: Pushes
+    /// The first push's first submission.
+    let firstID: Submission.ID
+    let receiver: Receiver
+    /// By when they must have an answer, by the clock's uptime.
+    let due: Duration
+    private let isGivenUp = Atomic(false)
+    private let generation = Atomic<UInt64>(0)
+    private let resendGeneration = Atomic<UInt64>(0)
+    private let state: Mutex<State>
+
+    init(_ pushes: Pushes, firstID: Submission.ID, receiver: Receiver, due: Duration) {
+        self.pushes = pushes
+        self.firstID = firstID
+        self.receiver = receiver
+        self.due = due
+        state = Mutex(State(missing: pushes.count))
+    }
+
+    /// One push or many: a call with one needs no array.
+    enum Pushes: Sendable {
+        case one(Push)
+        case many([Push])
+
+        var count: Int {
+            switch self {
+            case .one: 1
+            case .many(let pushes): pushes.count
+            }
+        }
+
+        subscript(index: Int) -> Push {
+            switch self {
+            case .one(let push): push
+            case .many(let pushes): pushes[index]
+            }
+        }
+    }
+
+    /// Keeps the caller of one push until its reply.
+    func suspend(_ caller: Caller) { state.withLock { $0.caller = caller } }
+
+    /// Lets the caller of one push go.
+    func resume(returning outcome: Outcome) {
+        let caller = state.withLock { state in
+            defer { state.caller = nil }
+            return state.caller
+        }
+        caller?.resume(returning: outcome)
+    }
+
+    // MARK: Submissions
+
+    /// The id of a push's second submission. It follows from the first one.
+    static func resendID(of id: Submission.ID) -> Submission.ID { id | 1 << 63 }
+
+    /// Whether this is the id of a second submission.
+    static func isResend(_ id: Submission.ID) -> Bool { id >> 63 == 1 }
+
+    /// Which of the pushes a submission carries.
+    func index(of id: Submission.ID) -> Int {
+        let index = Int(truncatingIfNeeded: (id & ~(1 << 63)) &- firstID)
+        precondition(index >= 0 && index < pushes.count, "A submission came back with another's.")
+        return index
+    }
+
+    /// With which provider token a submission went out; 0 with a certificate.
+    func tokenGeneration(of id: Submission.ID) -> UInt64 {
+        Self.isResend(id)
+            ? resendGeneration.load(ordering: .acquiring) : generation.load(ordering: .acquiring)
+    }
+
+    /// Remembers the provider token of all first submissions.
+    func didEncode(tokenGeneration: UInt64) {
+        generation.store(tokenGeneration, ordering: .releasing)
+    }
+
+    /// Remembers the provider token of second submissions: the latest one.
+    func didEncodeResend(tokenGeneration: UInt64) {
+        resendGeneration.store(tokenGeneration, ordering: .releasing)
+    }
+
+    // MARK: Replies
+
+    /// Whether the sender has given up on them.
+    var isCancelled: Bool { isGivenUp.load(ordering: .acquiring) }
+
+    /// Remembers that the sender has given up on them.
+    func cancel() { isGivenUp.store(true, ordering: .releasing) }
+
+    /// Takes the reply to one push in. True if it is the first of those that are now to be handed
+    /// on, or, for a collector, the last one of all.
+    func add(_ outcome: Outcome, at index: Int) -> Bool {
+        state.withLock { state in
+            precondition(state.missing > 0, "A push was answered twice.")
+            state.missing -= 1
+            switch receiver {
+            case .caller: return true
+            case .collector:
+                state.keep(PushReply(index: index, result: outcome))
+                return state.missing == 0
+            case .stream:
+                state.keep(PushReply(index: index, result: outcome))
+                return state.replies.count == 1
+            }
+        }
+    }
+
+    /// What has come and was not handed on yet.
+    func takeReplies() -> [PushReply] {
+        state.withLock { state in
+            var replies: [PushReply] = []
+            swap(&replies, &state.replies)
+            return replies
+        }
+    }
+}
+
+extension SentPushes.State {
+    fileprivate mutating func keep(_ reply: PushReply) {
+        if replies.isEmpty { replies.reserveCapacity(missing + 1) }
+        replies.append(reply)
+    }
+}
+
+/// The replies of one batch of completions, on their way to those who wait for them.
+struct Deliveries {
+    private var callers: [(SentPushes, SentPushes.Outcome)] = []
+    /// Those that have replies to be handed on.
+    private var groups: [SentPushes] = []
+
+    /// Adds the reply to one push.
+    mutating func add(_ outcome: SentPushes.Outcome, to sent: SentPushes, at index: Int) {
+        guard sent.add(outcome, at: index) else { return }
+        if case .caller = sent.receiver {
+            callers.append((sent, outcome))
+        } else {
+            groups.append(sent)
+        }
+    }
+
+    /// Tells each who waits, once. Holds no lock.
+    func deliver() {
+        resumeCallers()
+        for sent in groups {
+            switch sent.receiver {
+            case .collector(let receive):
+                receive(sent.takeReplies().sorted { $0.index < $1.index })
+            case .stream(let receive): receive(sent.takeReplies())
+            case .caller: break
+            }
+        }
+    }
+
+    /// Resumes several callers from a task instead of from the transport's thread. There, each one
+    /// would wake a thread of the pool for itself, which sends its next push and falls asleep
+    /// before the next one is resumed; from a thread of the pool, they are queued up together.
+    private func resumeCallers() {
+        guard callers.count > 1 else {
+            for (sent, outcome) in callers { sent.resume(returning: outcome) }
+            return
+        }
+        Task.detached { [callers] in
+            for (sent, outcome) in callers { sent.resume(returning: outcome) }
+        }
+    }
+}
