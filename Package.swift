@@ -142,7 +142,7 @@ let package = Package(
 
         // Layer 3: shells.
         room("LoopKit", ["PushTransport", "WakeModel", heap]),
-        tests(of: "LoopKit", ["TransportTestKit"]),
+        tests(of: "LoopKit", ["PushTransport", "TransportTestKit", "WakeModel"]),
         room("CurlTransport", ["CCurlShims", "LoopKit", "PushTransport", "WakeModel", deque]),
         room("HTTP2Transport", ["CHTTP2Shims", "LoopKit", "PushTransport", "WakeModel"]),
         // A client without the reset guard, in a process of its own: the transports' tests run it,
