@@ -8,7 +8,7 @@ import WakeModel
 ///
 /// What happens next is always the earliest of: something that happens to the device, an event, a
 /// receipt, the rule's own due time, something that the device does by itself. At one instant they
-/// come in that order.
+/// come in that order; a rule that sends at once does so with the event.
 struct DeviceRun<Rule: SendingRule> {
     /// What the run goes by, the same for all ways to send.
     private let story: DeviceStory
@@ -81,6 +81,11 @@ struct DeviceRun<Rule: SendingRule> {
                 ask(nextAsk, at: now)
                 nextAsk += 1
                 due = rule.due(at: now) ?? .max
+                if Rule.sendsAtOnce, due <= now {
+                    release(at: now)
+                    due = rule.due(at: now) ?? .max
+                    change = nextChange
+                }
             } else if now == receipt {
                 confirm(receipts.removeFirst(), at: now)
                 due = rule.due(at: now) ?? .max

@@ -38,8 +38,8 @@ public struct Tally: Hashable, Sendable {
 
     /// Staleness of events: see ``Freshness``. In milliseconds.
     public var staleness = Histogram()
-    /// Events that were still unseen at the end, counted in ``staleness`` with their age by then.
-    public var unseen: UInt64 = 0
+    /// The ages of events that were still unseen at the end, which ``staleness`` counts as well.
+    public var unseenAges = Histogram()
     /// The age of the app's data, summed over time: in milliseconds squared, twice.
     var twiceAgeSum: UInt128 = 0
     /// How long pushes that launched the app were held, in milliseconds.
@@ -52,6 +52,18 @@ public struct Tally: Hashable, Sendable {
 
     /// Pushes that did nothing: neither launched the app nor met it in the foreground.
     public var wasted: UInt64 { sent - launched - inForeground - undecided }
+
+    /// Events that were still unseen at the end.
+    public var unseen: UInt64 { unseenAges.count }
+
+    /// The share of all events that the app had seen within so many milliseconds, as far as the
+    /// buckets of ``staleness`` tell; `nil` without events.
+    public func shareSeen(within milliseconds: Int64) -> Double? {
+        guard staleness.count > 0 else { return nil }
+        let seen =
+            staleness.count(upTo: milliseconds) - unseenAges.count(upTo: milliseconds)
+        return Double(seen) / Double(staleness.count)
+    }
 
     /// The share of the pushes sent to an able device that reached the app; `nil` without any.
     public var reachedShare: Double? {
@@ -84,7 +96,7 @@ public struct Tally: Hashable, Sendable {
         reachedWhileAble += other.reachedWhileAble
         fates.merge(other.fates) { $0 + $1 }
         staleness.merge(other.staleness)
-        unseen += other.unseen
+        unseenAges.merge(other.unseenAges)
         twiceAgeSum += other.twiceAgeSum
         hold.merge(other.hold)
         wait.merge(other.wait)
