@@ -225,11 +225,11 @@ struct ReportRuleTests {
 struct ReceiptRuleTests {
     private var confirming: Device { Device(BudgetPolicy.standard.with(confirmsLaunches: true)) }
 
-    @Test("a device that never confirms is backed off: the spacing doubles up to an hour")
+    @Test("a device that never confirms is backed off: the spacing doubles up to 40 minutes")
     func backOff() {
         let device = confirming
         var now = 0.0
-        for minutes in [30.0, 60, 60, 60] {
+        for minutes in [30.0, 40, 40, 40] {
             #expect(device.send(at: now))
             _ = device.ask(at: now + 1)
             #expect(device.due(at: now + 1) == now + minutes * 60)
@@ -249,7 +249,7 @@ struct ReceiptRuleTests {
         let device = confirming
         for second in [0.0, 1_800, 5_400] { #expect(device.send(at: second)) }
         _ = device.ask(at: 5_401)
-        #expect(device.due(at: 5_401) == 9_000)
+        #expect(device.due(at: 5_401) == 7_800)
         let opened = device.copy()
         #expect(opened.report(.foreground, at: 5_402) == .superseded)
         _ = opened.ask(at: 5_403)
@@ -308,17 +308,17 @@ struct ReceiptRuleTests {
         #expect(device.send(at: 0))
         device.confirm(at: 1)
         #expect(device.send(at: 60))
-        // Held by the device until 40 minutes after the launch before.
-        device.confirm(at: 2_401)
-        #expect(device.send(at: 2_402))
-        _ = device.ask(at: 2_403)
-        #expect(device.due(at: 2_403) == 2_402 + 2_400 * 1.5)
+        // Held by the device until 20 minutes after the launch before.
+        device.confirm(at: 1_201)
+        #expect(device.send(at: 1_202))
+        _ = device.ask(at: 1_203)
+        #expect(device.due(at: 1_203) == 1_202 + 1_200 * 1.5)
         // A shorter one is believed slowly: an eighth less each time.
-        device.confirm(at: 3_001)
-        #expect(device.due(at: 3_001) == 3_001)
-        #expect(device.send(at: 3_001))
-        _ = device.ask(at: 3_002)
-        #expect(device.due(at: 3_002) == 3_001 + 2_100 * 1.5)
+        device.confirm(at: 1_801)
+        #expect(device.due(at: 1_801) == 1_801)
+        #expect(device.send(at: 1_801))
+        _ = device.ask(at: 1_802)
+        #expect(device.due(at: 1_802) == 1_801 + 1_050 * 1.5)
     }
 
     @Test("an urgent wake waits only for the plain spacing while the device holds the last push")
