@@ -112,15 +112,16 @@ struct BudgetFleet {
     func rate(of decisions: Int) -> Double {
         let request = BudgetRequest.background()
         var index = 0
-        var others = 0
+        var sends = 0
         let begin = ProcessClocks.cpuSeconds
         for _ in 0..<decisions {
             index = Self.next(index)
-            if ledgers[index].decide(on: request, policy: policy, at: now) != .send { others += 1 }
+            let decision = ledgers[index].decide(on: request, policy: policy, at: now)
+            if case .send = decision { sends += 1 }
         }
         let seconds = ProcessClocks.cpuSeconds - begin
         // All devices are alike, so the decisions are; this also keeps them from being left out.
-        precondition(others == 0 || others == decisions, "Equal ledgers decide alike.")
+        precondition(sends == 0 || sends == decisions, "Equal ledgers decide alike.")
         return Double(decisions) / seconds
     }
 

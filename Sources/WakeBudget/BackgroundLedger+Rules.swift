@@ -113,9 +113,8 @@ extension BackgroundLedger {
         }
         if standing.isConfirmed { return Int64(settings.confirmedSpacingSeconds) }
         guard standing.isAwaitingReceipt else { return base }
-        // The device's own spacing, where it is known, with half of it to spare.
-        let patience =
-            launchInterval == 0 ? 2 * base : max(base, Int64(launchInterval) * 3 / 2)
+        // Twice the device's own spacing, where it is known.
+        let patience = launchInterval == 0 ? 2 * base : max(base, 2 * Int64(launchInterval))
         // A day is under 2^17 seconds: more doublings than that change nothing.
         let doublings = min(Int64(unconfirmed) - 1, 17)
         return min(patience << doublings, Int64(settings.spacingMaximumSeconds))

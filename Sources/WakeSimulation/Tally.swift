@@ -33,8 +33,9 @@ public struct Tally: Hashable, Sendable {
     public var sentWhileAble: UInt64 = 0
     /// Those of them that reached the app.
     public var reachedWhileAble: UInt64 = 0
-    /// Pushes by the label of what became of them.
-    public var fates: [String: UInt64] = [:]
+    /// Pushes by what became of them, in the order of ``DeviceModel/PushFate/Kind``: no text is
+    /// looked up for each push.
+    private var fateCounts = [UInt64](repeating: 0, count: PushFate.Kind.allCases.count)
 
     /// Staleness of events: see ``Freshness``. In milliseconds.
     public var staleness = Histogram()
@@ -52,6 +53,12 @@ public struct Tally: Hashable, Sendable {
 
     /// Pushes that did nothing: neither launched the app nor met it in the foreground.
     public var wasted: UInt64 { sent - launched - inForeground - undecided }
+
+    /// Pushes by the label of what became of them.
+    public var fates: [String: UInt64] {
+        let counts = zip(PushFate.Kind.allCases, fateCounts).filter { $0.1 > 0 }
+        return Dictionary(uniqueKeysWithValues: counts.map { ($0.0.label, $0.1) })
+    }
 
     /// Events that were still unseen at the end.
     public var unseen: UInt64 { unseenAges.count }
@@ -80,6 +87,9 @@ public struct Tally: Hashable, Sendable {
         watchedMilliseconds == 0 ? nil : Double(twiceAgeSum) / 2 / Double(watchedMilliseconds)
     }
 
+    /// Counts what became of a push.
+    mutating func count(_ fate: PushFate) { fateCounts[fate.kind.rawValue] += 1 }
+
     /// Adds what another tally counted.
     public mutating func merge(_ other: Tally) {
         devices += other.devices
@@ -94,7 +104,7 @@ public struct Tally: Hashable, Sendable {
         undecided += other.undecided
         sentWhileAble += other.sentWhileAble
         reachedWhileAble += other.reachedWhileAble
-        fates.merge(other.fates) { $0 + $1 }
+        for kind in fateCounts.indices { fateCounts[kind] += other.fateCounts[kind] }
         staleness.merge(other.staleness)
         unseenAges.merge(other.unseenAges)
         twiceAgeSum += other.twiceAgeSum

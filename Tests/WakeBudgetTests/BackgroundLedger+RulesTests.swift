@@ -225,11 +225,11 @@ struct ReportRuleTests {
 struct ReceiptRuleTests {
     private var confirming: Device { Device(BudgetPolicy.standard.with(confirmsLaunches: true)) }
 
-    @Test("a device that never confirms is backed off: the spacing doubles up to 40 minutes")
+    @Test("a device that never confirms is backed off: the spacing doubles up to an hour")
     func backOff() {
         let device = confirming
         var now = 0.0
-        for minutes in [30.0, 40, 40, 40] {
+        for minutes in [30.0, 60, 60, 60] {
             #expect(device.send(at: now))
             _ = device.ask(at: now + 1)
             #expect(device.due(at: now + 1) == now + minutes * 60)
@@ -249,7 +249,7 @@ struct ReceiptRuleTests {
         let device = confirming
         for second in [0.0, 1_800, 5_400] { #expect(device.send(at: second)) }
         _ = device.ask(at: 5_401)
-        #expect(device.due(at: 5_401) == 7_800)
+        #expect(device.due(at: 5_401) == 9_000)
         let opened = device.copy()
         #expect(opened.report(.foreground, at: 5_402) == .superseded)
         _ = opened.ask(at: 5_403)
@@ -312,13 +312,29 @@ struct ReceiptRuleTests {
         device.confirm(at: 1_201)
         #expect(device.send(at: 1_202))
         _ = device.ask(at: 1_203)
-        #expect(device.due(at: 1_203) == 1_202 + 1_200 * 1.5)
+        #expect(device.due(at: 1_203) == 1_202 + 1_200 * 2)
         // A shorter one is believed slowly: an eighth less each time.
         device.confirm(at: 1_801)
         #expect(device.due(at: 1_801) == 1_801)
         #expect(device.send(at: 1_801))
         _ = device.ask(at: 1_802)
-        #expect(device.due(at: 1_802) == 1_801 + 1_050 * 1.5)
+        #expect(device.due(at: 1_802) == 1_801 + 1_050 * 2)
+    }
+
+    // Else every lost receipt of the day would cost as long a wait as the night was.
+    @Test("the launch after a night, or after a journey, teaches nothing")
+    func night() {
+        for (gap, patience) in [(2_400.0, 3_600.0), (2_401, 1_800), (8 * 3_600, 1_800)] {
+            let device = confirming
+            #expect(device.send(at: 0))
+            device.confirm(at: 1)
+            #expect(device.send(at: 60))
+            device.confirm(at: gap + 1)
+            let now = gap + 100
+            #expect(device.send(at: now))
+            _ = device.ask(at: now + 1)
+            #expect(device.due(at: now + 1) == now + patience, "\(gap) s")
+        }
     }
 
     @Test("an urgent wake waits only for the plain spacing while the device holds the last push")

@@ -10,7 +10,7 @@ struct BudgetPolicyTests {
     func defaults() throws {
         let settings = BudgetPolicy.standard.settings
         #expect(settings.spacingSeconds == 15 * 60)
-        #expect(settings.spacingMaximumSeconds == 2_400)
+        #expect(settings.spacingMaximumSeconds == 3_600)
         #expect(settings.hourlySends == 3)
         #expect(settings.dailySends == 48)
         #expect(settings.holdSeconds == 24 * 3_600)

@@ -72,8 +72,8 @@ struct ExplanationTests {
         #expect(
             explain(device, at: 1_801).rules.first?.sentence
                 == "The last 2 sends were not confirmed by the app, and the device holds one push "
-                + "at most, so the next waits 40 min unless a receipt comes "
-                + "(2027-01-15T09:10:00.000Z).")
+                + "at most, so the next waits 1 h unless a receipt comes "
+                + "(2027-01-15T09:30:00.000Z).")
     }
 
     @Test("Background App Refresh off comes first")
