@@ -312,13 +312,13 @@ struct ReceiptRuleTests {
         device.confirm(at: 1_201)
         #expect(device.send(at: 1_202))
         _ = device.ask(at: 1_203)
-        #expect(device.due(at: 1_203) == 1_202 + 1_200 * 2)
+        #expect(device.due(at: 1_203) == 1_202 + 1_200 * 2.0)
         // A shorter one is believed slowly: an eighth less each time.
         device.confirm(at: 1_801)
         #expect(device.due(at: 1_801) == 1_801)
         #expect(device.send(at: 1_801))
         _ = device.ask(at: 1_802)
-        #expect(device.due(at: 1_802) == 1_801 + 1_050 * 2)
+        #expect(device.due(at: 1_802) == 1_801 + 1_050 * 2.0)
     }
 
     // Else every lost receipt of the day would cost as long a wait as the night was.
