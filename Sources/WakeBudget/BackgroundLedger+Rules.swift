@@ -85,6 +85,7 @@ extension BackgroundLedger {
     // MARK: What was sent
 
     /// What the receipts so far say.
+    @inline(__always)
     func standing(_ settings: BudgetSettings) -> Standing {
         let confirmsLaunches = settings.confirmsLaunches
         let hasReceipt = confirmsLaunches && reports.contains(.launch)

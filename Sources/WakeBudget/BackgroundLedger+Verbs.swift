@@ -6,10 +6,12 @@ extension BackgroundLedger {
     // MARK: Deciding
 
     /// Decides on a request, with what waits already.
+    @inline(__always)
     func decide(on request: BackgroundRequest, _ settings: BudgetSettings) -> Decision {
         decide(on: request, onto: carrier(settings), settings)
     }
 
+    @inline(__always)
     private func decide(
         on request: BackgroundRequest, onto carrier: Carrier?, _ settings: BudgetSettings
     ) -> Decision {
@@ -76,6 +78,7 @@ extension BackgroundLedger {
     }
 
     /// The pending wake, unless its time is over, or will certainly be before it may go.
+    @inline(__always)
     private func carrier(_ settings: BudgetSettings) -> Carrier? {
         guard let pending else { return nil }
         let deadline = deadline(of: pending, settings)

@@ -77,15 +77,15 @@ public struct DeviceLedger: Hashable, Sendable {
     public func decide(
         on request: BudgetRequest, policy: BudgetPolicy, at now: WallInstant
     ) -> Decision {
-        switch (books, request) {
-        case (.background(var ledger), .background(let request)):
+        switch request {
+        case .background(let request):
+            guard case .background(var ledger) = books else { Self.trapOtherKind() }
             ledger.observe(now)
             return ledger.decide(on: request, policy.settings)
-        case (.voip(var ledger), .voip(let call)):
+        case .voip(let call):
+            guard case .voip(var ledger) = books else { Self.trapOtherKind() }
             ledger.observe(now)
             return ledger.decide(on: call, policy.settings)
-        case (.background, .voip), (.voip, .background):
-            preconditionFailure("A ledger is asked about the kind of push that its topic has.")
         }
     }
 
@@ -97,20 +97,24 @@ public struct DeviceLedger: Hashable, Sendable {
     public mutating func admit(
         _ request: BudgetRequest, policy: BudgetPolicy, at now: WallInstant
     ) -> AdmitVerdict {
-        switch (books, request) {
-        case (.background(var ledger), .background(let request)):
+        switch request {
+        case .background(let request):
+            guard case .background(var ledger) = books else { Self.trapOtherKind() }
             ledger.observe(now)
             defer { books = .background(ledger) }
             return ledger.admit(request, policy.settings)
-        case (.voip(var ledger), .voip(let call)):
+        case .voip(let call):
+            guard case .voip(var ledger) = books else { Self.trapOtherKind() }
             ledger.observe(now)
             let decision = ledger.decide(on: call, policy.settings)
             if decision == .send { ledger.admit(call) }
             books = .voip(ledger)
             return AdmitVerdict(decision: decision, expiredPending: false)
-        case (.background, .voip), (.voip, .background):
-            preconditionFailure("A ledger is asked about the kind of push that its topic has.")
         }
+    }
+
+    private static func trapOtherKind() -> Never {
+        preconditionFailure("A ledger is asked about the kind of push that its topic has.")
     }
 
     // MARK: The pending wake
