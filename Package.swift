@@ -241,9 +241,9 @@ let package = Package(
             name: "RouseBenchmarks",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "CBenchmarkProcess", "CCurlBaseline",
-                "CNghttp2Baseline", "CNghttp2ResetGuard", "CurlTransport", "Gateway",
+                "CNghttp2Baseline", "CNghttp2ResetGuard", "CurlTransport", "DeviceModel", "Gateway",
                 "HTTP2Transport", "PayloadLint", "PayloadRules", "PushTransport", "RouseCommand",
-                "StoreSQLite", "WakeBudget", "WakeModel", argumentParser, logging,
+                "StoreSQLite", "WakeBudget", "WakeModel", "WakeSimulation", argumentParser, logging,
             ],
             swiftSettings: roomSettings),
 

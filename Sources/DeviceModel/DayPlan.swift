@@ -158,8 +158,7 @@ public struct DayPlan: Hashable, Sendable {
         for hour in -24..<days * 24 {
             let minute = hour * 60
             let isCharged = charges.contains { $0.contains(minute) }
-            let isNight = (minute + Self.minutesPerDay) % Self.minutesPerDay < profile.night.to
-            let drain = isNight ? profile.drainPermillePerHour / 8 : profile.drainPermillePerHour
+            let drain = profile.drainPermillePerHour / (isNight(minute) ? 8 : 1)
             level = isCharged ? min(1000, level + 400) : max(20, level - drain)
             add(minute, .battery(permille: Int(level)))
             guard profile.savesPowerWhenLow else { continue }
@@ -171,6 +170,14 @@ public struct DayPlan: Hashable, Sendable {
                 add(minute, .lowPowerMode(false))
             }
         }
+    }
+
+    /// Whether its user usually sleeps at a minute after the first midnight.
+    private func isNight(_ minute: Int64) -> Bool {
+        let (begin, end) = (profile.night.from, profile.night.to)
+        let ofDay = (minute + Self.minutesPerDay) % Self.minutesPerDay
+        return begin <= end
+            ? (begin..<end).contains(ofDay) : ofDay >= begin || ofDay < end
     }
 
     private func milliseconds(_ minute: Int64) -> Int64 {

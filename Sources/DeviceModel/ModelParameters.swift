@@ -35,7 +35,8 @@ public struct ModelParameters: Hashable, Sendable {
         /// `overwrite_latest_p`: how often the newer of two stored pushes survives; 0.9–1 (A,
         /// "usually the latest").
         public var overwriteLatestProbability = 0.98
-        /// `ttl_default_s`: how long a push without an expiration is stored, in seconds (D).
+        /// `ttl_default_s`: how long a push is stored at most, in seconds; one without an
+        /// expiration is stored that long (D).
         public var defaultStorageSeconds: Int64 = 2_592_000
         /// `reorder_p`: how often a push is overtaken by later ones; 0–0.05 (A).
         public var reorderProbability = 0.005

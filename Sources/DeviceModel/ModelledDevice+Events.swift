@@ -26,7 +26,7 @@ extension ModelledDevice {
         case .otherAppNotified: notifyOtherApp(&reports)
         }
         if !reservesPower { flushStored(&reports) }
-        flushStoredCall()
+        flushStoredCall(&reports)
     }
 
     private mutating func changeWiFi(_ isOn: Bool) {

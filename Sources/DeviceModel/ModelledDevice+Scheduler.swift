@@ -19,8 +19,8 @@ extension ModelledDevice {
             next = (instant, step)
         }
         consider(transit.first?.arrival, .arrival)
-        consider(storedExpiry(stored), .storageExpiry)
-        consider(storedExpiry(storedCall), .callExpiry)
+        if let stored { consider(storageEnd(stored), .storageExpiry) }
+        if let storedCall { consider(storageEnd(storedCall), .callExpiry) }
         if let held {
             consider(held.dropsAt, .drop)
             consider(opening(), .launch)

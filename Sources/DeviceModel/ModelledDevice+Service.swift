@@ -21,7 +21,7 @@ extension ModelledDevice {
 
     /// Takes a push, or says why not.
     mutating func accept(_ push: ArrivingPush, _ reports: inout [PushReport]) {
-        let waiting = WaitingPush(push: push, since: now)
+        let waiting = WaitingPush(push: push, acceptedAt: now, since: now)
         if push.content == .background, push.priority == .immediate,
             parameters.service.rejectsImmediateBackground
         {
@@ -48,7 +48,7 @@ extension ModelledDevice {
 
     /// Puts a push into its slot, where it meets the one that is there.
     private mutating func store(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
-        guard let end = storageEnd(waiting.push), end > now else {
+        guard let end = storageEnd(waiting), end > now else {
             report(waiting, .expired, &reports)
             return
         }
@@ -71,38 +71,38 @@ extension ModelledDevice {
         if waiting.push.content == .voip { storedCall = waiting } else { stored = waiting }
     }
 
-    /// Until when APNs stores a push; `nil` when it does not.
-    func storageEnd(_ push: ArrivingPush) -> Instant? {
-        switch push.expiration {
+    /// Until when APNs stores a push; `nil` when it does not. No expiration makes it longer than
+    /// 30 days, and neither does a second storing (reference §6.1).
+    func storageEnd(_ waiting: WaitingPush) -> Instant? {
+        let longest = waiting.acceptedAt + parameters.service.defaultStorageSeconds * 1000
+        return switch waiting.push.expiration {
         case .immediately: nil
-        case .at(let instant): instant.millisecondsSinceEpoch
-        case nil: now + parameters.service.defaultStorageSeconds * 1000
+        case .at(let instant): min(instant.millisecondsSinceEpoch, longest)
+        case nil: longest
         }
-    }
-
-    /// When a stored push ends unsent, by what was decided as it was stored.
-    func storedExpiry(_ waiting: WaitingPush?) -> Instant? {
-        guard let waiting else { return nil }
-        if case .at(let instant) = waiting.push.expiration { return instant.millisecondsSinceEpoch }
-        return waiting.since + parameters.service.defaultStorageSeconds * 1000
     }
 
     /// The device can be reached again, or lifted its reservation: what waits sets out.
     mutating func flushStored(_ reports: inout [PushReport]) {
         guard isOnline, let waiting = stored else { return }
         stored = nil
+        release(waiting, &reports)
+    }
+
+    /// The device can be reached again: a stored call sets out, whatever is reserved.
+    mutating func flushStoredCall(_ reports: inout [PushReport]) {
+        guard isOnline, let call = storedCall else { return }
+        storedCall = nil
+        release(call, &reports)
+    }
+
+    /// What was stored sets out, if there is still an app for it.
+    private mutating func release(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
         if isEnabled {
             send(waiting.released(at: now))
         } else {
             report(waiting, .discardedDisabled, &reports)
         }
-    }
-
-    /// The device can be reached again: a stored call sets out, whatever is reserved.
-    mutating func flushStoredCall() {
-        guard isOnline, let call = storedCall else { return }
-        storedCall = nil
-        send(call.released(at: now))
     }
 
     /// Puts a push on its way. Pushes keep their order, but for the few that are overtaken.

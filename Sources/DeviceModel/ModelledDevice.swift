@@ -125,9 +125,9 @@ public struct ModelledDevice: Sendable {
     /// This is what "able" means in a simulation's report: the conditions that no sender
     /// influences are fulfilled.
     public var isAble: Bool {
-        isEnabled && isOnline && !isForceQuit && app.hasRemoteNotificationMode
-            && (hasDebugger || isInForeground
-                || (!reservesPower && meetsConditions && !isUnused(at: now)))
+        // What APNs stores reaches no app, whether that is in front or under a debugger.
+        isEnabled && isOnline && !isForceQuit && app.hasRemoteNotificationMode && !reservesPower
+            && (hasDebugger || isInForeground || (meetsConditions && !isUnused(at: now)))
     }
 
     /// The numbers of the pushes whose fate is open: stored, on their way, or held.
@@ -150,6 +150,8 @@ public struct ModelledDevice: Sendable {
 /// A push that APNs has taken, with the time it spent being held so far.
 struct WaitingPush: Hashable, Sendable {
     var push: ArrivingPush
+    /// When APNs took it.
+    let acceptedAt: ModelledDevice.Instant
     /// Since when it is stored or held.
     var since: ModelledDevice.Instant
     /// What it spent so before, in milliseconds.

@@ -66,23 +66,64 @@ public enum PushFate: Hashable, Sendable {
         }
     }
 
+    /// What became of a push without the figures, numbered for those who count by it.
+    public enum Kind: Int, Hashable, Sendable, CaseIterable {
+        case deliveredNow
+        case deliveredAfterHold
+        case deliveredInForeground
+        case flushedByUser
+        case coalescedAtAPNs
+        case coalescedOnDevice
+        case expired
+        case discardedDisabled
+        case discardedForceQuit
+        case heldOverBudget
+        case neverLaunched
+        case wrongType
+        case lost
+        case rejected
+
+        /// The label of reference §6.3.
+        public var label: String {
+            switch self {
+            case .deliveredNow: "delivered-now"
+            case .deliveredAfterHold: "delivered-after-hold"
+            case .deliveredInForeground: "delivered-in-foreground"
+            case .flushedByUser: "flushed-by-user"
+            case .coalescedAtAPNs: "coalesced-at-apns"
+            case .coalescedOnDevice: "coalesced-on-device"
+            case .expired: "expired"
+            case .discardedDisabled: "discarded-disabled"
+            case .discardedForceQuit: "discarded-force-quit"
+            case .heldOverBudget: "held-over-budget"
+            case .neverLaunched: "never-launched"
+            case .wrongType: "wrong-type"
+            case .lost: "lost"
+            case .rejected: "rejected"
+            }
+        }
+    }
+
     /// The label of reference §6.3, without the figures.
-    public var label: String {
+    public var label: String { kind.label }
+
+    /// This fate without the figures.
+    public var kind: Kind {
         switch self {
         case .launched(let launch):
-            launch.heldMilliseconds == 0 ? "delivered-now" : "delivered-after-hold"
+            launch.heldMilliseconds == 0 ? .deliveredNow : .deliveredAfterHold
         case .deliveredInForeground(let held):
-            held == 0 ? "delivered-in-foreground" : "flushed-by-user"
-        case .coalescedAtAPNs: "coalesced-at-apns"
-        case .coalescedOnDevice: "coalesced-on-device"
-        case .expired: "expired"
-        case .discardedDisabled: "discarded-disabled"
-        case .discardedForceQuit: "discarded-force-quit"
-        case .heldOverBudget: "held-over-budget"
-        case .neverLaunched: "never-launched"
-        case .wrongType: "wrong-type"
-        case .lost: "lost"
-        case .rejected: "rejected"
+            held == 0 ? .deliveredInForeground : .flushedByUser
+        case .coalescedAtAPNs: .coalescedAtAPNs
+        case .coalescedOnDevice: .coalescedOnDevice
+        case .expired: .expired
+        case .discardedDisabled: .discardedDisabled
+        case .discardedForceQuit: .discardedForceQuit
+        case .heldOverBudget: .heldOverBudget
+        case .neverLaunched: .neverLaunched
+        case .wrongType: .wrongType
+        case .lost: .lost
+        case .rejected: .rejected
         }
     }
 

@@ -35,21 +35,26 @@ struct BudgetBenchmark: AsyncParsableCommand {
                 storedBytes: fleet.storedBytes)
         }
         let cycles = (0..<options.rounds).map { _ in BudgetFleet.rateOfCycles(decisions / 4) }
+        let reads = (0..<options.rounds).map { _ in BudgetFleet.rateOfReads(decisions) }
         return BudgetResult(
-            rows: rows, cyclesPerSecond: cycles.median,
+            rows: rows, readsPerSecond: reads.median, cyclesPerSecond: cycles.median,
             ledgerBytes: MemoryLayout<DeviceLedger>.stride)
     }
 
     /// The result as a table.
     static func report(_ result: BudgetResult) -> String {
-        var table = TextTable("devices", "decisions/CPU s", "of the goal", "bytes in a store")
+        var table = TextTable(
+            "devices", "decisions/CPU s", "of the goal", "of reading them", "bytes in a store")
         for row in result.rows {
             table.add(
                 row.state, row.decisionsPerSecond.grouped,
-                (row.decisionsPerSecond / goal).fixed(2), row.storedBytes.fixed(1))
+                (row.decisionsPerSecond / goal).fixed(2),
+                (row.decisionsPerSecond / result.readsPerSecond).fixed(3), row.storedBytes.fixed(1))
         }
         return "\nThe wake budget, on one processor\n\n" + table.text
-            + "\n\nAdmit, claim, settle and receipt of one wake: "
+            + "\n\nReading as many bytes of as many devices, and nothing else: "
+            + result.readsPerSecond.grouped + " per CPU second. The goal is "
+            + goal.grouped + " decisions.\nAdmit, claim, settle and receipt of one wake: "
             + result.cyclesPerSecond.grouped + " wakes per CPU second. A ledger takes "
             + "\(result.ledgerBytes) bytes in memory, whatever its state.\n"
     }
@@ -66,6 +71,8 @@ struct BudgetResult: Encodable {
     }
 
     let rows: [Row]
+    /// What the memory lets through: the reference of the rows.
+    let readsPerSecond: Double
     let cyclesPerSecond: Double
     let ledgerBytes: Int
 }
@@ -105,16 +112,37 @@ struct BudgetFleet {
     func rate(of decisions: Int) -> Double {
         let request = BudgetRequest.background()
         var index = 0
-        var others = 0
+        var sends = 0
         let begin = ProcessClocks.cpuSeconds
         for _ in 0..<decisions {
-            index = (index &* 5 &+ 12_345) & (Self.count - 1)
-            if ledgers[index].decide(on: request, policy: policy, at: now) != .send { others += 1 }
+            index = Self.next(index)
+            let decision = ledgers[index].decide(on: request, policy: policy, at: now)
+            if case .send = decision { sends += 1 }
         }
         let seconds = ProcessClocks.cpuSeconds - begin
         // All devices are alike, so the decisions are; this also keeps them from being left out.
-        precondition(others == 0 || others == decisions, "Equal ledgers decide alike.")
+        precondition(sends == 0 || sends == decisions, "Equal ledgers decide alike.")
         return Double(decisions) / seconds
+    }
+
+    /// The device after another, in no order; all are met before one is met again.
+    private static func next(_ index: Int) -> Int { (index &* 5 &+ 12_345) & (count - 1) }
+
+    /// Reads per second of processor time, of as many bytes of as many devices in the same order.
+    static func rateOfReads(_ reads: Int) -> Double {
+        let words = MemoryLayout<DeviceLedger>.stride / MemoryLayout<UInt64>.stride
+        let memory = (0..<UInt64(count * words)).map { $0 }
+        var index = 0
+        var sum: UInt64 = 0
+        let begin = ProcessClocks.cpuSeconds
+        for _ in 0..<reads {
+            index = next(index)
+            for word in index * words..<(index + 1) * words { sum &+= memory[word] }
+        }
+        let seconds = ProcessClocks.cpuSeconds - begin
+        // This keeps the reads from being left out.
+        precondition(sum != 0, "The sum of numbers is one.")
+        return Double(reads) / seconds
     }
 
     /// The mean length of an encoded ledger.
@@ -129,7 +157,7 @@ struct BudgetFleet {
         var now = start
         let begin = ProcessClocks.cpuSeconds
         for number in 0..<cycles {
-            let index = (number &* 5 &+ 12_345) & (count - 1)
+            let index = next(number)
             if index == 0 { now = now.advanced(bySeconds: 1_801) }
             cycle(&ledgers[index], policy, now)
         }

@@ -9,7 +9,7 @@ struct RouseBenchmarks: AsyncParsableCommand {
         commandName: "RouseBenchmarks",
         abstract: """
             Measures the push client, the stand-in for APNs, the gateway, the payload checker, the \
-            wake budget, and memory.
+            wake budget, simulations, and memory.
             """,
         discussion: """
             Everything runs on loopback: the server on the first processor, the client on the \
@@ -24,8 +24,8 @@ struct RouseBenchmarks: AsyncParsableCommand {
         subcommands: [
             AllBenchmarks.self, ClientBenchmark.self, StandInBenchmark.self, MemoryBenchmark.self,
             GatewayBenchmark.self, PayloadBenchmark.self, LintBenchmark.self, BudgetBenchmark.self,
-            FaultBenchmark.self, RunLoad.self, RunMemory.self, RunGateway.self, RunLint.self,
-            ServeStandIn.self,
+            SimulationBenchmark.self, FaultBenchmark.self, RunLoad.self, RunMemory.self,
+            RunGateway.self, RunLint.self, RunSimulation.self, ServeStandIn.self,
         ],
         defaultSubcommand: AllBenchmarks.self)
 }

@@ -25,34 +25,49 @@ struct Release: Hashable, Sendable {
     }
 }
 
+/// What a device's receipts say of it, as far as the rules go by that.
+struct Standing: Hashable, Sendable {
+    /// Whether nothing that was sent to it still waits there.
+    var isConfirmed: Bool
+    /// Whether the windows of a confirmed device apply: as long as not too many sends in a row were
+    /// not confirmed.
+    var isTrusted: Bool
+    /// Whether a receipt is missing that may be expected.
+    var isAwaitingReceipt: Bool
+
+    /// As if a receipt for the last send had come.
+    static let confirmed = Standing(isConfirmed: true, isTrusted: true, isAwaitingReceipt: false)
+}
+
 extension BackgroundLedger {
     /// When a wake of this urgency may go.
     func release(_ urgency: Urgency, _ settings: BudgetSettings) -> Release {
-        var release = releaseAsOfNow(urgency, settings)
-        guard settings.confirmsLaunches, !isConfirmed(settings), release.firm > clock else {
+        let standing = standing(settings)
+        var release = release(urgency, standing, settings)
+        guard settings.confirmsLaunches, !standing.isConfirmed, release.firm > clock else {
             return release
         }
         // A receipt may come and lift much of it, so only what would still hold then is firm.
-        var confirmed = self
-        confirmed.unconfirmed = 0
-        confirmed.reports.set(.launch, to: true)
-        release.firm = confirmed.releaseAsOfNow(urgency, settings).firm
+        release.firm = self.release(urgency, .confirmed, settings).firm
         return release
     }
 
-    /// When a wake of this urgency may go if no receipt comes.
-    private func releaseAsOfNow(_ urgency: Urgency, _ settings: BudgetSettings) -> Release {
+    /// When a wake of this urgency may go if the device's standing stays as it is.
+    private func release(
+        _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
+    ) -> Release {
         var release = Release(firm: clock, until: clock)
-        let hold: Hold = isAwaitingReceipt(settings) ? .unconfirmed : .spacing
-        release.wait(for: spacingEnd(urgency, settings), hold, clock: clock)
+        let hold: Hold = standing.isAwaitingReceipt ? .unconfirmed : .spacing
+        release.wait(for: spacingEnd(urgency, standing, settings), hold, clock: clock)
         if urgency != .urgent {
-            release.wait(for: foregroundSpacingEnd(settings), .foreground, clock: clock)
+            release.wait(
+                for: foregroundSpacingEnd(standing, settings), .foreground, clock: clock)
         }
-        release.wait(for: hourlyEnd(urgency, settings), .hourly, clock: clock)
-        release.wait(for: dailyEnd(settings), .daily, clock: clock)
+        release.wait(for: hourlyEnd(urgency, standing, settings), .hourly, clock: clock)
+        release.wait(for: dailyEnd(standing, settings), .daily, clock: clock)
         if reports.containsAny(of: .holding) {
             // What iOS or APNs keeps for a sleeping device goes out the moment it may.
-            if !isConfirmed(settings) {
+            if !standing.isConfirmed {
                 release.wait(forSignal: lowPowerModeEnd(settings), .lowPowerMode, clock: clock)
                 release.wait(forSignal: lowBatteryEnd(settings), .lowBattery, clock: clock)
             }
@@ -69,70 +84,71 @@ extension BackgroundLedger {
 
     // MARK: What was sent
 
+    /// What the receipts so far say.
+    @inline(__always)
+    func standing(_ settings: BudgetSettings) -> Standing {
+        let confirmsLaunches = settings.confirmsLaunches
+        let hasReceipt = confirmsLaunches && reports.contains(.launch)
+        return Standing(
+            isConfirmed: hasReceipt && unconfirmed == 0,
+            isTrusted: hasReceipt && unconfirmed <= settings.trustedUnconfirmedSends,
+            isAwaitingReceipt: confirmsLaunches && unconfirmed > 0)
+    }
+
     /// The end of the spacing after the latest send; in the past when there was none.
-    func spacingEnd(_ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
-        sends.count == 0 ? .min : second(of: sends.latest) + spacing(urgency, settings)
+    func spacingEnd(
+        _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
+    ) -> Int64 {
+        sends.count == 0 ? .min : second(of: sends.latest) + spacing(urgency, standing, settings)
     }
 
     /// The spacing in force for wakes of this urgency, in seconds.
-    func spacing(_ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
+    func spacing(
+        _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
+    ) -> Int64 {
         let base = Int64(settings.spacingSeconds)
         if urgency == .urgent {
             // A device that confirms its launches still holds the last push: another would only
             // take its place.
-            return isAwaitingReceipt(settings) && reports.contains(.launch) ? base : 0
+            return standing.isAwaitingReceipt && reports.contains(.launch) ? base : 0
         }
-        if isConfirmed(settings) { return Int64(settings.confirmedSpacingSeconds) }
-        guard isAwaitingReceipt(settings) else { return base }
-        // The device's own spacing, where it is known, with half of it to spare.
-        let patience =
-            launchInterval == 0 ? 2 * base : max(base, Int64(launchInterval) * 3 / 2)
+        if standing.isConfirmed { return Int64(settings.confirmedSpacingSeconds) }
+        guard standing.isAwaitingReceipt else { return base }
+        // Twice the device's own spacing, where it is known.
+        let patience = launchInterval == 0 ? 2 * base : max(base, 2 * Int64(launchInterval))
         // A day is under 2^17 seconds: more doublings than that change nothing.
         let doublings = min(Int64(unconfirmed) - 1, 17)
         return min(patience << doublings, Int64(settings.spacingMaximumSeconds))
     }
 
-    /// Whether nothing that was sent to this device still waits there, as far as its receipts tell.
-    func isConfirmed(_ settings: BudgetSettings) -> Bool {
-        settings.confirmsLaunches && reports.contains(.launch) && unconfirmed == 0
-    }
-
-    /// Whether the windows of a confirmed device apply: as long as not too many sends in a row were
-    /// not confirmed.
-    func isTrusted(_ settings: BudgetSettings) -> Bool {
-        settings.confirmsLaunches && reports.contains(.launch)
-            && unconfirmed <= settings.trustedUnconfirmedSends
-    }
-
-    /// Whether a receipt is missing that may be expected.
-    func isAwaitingReceipt(_ settings: BudgetSettings) -> Bool {
-        settings.confirmsLaunches && unconfirmed > 0
-    }
-
     /// When the last 60 minutes have room for a send of this urgency.
-    func hourlyEnd(_ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
-        let all = hourlyLimit(settings)
+    func hourlyEnd(
+        _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
+    ) -> Int64 {
+        let all = hourlyLimit(standing, settings)
         let limit = urgency == .deferrable ? max(1, all - 1) : all
-        guard sends.count >= limit else { return .min }
+        // Where the latest send is over an hour old, the hour is empty: quickly seen, and common.
+        guard sends.count >= limit, second(of: sends.latest) + BudgetLimits.hourSeconds > clock
+        else { return .min }
         return second(of: sends[limit - 1]) + BudgetLimits.hourSeconds
     }
 
     /// The hourly limit in force.
-    func hourlyLimit(_ settings: BudgetSettings) -> Int {
-        isTrusted(settings)
+    func hourlyLimit(_ standing: Standing, _ settings: BudgetSettings) -> Int {
+        standing.isTrusted
             ? max(settings.hourlySends, settings.confirmedHourlySends) : settings.hourlySends
     }
 
     /// When the last 24 hours have room for a send.
-    func dailyEnd(_ settings: BudgetSettings) -> Int64 {
-        let limit = dailyLimit(settings)
+    func dailyEnd(_ standing: Standing, _ settings: BudgetSettings) -> Int64 {
+        let limit = dailyLimit(standing, settings)
         guard day.total >= limit else { return .min }
         return second(of: day.start) + day.secondsUntilUnder(limit)
     }
 
     /// The daily limit in force.
-    func dailyLimit(_ settings: BudgetSettings) -> Int {
-        isTrusted(settings)
+    func dailyLimit(_ standing: Standing, _ settings: BudgetSettings) -> Int {
+        standing.isTrusted
             ? max(settings.dailySends, settings.confirmedDailySends) : settings.dailySends
     }
 
@@ -140,10 +156,10 @@ extension BackgroundLedger {
 
     /// The end of the spacing after the latest foreground. A device whose last send is confirmed
     /// needs no more than its spacing.
-    func foregroundSpacingEnd(_ settings: BudgetSettings) -> Int64 {
+    func foregroundSpacingEnd(_ standing: Standing, _ settings: BudgetSettings) -> Int64 {
         guard reports.contains(.foreground) else { return .min }
         let seconds =
-            isConfirmed(settings)
+            standing.isConfirmed
             ? min(settings.foregroundSpacingSeconds, settings.confirmedSpacingSeconds)
             : settings.foregroundSpacingSeconds
         return second(of: foregroundAt) + Int64(seconds)

@@ -6,15 +6,26 @@ extension BackgroundLedger {
     // MARK: Deciding
 
     /// Decides on a request, with what waits already.
+    @inline(__always)
     func decide(on request: BackgroundRequest, _ settings: BudgetSettings) -> Decision {
+        decide(on: request, onto: carrier(settings), settings)
+    }
+
+    @inline(__always)
+    private func decide(
+        on request: BackgroundRequest, onto carrier: Carrier?, _ settings: BudgetSettings
+    ) -> Decision {
         let refreshOffEnd = refreshOffEnd(settings)
         guard refreshOffEnd <= clock else {
             return .suppressed(.backgroundAppRefreshOff(until: Self.instant(refreshOffEnd)))
         }
-        let carrier = isPendingOver(settings) ? nil : pending
-        let release = release(
-            max(request.urgency, carrier?.urgency ?? request.urgency), settings)
-        let due = Self.instant(release.until)
+        let release =
+            if let carrier, carrier.wake.urgency >= request.urgency {
+                carrier.release
+            } else {
+                release(request.urgency, settings)
+            }
+        var due: WallInstant { Self.instant(release.until) }
         let expiry = Self.expirySecond(request.expiration)
         if expiry <= clock || !isInTime(min(expiry, clock + Int64(settings.holdSeconds)), release) {
             return .expired(earliest: due, because: release.holds)
@@ -25,8 +36,20 @@ extension BackgroundLedger {
         return release.until <= clock ? .send : .deferred(until: due, because: release.holds)
     }
 
+    /// Decides on a request and books the decision; what waited and is over ends first.
+    mutating func admit(
+        _ request: BackgroundRequest, _ settings: BudgetSettings
+    ) -> AdmitVerdict {
+        let carrier = carrier(settings)
+        let endsPending = pending != nil && carrier == nil
+        if endsPending { pending = nil }
+        let decision = decide(on: request, onto: carrier, settings)
+        apply(decision, request)
+        return AdmitVerdict(decision: decision, expiredPending: endsPending)
+    }
+
     /// Applies a decision that was just made on the request.
-    mutating func apply(_ decision: Decision, _ request: BackgroundRequest) {
+    private mutating func apply(_ decision: Decision, _ request: BackgroundRequest) {
         let wake = PendingWake(
             since: now, newest: now, expiry: Self.storedExpiry(request.expiration),
             urgency: request.urgency, requests: 1)
@@ -48,21 +71,35 @@ extension BackgroundLedger {
             deadline: Self.instant(deadline(of: pending, settings)), holds: release.holds)
     }
 
+    /// A pending wake that can take in others, and when it may go.
+    private struct Carrier {
+        let wake: PendingWake
+        let release: Release
+    }
+
+    /// The pending wake, unless its time is over, or will certainly be before it may go.
+    @inline(__always)
+    private func carrier(_ settings: BudgetSettings) -> Carrier? {
+        guard let pending else { return nil }
+        let deadline = deadline(of: pending, settings)
+        guard deadline > clock else { return nil }
+        let release = release(pending.urgency, settings)
+        return isInTime(deadline, release) ? Carrier(wake: pending, release: release) : nil
+    }
+
     /// Whether the pending wake's time is over, or will certainly be before it may go.
     func isPendingOver(_ settings: BudgetSettings) -> Bool {
-        guard let pending else { return false }
-        let deadline = deadline(of: pending, settings)
-        return deadline <= clock || !isInTime(deadline, release(pending.urgency, settings))
+        pending != nil && carrier(settings) == nil
     }
 
     /// Debits the pending wake and takes it out, if it may go.
     mutating func claim(at instant: WallInstant, _ settings: BudgetSettings) -> ClaimVerdict {
-        guard let wake = pending else { return .nothingPending }
-        guard !isPendingOver(settings) else {
+        guard pending != nil else { return .nothingPending }
+        guard let carrier = carrier(settings) else {
             pending = nil
             return .expired
         }
-        let release = release(wake.urgency, settings)
+        let release = carrier.release
         guard release.until <= clock else {
             return .notYet(until: Self.instant(release.until), because: release.holds)
         }
@@ -72,7 +109,7 @@ extension BackgroundLedger {
         day.add()
         if inFlight < .max { inFlight += 1 }
         if unconfirmed < .max { unconfirmed += 1 }
-        return .charged(Charge(second: clock, corrections: corrections, wake: wake))
+        return .charged(Charge(second: clock, corrections: corrections, wake: carrier.wake))
     }
 
     /// Books what became of a charged send; `returns` says that its wake is to be sent again.

@@ -10,11 +10,9 @@ public struct BudgetSettings: Hashable, Sendable {
     /// the distance at which iOS launched an app under load (WWDC20 session 10063, E).
     /// Range: ``BudgetLimits/spacingSeconds``.
     public var spacingSeconds = 900
-    /// The longest spacing that backing off may reach, in seconds. Default: 1 h (A). The simulation
-    /// showed it: with 2 h the data is up to 1.057 times as old as if everything were sent, with
-    /// 1 h up to 1.034 times, for pushes that are 1 % of all events more (240 devices with drawn
-    /// models). At least ``spacingSeconds``.
-    /// Range: ``BudgetLimits/spacingSeconds``.
+    /// The longest spacing that backing off may reach, in seconds. Default: 1 h (A), which the
+    /// simulation showed: the documentation of `WakeSimulation` has the figures. At least
+    /// ``spacingSeconds``. Range: ``BudgetLimits/spacingSeconds``.
     public var spacingMaximumSeconds = 3_600
     /// Seconds from a foreground to the next send, unless that is urgent: the app has just synced
     /// by itself. Default: 15 min, like the spacing (A). Range: ``BudgetLimits/spacingSeconds``.
@@ -124,8 +122,10 @@ public enum BudgetLimits {
     public static let daySeconds: Int64 = 86_400
     /// How long after its send a receipt shows that the device had held the push, in seconds.
     public static let heldReceiptSeconds: Int64 = 30
-    /// The longest distance of two launches that is taken for the device's own spacing, in seconds.
-    public static let launchIntervalSeconds: Int64 = 14_400
+    /// The longest distance of two launches that is taken for the device's own spacing, in seconds:
+    /// 40 min (A). Devices launch an app 10 to 30 minutes apart (reference §6.3); a longer distance
+    /// is a night, a journey, or an hour that other apps have used up.
+    public static let launchIntervalSeconds: Int64 = 2_400
     /// The largest payload of a background push, in bytes (rule G003).
     public static let backgroundPayloadBytes = 4_096
 }

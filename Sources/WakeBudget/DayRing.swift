@@ -26,7 +26,13 @@ struct DayRing: Hashable, Sendable {
 
     /// How many sends count.
     var total: Int {
-        Self.sum(word0) + Self.sum(word1) + Self.sum(word2) + Self.sum(word3)
+        // Slots are added up side by side: by eights in bytes, at most 15 · 8 = 120 each, then by
+        // twos in pairs of bytes, whose sums the product gathers in its highest.
+        let bytes =
+            Self.byteSums(word0) + Self.byteSums(word1) + Self.byteSums(word2)
+            + Self.byteSums(word3)
+        let pairs = (bytes & 0x00ff_00ff_00ff_00ff) + (bytes >> 8 & 0x00ff_00ff_00ff_00ff)
+        return Int(truncatingIfNeeded: (pairs &* 0x0001_0001_0001_0001) >> 48)
     }
 
     /// Whether no send counts.
@@ -109,10 +115,9 @@ struct DayRing: Hashable, Sendable {
         word3 &= Self.word3Mask
     }
 
-    /// The sum of a word's sixteen groups of four bits.
-    private static func sum(_ word: UInt64) -> Int {
-        let bytes = (word & 0x0f0f_0f0f_0f0f_0f0f) + (word >> 4 & 0x0f0f_0f0f_0f0f_0f0f)
-        return Int(truncatingIfNeeded: (bytes &* 0x0101_0101_0101_0101) >> 56)
+    /// For each byte of a word, the sum of its two groups of four bits.
+    private static func byteSums(_ word: UInt64) -> UInt64 {
+        (word & 0x0f0f_0f0f_0f0f_0f0f) + (word >> 4 & 0x0f0f_0f0f_0f0f_0f0f)
     }
 }
 

@@ -21,15 +21,18 @@ extension BackgroundLedger {
         let urgency = pending?.urgency ?? .normal
         let release = release(urgency, settings)
         let refreshOffEnd = refreshOffEnd(settings)
+        let standing = standing(settings)
         return Explanation(
             kind: .background, at: Self.instant(clock),
             hourly: Explanation.Window(
-                used: sendsInHour, limit: hourlyLimit(settings),
-                opens: later(hourlyEnd(.normal, settings))),
+                used: sendsInHour, limit: hourlyLimit(standing, settings),
+                opens: later(hourlyEnd(.normal, standing, settings))),
             daily: Explanation.Window(
-                used: day.total, limit: dailyLimit(settings), opens: later(dailyEnd(settings))),
-            spacingSeconds: Int(spacing(urgency, settings)), unconfirmedSends: Int(unconfirmed),
-            inFlight: Int(inFlight), nextSend: Self.instant(max(release.until, refreshOffEnd)),
+                used: day.total, limit: dailyLimit(standing, settings),
+                opens: later(dailyEnd(standing, settings))),
+            spacingSeconds: Int(spacing(urgency, standing, settings)),
+            unconfirmedSends: Int(unconfirmed), inFlight: Int(inFlight),
+            nextSend: Self.instant(max(release.until, refreshOffEnd)),
             rules: release.holds.all.map { rule($0, urgency, settings) },
             waiting: waiting(settings),
             suppression: later(refreshOffEnd).map { .backgroundAppRefreshOff(until: $0) })
@@ -62,11 +65,12 @@ extension BackgroundLedger {
     }
 
     private func end(of hold: Hold, _ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
-        switch hold {
-        case .spacing, .unconfirmed: spacingEnd(urgency, settings)
-        case .foreground: foregroundSpacingEnd(settings)
-        case .hourly: hourlyEnd(urgency, settings)
-        case .daily: dailyEnd(settings)
+        let standing = standing(settings)
+        return switch hold {
+        case .spacing, .unconfirmed: spacingEnd(urgency, standing, settings)
+        case .foreground: foregroundSpacingEnd(standing, settings)
+        case .hourly: hourlyEnd(urgency, standing, settings)
+        case .daily: dailyEnd(standing, settings)
         case .unused: probeEnd(settings)
         case .lowPowerMode: lowPowerModeEnd(settings)
         case .lowBattery: lowBatteryEnd(settings)
@@ -78,21 +82,22 @@ extension BackgroundLedger {
     private func sentence(
         _ hold: Hold, _ urgency: Urgency, _ settings: BudgetSettings
     ) -> String {
-        switch hold {
+        let standing = standing(settings)
+        return switch hold {
         case .spacing:
-            "Sends are at least \(Self.span(spacing(urgency, settings))) apart"
+            "Sends are at least \(Self.span(spacing(urgency, standing, settings))) apart"
         case .unconfirmed:
             "\(unconfirmed == 1 ? "The last send was" : "The last \(unconfirmed) sends were") not "
                 + "confirmed by the app, and the device holds one push at most, so the next "
-                + "waits \(Self.span(spacing(urgency, settings))) unless a receipt comes"
+                + "waits \(Self.span(spacing(urgency, standing, settings))) unless a receipt comes"
         case .foreground:
             "The app was in the foreground and synced by itself"
         case .hourly:
             urgency == .deferrable
                 ? "The last send of the hour is kept free for wakes that matter more"
-                : "The hour has had its \(hourlyLimit(settings)) sends"
+                : "The hour has had its \(hourlyLimit(standing, settings)) sends"
         case .daily:
-            "The day has had its \(dailyLimit(settings)) sends"
+            "The day has had its \(dailyLimit(standing, settings)) sends"
         case .unused:
             "The app was not opened since \(Self.instant(second(of: foregroundAt))), so it gets "
                 + "one probe in \(Self.span(Int64(settings.probeSeconds)))"

@@ -49,7 +49,8 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Charged sends that were not settled yet; 255 for more.
+    /// Charged sends that were not settled yet; 255 for more. Always 0 where each charge is settled
+    /// at once.
     public var inFlight: Int {
         switch books {
         case .background(let ledger): Int(ledger.inFlight)
@@ -76,15 +77,15 @@ public struct DeviceLedger: Hashable, Sendable {
     public func decide(
         on request: BudgetRequest, policy: BudgetPolicy, at now: WallInstant
     ) -> Decision {
-        switch (books, request) {
-        case (.background(var ledger), .background(let request)):
+        switch request {
+        case .background(let request):
+            guard case .background(var ledger) = books else { Self.trapOtherKind() }
             ledger.observe(now)
             return ledger.decide(on: request, policy.settings)
-        case (.voip(var ledger), .voip(let call)):
+        case .voip(let call):
+            guard case .voip(var ledger) = books else { Self.trapOtherKind() }
             ledger.observe(now)
             return ledger.decide(on: call, policy.settings)
-        case (.background, .voip), (.voip, .background):
-            preconditionFailure("A ledger is asked about the kind of push that its topic has.")
         }
     }
 
@@ -96,24 +97,24 @@ public struct DeviceLedger: Hashable, Sendable {
     public mutating func admit(
         _ request: BudgetRequest, policy: BudgetPolicy, at now: WallInstant
     ) -> AdmitVerdict {
-        switch (books, request) {
-        case (.background(var ledger), .background(let request)):
+        switch request {
+        case .background(let request):
+            guard case .background(var ledger) = books else { Self.trapOtherKind() }
             ledger.observe(now)
-            let endsPending = ledger.isPendingOver(policy.settings)
-            if endsPending { ledger.pending = nil }
-            let decision = ledger.decide(on: request, policy.settings)
-            ledger.apply(decision, request)
-            books = .background(ledger)
-            return AdmitVerdict(decision: decision, expiredPending: endsPending)
-        case (.voip(var ledger), .voip(let call)):
+            defer { books = .background(ledger) }
+            return ledger.admit(request, policy.settings)
+        case .voip(let call):
+            guard case .voip(var ledger) = books else { Self.trapOtherKind() }
             ledger.observe(now)
             let decision = ledger.decide(on: call, policy.settings)
             if decision == .send { ledger.admit(call) }
             books = .voip(ledger)
             return AdmitVerdict(decision: decision, expiredPending: false)
-        case (.background, .voip), (.voip, .background):
-            preconditionFailure("A ledger is asked about the kind of push that its topic has.")
         }
+    }
+
+    private static func trapOtherKind() -> Never {
+        preconditionFailure("A ledger is asked about the kind of push that its topic has.")
     }
 
     // MARK: The pending wake
@@ -138,8 +139,10 @@ public struct DeviceLedger: Hashable, Sendable {
     ///
     /// A refund takes back what was debited, the spacing included. It is given only while the send
     /// is among the last thirteen and the clock was not corrected since; otherwise the send stays
-    /// charged. A charge is settled once; a store's fencing sees to that. A wake that returns while
-    /// another waits is carried by that, with the payload of the newer of the two.
+    /// charged. A charge is refunded once; a store's fencing sees to that. Before that it may be
+    /// settled as accepted in advance, with the claim, so that only what failed is booked a second
+    /// time; ``inFlight`` does not count it then. A wake that returns while another waits is
+    /// carried by that, with the payload of the newer of the two.
     public mutating func settle(
         _ charge: Charge, as fate: SendFate, returns: Bool = false, at now: WallInstant
     ) -> SettledWake {

@@ -52,8 +52,9 @@ public struct Explanation: Hashable, Sendable {
     public let spacingSeconds: Int?
     /// Sends in a row that were not confirmed; counts only where the topic sends receipts.
     public let unconfirmedSends: Int
-    /// Sends whose outcome is not known yet.
-    public let inFlight: Int
+    /// Sends whose outcome is not known yet: charges that were not settled. A caller who settles in
+    /// advance knows better and sets it.
+    public var inFlight: Int
     /// From when on the next wake may go: the one that waits, or else one of normal urgency.
     public let nextSend: WallInstant
     /// The rules that keep it back, each with its own end, in the order of ``Hold``.

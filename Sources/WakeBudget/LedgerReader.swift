@@ -32,7 +32,8 @@ struct LedgerReader {
         ledger.reports = BackgroundLedger.Reports(rawValue: uint8())
         ledger.foregroundAt = uint32()
         ledger.launchAt = uint32()
-        ledger.launchInterval = uint16()
+        // Earlier builds believed longer ones.
+        ledger.launchInterval = min(uint16(), UInt16(BudgetLimits.launchIntervalSeconds))
         let start = uint32()
         ledger.day = DayRing(words: (uint64(), uint64(), uint64(), uint64()), start: start)
         ledger.sends = SendTimes(

@@ -8,13 +8,13 @@ import WakeModel
 ///
 /// What happens next is always the earliest of: something that happens to the device, an event, a
 /// receipt, the rule's own due time, something that the device does by itself. At one instant they
-/// come in that order.
+/// come in that order; a rule that sends at once does so with the event.
 struct DeviceRun<Rule: SendingRule> {
     /// What the run goes by, the same for all ways to send.
     private let story: DeviceStory
     private let scenario: Scenario
     private var rule: Rule
-    private var device: ModelledDevice?
+    private var device: ModelledDevice
     private var chance: SeededGenerator
 
     private var reports: [PushReport] = []
@@ -27,6 +27,8 @@ struct DeviceRun<Rule: SendingRule> {
     private var conditions = ReportedConditions()
     private(set) var tally = Tally()
     private(set) var trace: DeviceTrace?
+    /// Whether there is a trace: asked after each step, so without a look at the trace itself.
+    private let isTraced: Bool
 
     private struct SentPush {
         var sentAt: Int64
@@ -46,6 +48,7 @@ struct DeviceRun<Rule: SendingRule> {
         self.scenario = scenario
         self.rule = rule
         self.trace = trace
+        isTraced = trace != nil
         device = story.device
         chance = story.chance
     }
@@ -81,6 +84,11 @@ struct DeviceRun<Rule: SendingRule> {
                 ask(nextAsk, at: now)
                 nextAsk += 1
                 due = rule.due(at: now) ?? .max
+                if Rule.sendsAtOnce, due <= now {
+                    release(at: now)
+                    due = rule.due(at: now) ?? .max
+                    change = nextChange
+                }
             } else if now == receipt {
                 confirm(receipts.removeFirst(), at: now)
                 due = rule.due(at: now) ?? .max
@@ -89,7 +97,7 @@ struct DeviceRun<Rule: SendingRule> {
                 due = rule.due(at: now) ?? .max
                 change = nextChange
             } else {
-                device?.advance(to: WallInstant(millisecondsSinceEpoch: now), into: &reports)
+                device.advance(to: WallInstant(millisecondsSinceEpoch: now), into: &reports)
                 digest()
                 change = nextChange
             }
@@ -99,14 +107,14 @@ struct DeviceRun<Rule: SendingRule> {
     }
 
     /// When the device will next do something by itself, in milliseconds since the epoch.
-    private var nextChange: Int64 { device?.nextChange?.millisecondsSinceEpoch ?? .max }
+    private var nextChange: Int64 { device.nextChange?.millisecondsSinceEpoch ?? .max }
 
     /// Brings the device into the state in which the first day finds it.
     private mutating func prepare() -> Int {
         var next = 0
         while next < story.moments.count, story.moments[next].at < scenario.start {
             let moment = story.moments[next]
-            device?.apply(moment.event, at: moment.at, into: &reports)
+            device.apply(moment.event, at: moment.at, into: &reports)
             conditions.note(moment.event)
             next += 1
         }
@@ -116,7 +124,7 @@ struct DeviceRun<Rule: SendingRule> {
     // MARK: What happens
 
     private mutating func happen(_ event: DeviceEvent, at now: Int64) {
-        device?.apply(event, at: WallInstant(millisecondsSinceEpoch: now), into: &reports)
+        device.apply(event, at: WallInstant(millisecondsSinceEpoch: now), into: &reports)
         digest()
         conditions.note(event)
         switch event {
@@ -195,12 +203,12 @@ struct DeviceRun<Rule: SendingRule> {
             trace?.asks[ask].isMerged = place > 0
         }
         carried.removeAll(keepingCapacity: true)
-        let isAble = device?.isAble ?? false
-        pushes.append(SentPush(sentAt: now, wasAble: isAble))
+        pushes.append(SentPush(sentAt: now, wasAble: story.isModelled && device.isAble))
         trace?.pushes.append(DeviceTrace.Push(sentAt: instant))
+        guard story.isModelled else { return }
         let push = ArrivingPush(
             number: number, expiration: .at(WallInstant(millisecondsSinceEpoch: expiry)))
-        device?.take(push, at: instant, into: &reports)
+        device.take(push, at: instant, into: &reports)
         digest()
     }
 
@@ -217,7 +225,7 @@ struct DeviceRun<Rule: SendingRule> {
         let push = pushes[report.number]
         pushes[report.number].isDecided = true
         trace?.pushes[report.number].report = report
-        tally.fates[report.fate.label, default: 0] += 1
+        tally.count(report.fate)
         if push.wasAble { tally.sentWhileAble += 1 }
         switch report.fate {
         case .launched: tally.launched += 1
@@ -235,7 +243,7 @@ struct DeviceRun<Rule: SendingRule> {
     }
 
     private mutating func noteAbility(at now: Int64) {
-        guard trace != nil, let device else { return }
+        guard isTraced, story.isModelled else { return }
         trace?.note(isAble: device.isAble, at: now)
     }
 

@@ -26,6 +26,12 @@ public struct EventStream: Hashable, Sendable {
         self.pattern = pattern
     }
 
+    /// The first event of a recorded pattern, in milliseconds after the start; `nil` for others.
+    public var firstRecorded: Int64? {
+        guard case .recorded(let sequences) = pattern else { return nil }
+        return sequences.lazy.compactMap(\.first).min()
+    }
+
     /// The last event of a recorded pattern, in milliseconds after the start; `nil` for others.
     public var lastRecorded: Int64? {
         guard case .recorded(let sequences) = pattern else { return nil }

@@ -43,7 +43,7 @@ struct Freshness: Hashable, Sendable {
 
     /// The end of the run.
     mutating func finish(at end: Int64, _ tally: inout Tally) {
-        tally.unseen += UInt64(missed.count)
+        for event in missed { tally.unseenAges.add(end - event) }
         sync(at: end, &tally)
     }
 }

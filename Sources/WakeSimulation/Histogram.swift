@@ -54,6 +54,12 @@ public struct Histogram: Hashable, Sendable {
         return counts.prefix(last + 1).reduce(0, +)
     }
 
+    /// The share of the values that are at most `value`, as far as the buckets tell; `nil` when none
+    /// was counted.
+    public func share(upTo value: Int64) -> Double? {
+        count == 0 ? nil : Double(count(upTo: value)) / Double(count)
+    }
+
     private static func bucket(of value: UInt64) -> Int {
         guard value >= 64 else { return Int(value) }
         // 64 is the first value of the first octave whose buckets are wider than 1.

@@ -5,6 +5,9 @@ import WakeBudget
 /// A way to send, at work for one device. At most one wake waits at a time, and carries what was
 /// merged into it.
 protocol SendingRule {
+    /// Whether what may go goes with the event that asked for it, ahead of other events of the same
+    /// instant, so that these are not merged into it.
+    static var sendsAtOnce: Bool { get }
     /// An event asks for a wake.
     mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer
     /// When to look whether what waits may go; `nil` when nothing waits.
@@ -18,6 +21,7 @@ protocol SendingRule {
 }
 
 extension SendingRule {
+    static var sendsAtOnce: Bool { false }
     mutating func confirm(_ receipt: ReceivedReceipt, at now: Int64) -> Bool { false }
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool { false }
 }
@@ -51,6 +55,7 @@ enum ReleaseAnswer {
 
 /// Sends each event.
 struct SendEverything: SendingRule {
+    static let sendsAtOnce = true
     private var isWaiting = false
 
     mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer {
@@ -93,6 +98,7 @@ struct FixedSpacing: SendingRule {
 
 /// Sends so many in each window and drops the others.
 struct DroppingWindow: SendingRule {
+    static let sendsAtOnce = true
     let length: Int64
     let sends: Int
     private var window: Int64 = -1

@@ -74,7 +74,11 @@ public struct Simulation: Sendable {
         var generator = SeededGenerator(seed: scenario.seed, stream: UInt64(index))
         let asks = scenario.asks(ofDevice: index, using: &generator)
         guard modelsDevices else {
-            return (DeviceStory(asks: asks, chance: generator), group)
+            let device = ModelledDevice(seed: 0, at: scenario.start)
+            return (
+                DeviceStory(asks: asks, device: device, isModelled: false, chance: generator),
+                group
+            )
         }
         let parameters: ModelParameters =
             switch habits.model {
@@ -82,19 +86,18 @@ public struct Simulation: Sendable {
             case .exact: .exact
             case .drawn: .drawn(using: &generator)
             }
-        var story = DeviceStory(asks: asks, chance: generator)
         let days = Int((scenario.seconds + 86_399) / 86_400)
-        if let profile = habits.profile {
-            let plan = DayPlan(
-                profile, midnight: scenario.start, days: days, using: &generator)
-            story.moments = plan.events
-        }
+        let moments =
+            habits.profile.map {
+                DayPlan($0, midnight: scenario.start, days: days, using: &generator).events
+            } ?? []
         // The plan begins with the evening before.
-        let begin = story.moments.first?.at ?? scenario.start
-        story.device = ModelledDevice(
+        let begin = moments.first?.at ?? scenario.start
+        let device = ModelledDevice(
             parameters, app: scenario.app, seed: generator.next(), at: min(begin, scenario.start))
-        story.chance = generator
-        return (story, group)
+        return (
+            DeviceStory(asks: asks, moments: moments, device: device, chance: generator), group
+        )
     }
 }
 
@@ -104,8 +107,10 @@ struct DeviceStory: Sendable {
     var asks: [AskedWake]
     /// What its user and its surroundings do, in the order of time.
     var moments: [DayPlan.Moment] = []
-    /// The device before all that; `nil` without a model.
-    var device: ModelledDevice?
+    /// The device before all that; without a model it is there, but nobody tells it of anything.
+    var device: ModelledDevice
+    /// Whether there is a model.
+    var isModelled = true
     /// What else is left to chance.
     var chance: SeededGenerator
 }

@@ -33,13 +33,14 @@ public struct Tally: Hashable, Sendable {
     public var sentWhileAble: UInt64 = 0
     /// Those of them that reached the app.
     public var reachedWhileAble: UInt64 = 0
-    /// Pushes by the label of what became of them.
-    public var fates: [String: UInt64] = [:]
+    /// Pushes by what became of them, in the order of ``DeviceModel/PushFate/Kind``: no text is
+    /// looked up for each push.
+    private var fateCounts = [UInt64](repeating: 0, count: PushFate.Kind.allCases.count)
 
     /// Staleness of events: see ``Freshness``. In milliseconds.
     public var staleness = Histogram()
-    /// Events that were still unseen at the end, counted in ``staleness`` with their age by then.
-    public var unseen: UInt64 = 0
+    /// The ages of events that were still unseen at the end, which ``staleness`` counts as well.
+    public var unseenAges = Histogram()
     /// The age of the app's data, summed over time: in milliseconds squared, twice.
     var twiceAgeSum: UInt128 = 0
     /// How long pushes that launched the app were held, in milliseconds.
@@ -52,6 +53,24 @@ public struct Tally: Hashable, Sendable {
 
     /// Pushes that did nothing: neither launched the app nor met it in the foreground.
     public var wasted: UInt64 { sent - launched - inForeground - undecided }
+
+    /// Pushes by the label of what became of them.
+    public var fates: [String: UInt64] {
+        let counts = zip(PushFate.Kind.allCases, fateCounts).filter { $0.1 > 0 }
+        return Dictionary(uniqueKeysWithValues: counts.map { ($0.0.label, $0.1) })
+    }
+
+    /// Events that were still unseen at the end.
+    public var unseen: UInt64 { unseenAges.count }
+
+    /// The share of all events that the app had seen within so many milliseconds, as far as the
+    /// buckets of ``staleness`` tell; `nil` without events.
+    public func shareSeen(within milliseconds: Int64) -> Double? {
+        guard staleness.count > 0 else { return nil }
+        let seen =
+            staleness.count(upTo: milliseconds) - unseenAges.count(upTo: milliseconds)
+        return Double(seen) / Double(staleness.count)
+    }
 
     /// The share of the pushes sent to an able device that reached the app; `nil` without any.
     public var reachedShare: Double? {
@@ -68,6 +87,9 @@ public struct Tally: Hashable, Sendable {
         watchedMilliseconds == 0 ? nil : Double(twiceAgeSum) / 2 / Double(watchedMilliseconds)
     }
 
+    /// Counts what became of a push.
+    mutating func count(_ fate: PushFate) { fateCounts[fate.kind.rawValue] += 1 }
+
     /// Adds what another tally counted.
     public mutating func merge(_ other: Tally) {
         devices += other.devices
@@ -82,9 +104,9 @@ public struct Tally: Hashable, Sendable {
         undecided += other.undecided
         sentWhileAble += other.sentWhileAble
         reachedWhileAble += other.reachedWhileAble
-        fates.merge(other.fates) { $0 + $1 }
+        for kind in fateCounts.indices { fateCounts[kind] += other.fateCounts[kind] }
         staleness.merge(other.staleness)
-        unseen += other.unseen
+        unseenAges.merge(other.unseenAges)
         twiceAgeSum += other.twiceAgeSum
         hold.merge(other.hold)
         wait.merge(other.wait)

@@ -21,14 +21,15 @@ struct ReceiptTests {
 
     /// Runs `body` against a simulator that tells a server of its own.
     static func withServer(
-        answering statuses: [Int] = [], key: String? = "rk_secret",
+        answering statuses: [Int] = [], key: String? = "rk_secret", appsSync: Bool = true,
         _ body: (
             APNsSimulator, TestClock, inout AsyncStream<ReceiptServer.Request>.AsyncIterator
         ) async throws -> Void
     ) async throws {
         let server = try await ReceiptServer.start(answering: statuses)
         let clock = TestClock()
-        let target = try ReceiptTarget(url: "http://127.0.0.1:\(server.port)/base/", key: key)
+        let target = try ReceiptTarget(
+            url: "http://127.0.0.1:\(server.port)/base/", key: key, appsSync: appsSync)
         try await WireTests.withSimulator {
             $0.now = { clock.now }
             $0.deviceModel = DeviceSetup(parameters: .exact)
@@ -52,7 +53,7 @@ struct ReceiptTests {
             #expect(
                 request?.body
                     == #"{"receipts":[{"apns_id":"\#(Push.apnsID)","launched_at":"#
-                    + #""2026-11-21T09:20:00.000Z"}]}"#)
+                    + #""2026-11-21T09:20:00.000Z","synced":true}]}"#)
 
             let told = await requests.next()
             #expect(told?.method == "PUT")
@@ -77,6 +78,20 @@ struct ReceiptTests {
             #expect(signals.foreground == nil)
             #expect(signals.lowPowerMode)
             await client.close()
+        }
+    }
+
+    // A gateway supersedes what waits only by receipts that say so.
+    @Test("receipts say that the app has synced, unless it is told that apps do not")
+    func synced() async throws {
+        for appsSync in [true, false] {
+            try await Self.withServer(appsSync: appsSync) { simulator, _, requests in
+                let client = try await RawClient.connect(to: simulator)
+                _ = try await client.push(DeviceTests.push(atSecond: 0))
+                let receipts = try Self.receipts(await requests.next())
+                #expect(receipts.map(\.synced) == [appsSync])
+                await client.close()
+            }
         }
     }
 

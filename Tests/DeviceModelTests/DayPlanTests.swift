@@ -40,6 +40,35 @@ struct DayPlanTests {
         #expect(atNight == 0)
     }
 
+    // By night a battery loses an eighth, whether the night begins before midnight or after it.
+    @Test(
+        "the battery lasts through the night, and only through the night",
+        arguments: [
+            DayProfile.Span(from: 3 * 60, to: 11 * 60, jitter: 0),
+            DayProfile.Span(from: 22 * 60, to: 6 * 60, jitter: 0),
+        ])
+    func drain(night: DayProfile.Span) {
+        var profile = DayProfile(name: "drained", summary: "Never charged.")
+        profile.night = night
+        var levels: [Int64: Int] = [:]
+        for event in plan(profile).events {
+            if case .battery(let permille) = event.event {
+                levels[event.at.milliseconds(since: Self.midnight) / 3_600_000] = permille
+            }
+        }
+        // From the hour before to the hour itself, while there is something to lose.
+        for (hour, level) in levels {
+            guard let before = levels[hour - 1], level > 20 else { continue }
+            let ofDay = (hour % 24 + 24) % 24 * 60
+            let isNight =
+                night.from < night.to
+                ? (night.from..<night.to).contains(ofDay)
+                : ofDay >= night.from || ofDay < night.to
+            #expect(before - level == (isNight ? 5 : 40), "hour \(hour)")
+        }
+        #expect(levels.values.contains { $0 > 20 && $0 < 500 })
+    }
+
     @Test("names are unique and found")
     func names() {
         #expect(Set(DayProfile.known.map(\.name)).count == DayProfile.known.count)

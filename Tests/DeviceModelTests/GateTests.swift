@@ -89,6 +89,62 @@ struct GateTests {
     }
 
     @Test(
+        "what APNs stores for a saving device reaches no app, in front or not, so it is not able",
+        arguments: [DeviceEvent.lowPowerMode(true), .battery(permille: 150)],
+        [DeviceEvent.appOpened, .debugger(true)])
+    func saving(saving: DeviceEvent, running: DeviceEvent) {
+        var bench = Bench()
+        bench.apply(running, at: 0)
+        #expect(bench.device.isAble)
+        bench.apply(saving, at: 10)
+        #expect(!bench.device.isAble)
+        bench.push(at: 20)
+        #expect(bench.reports.isEmpty)
+        #expect(bench.device.undecided == [1])
+    }
+
+    @Test("nothing is stored for more than 30 days, whatever its expiration")
+    func longestStorage() {
+        let days: Int64 = 30 * 86_400
+        for expiration in [nil, 365 * 86_400] as [Int64?] {
+            var bench = Bench()
+            bench.apply(.online(false), at: 0)
+            bench.push(at: 0, expiration: expiration.map { .at(bench.instant($0)) })
+            bench.advance(to: days - 1)
+            #expect(bench.reports.isEmpty)
+            bench.advance(to: days)
+            #expect(bench.fates("expired") == [1], "\(expiration ?? -1)")
+        }
+    }
+
+    @Test("a push that is stored again is not stored for another 30 days")
+    func storedAgain() {
+        var parameters = ModelParameters.exact
+        parameters.service.latencyMedianMilliseconds = 60_000
+        parameters.service.latencyPercentile95Milliseconds = 60_000
+        var bench = Bench(parameters)
+        bench.apply(.online(false), at: 0)
+        bench.push(at: 0)
+        // It sets out, and the device is gone again before it arrives.
+        bench.apply(.online(true), at: 10 * 86_400)
+        bench.apply(.online(false), at: 10 * 86_400 + 5)
+        bench.advance(to: 30 * 86_400)
+        #expect(bench.fates("expired") == [1])
+    }
+
+    @Test("a stored call to an app that was removed meanwhile launches nothing")
+    func storedCall() {
+        var bench = Bench()
+        bench.apply(.online(false), at: 0)
+        bench.push(at: 10, content: .voip, expiration: .at(bench.instant(3_600)))
+        bench.apply(.token(false), at: 20)
+        bench.apply(.online(true), at: 30)
+        bench.advance(to: 60)
+        #expect(bench.launches == [])
+        #expect(bench.fates("discarded-disabled") == [1])
+    }
+
+    @Test(
         "a call launches the app at once, asleep and over budget; alone an alert launches nothing")
     func kinds() {
         var bench = Bench()

@@ -150,6 +150,137 @@ struct SimulateTests {
         #expect(try policies(result)["everything"]?["asked"] as? Int == 5)
     }
 
+    // Logs of one day each, two days apart: side by side they would be another story.
+    @Test("two recorded logs keep their distance in time")
+    func recordedTwice() async throws {
+        let folder = try TestFolder()
+        for day in [20, 22] {
+            try folder.write(#"{"at": "2026-11-\#(day)T08:00:00Z"}"#, to: "\(day).jsonl")
+        }
+        let path = try folder.write(
+            """
+            devices: [{ profile: still }]
+            streams:
+              - { name: later, pattern: recorded, log: 22.jsonl }
+              - { name: sooner, pattern: recorded, log: 20.jsonl }
+            baselines: []
+            """, to: "s.yaml")
+        let trace = folder.path + "/trace"
+        let result = try await Rouse.run(["simulate", path, "--trace", trace])
+        #expect(result.status == 0, "\(result.error)")
+        let asked = try String(contentsOfFile: trace, encoding: .utf8)
+            .matches(of: #/"stream":"(\w+)","asked":"2027-01-(\d\d)T08:00/#)
+            .map { "\($0.1) \($0.2)" }
+        #expect(asked == ["sooner 16", "later 18"])
+    }
+
+    @Test(
+        "--devices is how many there are, unless that leaves a profile without any",
+        arguments: ["chat-app", "news-morning-burst", "weather-hourly", "iot-alarm"])
+    func scaling(name: String) async throws {
+        let path = Self.scenarios.appending(path: "\(name).yaml").path
+        for (asked, given) in [(1, 6), (5, 6), (6, 6), (7, 7), (13, 13)] {
+            let result = try await Rouse.run(
+                ["simulate", path, "--json", "--no-device-model", "--devices", "\(asked)"])
+            let devices = try policies(result)["rouse"]?["devices"] as? Int
+            #expect(devices == given, "--devices \(asked)")
+        }
+    }
+
+    @Test("no output takes the place of an input or of another output, whatever its path")
+    func clobbering() async throws {
+        let folder = try TestFolder()
+        try folder.write(#"{"at": 0}"#, to: "log.jsonl")
+        let path = try folder.write(
+            "devices: [{ profile: still }]\n"
+                + "streams: [{ name: log, pattern: recorded, log: log.jsonl }]\n", to: "s.yaml")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link", withDestinationPath: path)
+        let new = folder.path + "/new"
+        for outputs in [
+            ["--trace", path], ["--svg", folder.path + "/link"],
+            ["--html", folder.path + "/log.jsonl"], ["--svg", new, "--html", new],
+        ] {
+            let before = try String(contentsOfFile: path, encoding: .utf8)
+            let result = try await Rouse.run(["simulate", path] + outputs)
+            #expect(result.status == 64, "\(outputs): \(result.all)")
+            #expect(result.error.contains("already. Name another."), "\(result.error)")
+            #expect(result.out.isEmpty)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == before)
+        }
+        let log = try String(contentsOfFile: folder.path + "/log.jsonl", encoding: .utf8)
+        #expect(log == #"{"at": 0}"#)
+        // What is no regular file takes any number of outputs.
+        let null = try await Rouse.run(
+            ["simulate", path, "--svg", "/dev/null", "--html", "/dev/null"])
+        #expect(null.status == 0, "\(null.error)")
+    }
+
+    @Test("an output that cannot be written ends the command before the run")
+    func unwritable() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(
+            Self.small.replacing("count: 20", with: "count: 4000000"), to: "huge.yaml")
+        for option in ["--trace", "--svg", "--html"] {
+            let result = try await Rouse.run(["simulate", path, option, "/nonexistent/x"])
+            #expect(result.status == 66, "\(result.all)")
+            #expect(result.error.contains("\(option) (/nonexistent/x) cannot be written"))
+        }
+    }
+
+    @Test("control characters in names reach neither a terminal nor XML")
+    func controlCharacters() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(
+            #"name: "a\e[31m\x01""# + "\n" + #"about: "b\ec\x7f""# + "\n"
+                + Self.small.replacing("name: small\n", with: "")
+                .replacing("profile: commuter", with: #"name: "d\e", profile: commuter"#),
+            to: "s.yaml")
+        let (svg, html) = (folder.path + "/a.svg", folder.path + "/a.html")
+        let result = try await Rouse.run(["simulate", path, "--svg", svg, "--html", html])
+        #expect(result.status == 0, "\(result.error)")
+        #expect(result.out.contains("a\u{fffd}[31m\u{fffd}"))
+        for text in [
+            result.out, try String(contentsOfFile: svg, encoding: .utf8),
+            try String(contentsOfFile: html, encoding: .utf8),
+        ] {
+            let isClean = text.unicodeScalars.allSatisfy {
+                $0 == "\n" || ($0.value >= 0x20 && !(0x7f...0x9f).contains($0.value))
+            }
+            #expect(isClean)
+        }
+    }
+
+    @Test("the verdict names the profile on which the data is oldest")
+    func verdict() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Self.small, to: "small.yaml")
+        let result = try await Rouse.run(["simulate", path])
+        let words = result.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let worst = #/times as old \(at worst [0-9.]+ times, on (commuter|night-owl) devices\)/#
+        #expect(words.contains(worst), "\(result.out)")
+    }
+
+    // In the example of WWDC six of fourteen pushes are wasted in the moment in which a launch is.
+    @Test("in the picture no launch hides what was wasted")
+    func wasteOnTop() async throws {
+        let folder = try TestFolder()
+        let path = Self.scenarios.appending(path: "wwdc-14-pushes.yaml").path
+        let svg = folder.path + "/a.svg"
+        let result = try await Rouse.run(["simulate", path, "--svg", svg])
+        #expect(result.status == 0, "\(result.error)")
+        let picture = try String(contentsOfFile: svg, encoding: .utf8)
+        let timeline = try #require(picture.components(separatedBy: "Timeline:").last)
+        let row = try #require(timeline.components(separatedBy: "14 pushes</text>").last)
+            .components(separatedBy: " pushes</text>")[0]
+        let marks = row.matches(of: #/class="(hold|launched|waste)"/#).map { String($0.1) }
+        #expect(
+            marks == marks.filter { $0 == "hold" } + marks.filter { $0 == "launched" }
+                + marks.filter { $0 == "waste" })
+        #expect(marks.count { $0 == "waste" } == 6)
+        #expect(marks.count { $0 == "launched" } == 7)
+    }
+
     @Test("pictures are well-formed XML, the page holds one for each scenario")
     func pictures() async throws {
         let folder = try TestFolder()
@@ -221,6 +352,12 @@ struct SimulateTests {
                     + "streams: [{ name: a, pattern: poisson, per-hour: 1 }]\n"
                     + "baselines: [{ kind: spacing, sends: 3 }]", "sends is for windows only"
             ),
+            (
+                "devices: [{ profile: still }]\n"
+                    + "policy: { spacing-seconds: 7200, spacing-maximum-seconds: 3600 }\n"
+                    + "streams: [{ name: a, pattern: poisson, per-hour: 1 }]",
+                "policy.spacing-maximum-seconds is 3600, less than spacing-seconds (7200)"
+            ),
             ("a: [", "not YAML"),
         ])
     func faults(yaml: String, words: String) async throws {
@@ -238,6 +375,16 @@ struct SimulateTests {
         let folder = try TestFolder()
         let path = try folder.write(Self.small, to: "small.yaml")
         #expect(try await Rouse.run(["simulate", path, "--device", "40"]).status == 64)
+        let few = try await Rouse.run(
+            [
+                "simulate", Self.scenarios.appending(path: "wwdc-14-pushes.yaml").path,
+                "--device", "1",
+            ])
+        #expect(few.status == 64)
+        #expect(few.error.contains("has only 1 device, counted"), "\(few.error)")
+        let noFile = try await Rouse.run(["simulate", folder.path])
+        #expect(noFile.status == 66)
+        #expect(noFile.error.contains("(\(folder.path)) cannot be read to its end"))
         #expect(try await Rouse.run(["simulate", path, path, "--svg", "x"]).status == 64)
     }
 }

@@ -308,17 +308,33 @@ struct ReceiptRuleTests {
         #expect(device.send(at: 0))
         device.confirm(at: 1)
         #expect(device.send(at: 60))
-        // Held by the device until 40 minutes after the launch before.
-        device.confirm(at: 2_401)
-        #expect(device.send(at: 2_402))
-        _ = device.ask(at: 2_403)
-        #expect(device.due(at: 2_403) == 2_402 + 2_400 * 1.5)
+        // Held by the device until 20 minutes after the launch before.
+        device.confirm(at: 1_201)
+        #expect(device.send(at: 1_202))
+        _ = device.ask(at: 1_203)
+        #expect(device.due(at: 1_203) == 1_202 + 1_200 * 2.0)
         // A shorter one is believed slowly: an eighth less each time.
-        device.confirm(at: 3_001)
-        #expect(device.due(at: 3_001) == 3_001)
-        #expect(device.send(at: 3_001))
-        _ = device.ask(at: 3_002)
-        #expect(device.due(at: 3_002) == 3_001 + 2_100 * 1.5)
+        device.confirm(at: 1_801)
+        #expect(device.due(at: 1_801) == 1_801)
+        #expect(device.send(at: 1_801))
+        _ = device.ask(at: 1_802)
+        #expect(device.due(at: 1_802) == 1_801 + 1_050 * 2.0)
+    }
+
+    // Else every lost receipt of the day would cost as long a wait as the night was.
+    @Test("the launch after a night, or after a journey, teaches nothing")
+    func night() {
+        for (gap, patience) in [(2_400.0, 3_600.0), (2_401, 1_800), (8 * 3_600, 1_800)] {
+            let device = confirming
+            #expect(device.send(at: 0))
+            device.confirm(at: 1)
+            #expect(device.send(at: 60))
+            device.confirm(at: gap + 1)
+            let now = gap + 100
+            #expect(device.send(at: now))
+            _ = device.ask(at: now + 1)
+            #expect(device.due(at: now + 1) == now + patience, "\(gap) s")
+        }
     }
 
     @Test("an urgent wake waits only for the plain spacing while the device holds the last push")

@@ -95,6 +95,7 @@ struct CallLedgerTests {
         #expect(fingerprints.count == 100_000)
     }
 
+    // A million steps in all.
     @Test("by a plain list of calls, the same is decided", arguments: 1...4)
     func model(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
@@ -102,7 +103,7 @@ struct CallLedgerTests {
         var calls: [(id: Int, at: Int64)] = []
         let fingerprints = (0..<8).map { CallFingerprint("\($0)") }
         var now: Int64 = 1_800_000_000_000
-        for step in 0..<100_000 {
+        for step in 0..<250_000 {
             now += Int64(generator.next() % (generator.next() % 4 == 0 ? 1_500_000 : 9_000))
             calls.removeAll { now - $0.at >= 3_600_000 }
             let id = Int(generator.next() % 8)

@@ -19,6 +19,16 @@ struct DayRingTests {
         }
     }
 
+    @Test("slots that are all full add up", arguments: 1...61)
+    func full(slots: Int) {
+        var ring = DayRing()
+        for slot in 0..<slots {
+            ring.advance(to: Stamp(slot) * 1_440)
+            for _ in 0..<20 { ring.add() }
+            #expect(ring.total == 15 * (slot + 1))
+        }
+    }
+
     @Test("a send counts for 24 hours, and for at most one slot longer")
     func age() {
         for offset in stride(from: UInt32(0), to: 1_440, by: 7) {

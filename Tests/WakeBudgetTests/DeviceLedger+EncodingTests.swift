@@ -85,6 +85,19 @@ struct EncodingTests {
         }
     }
 
+    @Test("a ledger that believed in longer distances of launches is read with the longest")
+    func longInterval() throws {
+        let written = EncodingTests.ledger("busy").encoded()
+        for seconds in [2_400, 2_401, 14_400, 65_535] {
+            var bytes = written
+            // The launch interval of version 1.
+            bytes[25] = UInt8(seconds & 0xff)
+            bytes[26] = UInt8(seconds >> 8)
+            let read = try DeviceLedger(decoding: bytes)
+            #expect(read.encoded()[25...26].elementsEqual([0x60, 0x09]))
+        }
+    }
+
     @Test("version 1 is read and written as ever", arguments: fixtures)
     func version1(name: String, hex: String) throws {
         let ledger = Self.ledger(name)

@@ -52,11 +52,38 @@ struct SimulationTests {
         #expect(everything.launched == 7)
         #expect(everything.fates["coalesced-on-device"] == 6)
         #expect(everything.undecided == 1)
+        // The last event, which the device still holds, was never seen.
+        #expect(everything.shareSeen(within: .max) == 13.0 / 14)
+        #expect(rouse.shareSeen(within: .max) == 13.0 / 14)
         #expect(rouse.launched == 7)
         #expect(rouse.sent == 8)
         #expect(rouse.undecided == 1)
         #expect(rouse.wasted == 0)
         #expect(rouse.meanAge.map { $0 <= (everything.meanAge ?? 0) * 1.05 } == true)
+    }
+
+    // Two streams on the same clock: merged, sending everything would look twice as good as it is.
+    @Test("events of the same millisecond are sent one by one where each event is sent")
+    func sameMillisecond() {
+        var scenario = Scenario(name: "aligned")
+        scenario.groups = [.init(name: "still", profile: nil, count: 1, model: .exact)]
+        scenario.streams = ["a", "b"].map {
+            EventStream(
+                name: $0, pattern: .fixed(everySeconds: 3_600, afterSeconds: 0, count: .max))
+        }
+        scenario.contenders = [
+            Contender(name: "everything", method: .everything),
+            Contender(name: "one", method: .window(seconds: 900, sends: 1)),
+            Contender(name: "two", method: .window(seconds: 900, sends: 2)),
+            Contender(name: "rouse", method: .budget(.standard)),
+        ]
+        for modelsDevices in [true, false] {
+            let result = Simulation(scenario, modelsDevices: modelsDevices).run(devices: 0..<1)
+            let tallies = result.contenders.map(\.total)
+            #expect(tallies.map(\.asked) == [48, 48, 48, 48])
+            #expect(tallies.map(\.sent) == [48, 24, 48, 24])
+            #expect(tallies.map(\.merged) == [0, 0, 0, 24])
+        }
     }
 
     @Test("every event and every push ends in one way", arguments: 1...4 as ClosedRange<UInt64>)

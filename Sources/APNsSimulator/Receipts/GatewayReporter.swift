@@ -44,7 +44,7 @@ final class GatewayReporter: Sendable {
 
     /// Lines up what is to be told.
     func add(_ news: DeviceNews, clock: DeviceClock) {
-        let report = Self.report(news, clock: clock)
+        let report = report(news, clock: clock)
         let hasRoom = waiting.withLock { waiting in
             guard waiting.count < Self.maximumWaiting else { return false }
             waiting.append(report)
@@ -53,11 +53,14 @@ final class GatewayReporter: Sendable {
         if hasRoom { ring.yield() } else { count(report, asLost: 1) }
     }
 
-    private static func report(_ news: DeviceNews, clock: DeviceClock) -> Report {
+    private func report(_ news: DeviceNews, clock: DeviceClock) -> Report {
         switch news {
         case .reachedApp(let push):
             let instant = clock.senderTime(at: push.decidedAt ?? push.acceptedAt)
-            return .receipt(.init(apnsID: push.apnsID, launchedAt: instant.description))
+            return .receipt(
+                .init(
+                    apnsID: push.apnsID, launchedAt: instant.description,
+                    synced: target.appsSync))
         case .signals(let signals, let token, let at, let opened):
             let instant = clock.senderTime(at: at)
             return .signals(SignalsBody(signals, opened: opened, at: instant), of: token)

@@ -14,12 +14,16 @@ public struct ReceiptTarget: Hashable, Sendable {
     public let basePath: String
     /// The API key that is sent as a bearer token. Secret.
     let key: String?
+    /// Whether receipts say `synced`: that the app fetched all there is when it was launched, so
+    /// that a wake which was asked for before that launch has nothing to add.
+    public let appsSync: Bool
 
     /// Takes a URL such as `http://127.0.0.1:8080`, and an API key, if the gateway wants one.
+    /// Receipts say that the apps have synced, unless `appsSync` is false.
     ///
     /// Throws ``InvalidField`` for anything but plain HTTP to a loopback address, because the key
     /// goes over it in the clear, and for a key that cannot stand in a header.
-    public init(url: String, key: String? = nil) throws(InvalidField) {
+    public init(url: String, key: String? = nil, appsSync: Bool = true) throws(InvalidField) {
         guard let parts = URLComponents(string: url), parts.scheme == "http",
             let host = parts.host.map(Self.withoutBrackets), !host.isEmpty,
             parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil
@@ -45,6 +49,7 @@ public struct ReceiptTarget: Hashable, Sendable {
         while path.last == "/" { path = path.dropLast() }
         basePath = String(path)
         self.key = key
+        self.appsSync = appsSync
     }
 
     private static func withoutBrackets(_ host: String) -> String {

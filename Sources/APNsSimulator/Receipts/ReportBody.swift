@@ -12,10 +12,13 @@ struct ReceiptsBody: Codable, Hashable, Sendable {
         var apnsID: String
         /// RFC 3339, in the senders' time.
         var launchedAt: String
+        /// Whether the app fetched all there is in that launch.
+        var synced: Bool
 
         enum CodingKeys: String, CodingKey {
             case apnsID = "apns_id"
             case launchedAt = "launched_at"
+            case synced
         }
     }
 }

@@ -119,11 +119,13 @@ extension WakeBooks {
         {
             pending = try record(wake, of: device)
         }
+        var explanation = device.ledger.explain(policy: lane.policy, at: now)
+        // The books settle a debit as they make it, so the ledger does not know.
+        explanation.inFlight = recent.count { $0.state == .claimed }
         return DeviceView(
-            lane: lane.row.lane, deviceToken: device.token,
-            explanation: device.ledger.explain(policy: lane.policy, at: now), pending: pending,
-            recent: recent, deadSince: device.deadSince, registeredAt: device.registeredAt,
-            lastReceiptAt: device.lastReceiptAt,
+            lane: lane.row.lane, deviceToken: device.token, explanation: explanation,
+            pending: pending, recent: recent, deadSince: device.deadSince,
+            registeredAt: device.registeredAt, lastReceiptAt: device.lastReceiptAt,
             topicConfirmsLaunches: lane.row.confirmsLaunches)
     }
 

@@ -44,7 +44,8 @@ public struct WakeRow: Hashable, Sendable {
     public var fence: Int64 = 0
     /// How many attempts may have reached APNs.
     public var tries = 0
-    /// When it was claimed last.
+    /// When it was claimed last. A wake is due by its ledger's clock and claimed when it is due, so
+    /// this is never before that clock, and names the send to the ledger when a receipt comes.
     public var claimedAt = WallInstant(millisecondsSinceEpoch: 0)
     /// When its lease ends.
     public var leaseUntil = WallInstant(millisecondsSinceEpoch: 0)

@@ -8,6 +8,8 @@ import WakeSimulation
 /// send.
 struct DeviceTimeline {
     private static let rowHeight = 52.0
+    /// How far below the top of its row a push is drawn.
+    private static let lane = 34.0
     /// The longest time that is drawn, in seconds.
     private static let maximumSeconds: Int64 = 86_400
 
@@ -65,7 +67,14 @@ struct DeviceTimeline {
         for ask in trace.asks where isShown(ask.at) {
             canvas.line(x(ask.at), y + 6, x(ask.at), y + 14, "ask")
         }
-        for push in pushes { draw(push, on: &canvas, y: y) }
+        // What is drawn later lies above: no launch hides what was wasted, and no hold hides either.
+        for push in pushes { drawHold(push, on: &canvas, y: y) }
+        for push in pushes where push.report?.fate.reachedApp == true {
+            drawEnd(push, on: &canvas, y: y)
+        }
+        for push in pushes where push.report?.fate.reachedApp == false {
+            drawEnd(push, on: &canvas, y: y)
+        }
         canvas.line(
             ResultPicture.plot.lowerBound, y + Self.rowHeight - 3, ResultPicture.plot.upperBound,
             y + Self.rowHeight - 3, "grid")
@@ -81,21 +90,22 @@ struct DeviceTimeline {
             left, y + 2, isShown ? max(1, right - left) : 0, Self.rowHeight - 6, style)
     }
 
-    private func draw(_ push: DeviceTrace.Push, on canvas: inout SVGCanvas, y: Double) {
+    /// From its sending to its end, or to that of the picture while it has none.
+    private func drawHold(_ push: DeviceTrace.Push, on canvas: inout SVGCanvas, y: Double) {
         let sent = x(push.sentAt)
-        let middle = y + 34
-        if let report = push.report {
-            let decided = x(report.at)
-            canvas.rectangle(sent, middle - 1.5, decided - sent, 3, "hold")
-            switch report.fate {
-            case .launched: canvas.circle(decided, middle, radius: 4, "launched")
-            case .deliveredInForeground: canvas.circle(decided, middle, radius: 4, "met")
-            default: canvas.cross(decided, middle, radius: 3, "waste")
-            }
-        } else if isModelled {
-            canvas.rectangle(sent, middle - 1.5, x(end) - sent, 3, "hold")
-        }
+        let decided = push.report.map { x($0.at) } ?? (isModelled ? x(end) : sent)
+        canvas.rectangle(sent, y + Self.lane - 1.5, decided - sent, 3, "hold")
         canvas.line(sent, y + 18, sent, y + 27, "sent")
+    }
+
+    private func drawEnd(_ push: DeviceTrace.Push, on canvas: inout SVGCanvas, y: Double) {
+        guard let report = push.report else { return }
+        let (place, lane) = (x(report.at), y + Self.lane)
+        switch report.fate {
+        case .launched: canvas.circle(place, lane, radius: 4, "launched")
+        case .deliveredInForeground: canvas.circle(place, lane, radius: 4, "met")
+        default: canvas.cross(place, lane, radius: 3, "waste")
+        }
     }
 
     // MARK: Axis and legend

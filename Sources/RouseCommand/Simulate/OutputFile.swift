@@ -4,13 +4,18 @@ import Foundation
 
 /// A file that a command is told to write, with the exit code that fits each way to fail.
 struct OutputFile: Sendable {
+    /// Which file it is; `nil` for what is no regular file, such as a pipe or a terminal.
+    let identity: FileIdentity?
     private let handle: FileHandle
     private let name: String
 
-    /// Creates a file, or empties it.
-    init(_ path: String, _ field: String) throws(CommandFailure) {
+    /// Creates a file, or empties it unless it is one of `others`: files that the command reads or
+    /// writes besides.
+    init(
+        _ path: String, _ field: String, apartFrom others: Set<FileIdentity> = []
+    ) throws(CommandFailure) {
         name = "\(field) (\(path))"
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             let reason = String(cString: strerror(errno))
             let isForbidden = errno == EACCES || errno == EPERM || errno == EROFS
@@ -19,6 +24,16 @@ struct OutputFile: Sendable {
                 "\(name) cannot be written: \(reason). Check the path.")
         }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        identity = FileIdentity(descriptor: descriptor)
+        guard let identity else { return }
+        guard !others.contains(identity) else {
+            throw CommandFailure(
+                .usage, "\(name) is a file that this run reads or writes already. Name another.")
+        }
+        guard ftruncate(descriptor, 0) == 0 else {
+            let reason = String(cString: strerror(errno))
+            throw CommandFailure(.notAllowed, "\(name) cannot be emptied: \(reason).")
+        }
     }
 
     /// Appends bytes.
@@ -41,12 +56,35 @@ struct OutputFile: Sendable {
         }
     }
 
-    /// Writes a whole file.
-    static func write(
-        _ text: String, to path: String, _ field: String
-    ) throws(CommandFailure) {
-        let file = try OutputFile(path, field)
-        try file.append(Array(text.utf8))
-        try file.close()
+    /// Appends a text and closes the file.
+    func finish(with text: String) throws(CommandFailure) {
+        try append(Array(text.utf8))
+        try close()
+    }
+}
+
+/// Which file it is, whatever paths lead there.
+struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// The file behind a path; `nil` for none, and for what is no regular file.
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// The open file; `nil` for what is no regular file.
+    init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init?(_ status: stat) {
+        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
     }
 }

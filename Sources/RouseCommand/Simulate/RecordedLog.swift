@@ -9,13 +9,12 @@ import Foundation
 /// | `at` | RFC 3339 text, or seconds since the epoch |
 /// | `device` | any text that tells devices apart; without it all lines are one device's |
 ///
-/// Other keys are disregarded, so that a log of the gateway can be taken as it is. The midnight in
-/// UTC before the first line becomes the scenario's start.
+/// Other keys are disregarded, so that a log of the gateway can be taken as it is.
 struct RecordedLog {
     /// The largest log that is read, in bytes.
     static let maximumByteCount = 256 * 1_048_576
 
-    /// For each device of the log, in the order of their first lines: milliseconds after the start,
+    /// For each device of the log, in the order of their first lines: milliseconds since the epoch,
     /// in order.
     let times: [[Int64]]
 
@@ -46,12 +45,10 @@ struct RecordedLog {
             }
             times[places[device, default: 0]].append(at)
         }
-        guard let first = times.lazy.compactMap({ $0.min() }).min() else {
+        guard !times.isEmpty else {
             throw CommandFailure(.data, "\(path) is empty. It needs a line for each event.")
         }
-        let day: Int64 = 86_400_000
-        let midnight = first - (first % day + day) % day
-        self.times = times.map { $0.map { $0 - midnight }.sorted() }
+        self.times = times.map { $0.sorted() }
     }
 
     private struct Entry: Decodable {

@@ -25,7 +25,7 @@ extension Scenario.DeviceGroup {
         }
         let count = try mapping.integer("count", in: Scenario.deviceCounts) ?? 1
         self.init(
-            name: try mapping.string("name") ?? name, profile: DayProfile.named(name),
+            name: try mapping.string("name")?.printable ?? name, profile: DayProfile.named(name),
             count: count, model: try mapping.choice("model") ?? .standard)
     }
 }
@@ -137,10 +137,21 @@ enum BudgetKeys {
         do throws(InvalidBudgetSettings) {
             return try BudgetPolicy(values)
         } catch {
-            // Settings are named as in Swift, keys with hyphens; the nearest key is the same one.
             let problem = error.problems[0]
-            let key = Nearest.name(to: problem.field, among: settings.map(\.key))
-            throw mapping.failure(key ?? problem.field, problem.problem, problem.remedy)
+            throw mapping.failure(
+                inKeys(problem.field), inKeys(problem.problem), inKeys(problem.remedy))
         }
+    }
+
+    /// A text about settings, which are named as in Swift, with the keys of the file instead.
+    private static func inKeys(_ text: String) -> String {
+        text.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            settings.map(\.key).first { swiftName($0) == word } ?? String(word)
+        }.joined(separator: " ")
+    }
+
+    private static func swiftName(_ key: String) -> String {
+        let parts = key.split(separator: "-")
+        return parts.prefix(1).joined() + parts.dropFirst().map(\.capitalized).joined()
     }
 }

@@ -39,7 +39,11 @@ extension EventStream {
         }
     }
 
-    init(_ mapping: ConfigurationMapping, folder: URL) throws(CommandFailure) {
+    /// Reads a stream. A recorded one has its times since the epoch until ``beginAtMidnight()``; its
+    /// log is added to `files`.
+    init(
+        _ mapping: ConfigurationMapping, folder: URL, files: inout [String]
+    ) throws(CommandFailure) {
         let name = try mapping.requiredString("name", "Name what the events are.")
         guard let kind: Kind = try mapping.choice("pattern") else {
             throw mapping.failure(
@@ -52,7 +56,7 @@ extension EventStream {
                     "Remove it, or change the pattern, which is \(kind.rawValue).")
             }
         }
-        self.init(name: name, pattern: try Self.pattern(kind, mapping, folder))
+        self.init(name: name.printable, pattern: try Self.pattern(kind, mapping, folder, &files))
         for text in try mapping.strings("hours") ?? [] {
             hours += try Self.minutes(text, mapping)
         }
@@ -66,7 +70,7 @@ extension EventStream {
     }
 
     private static func pattern(
-        _ kind: Kind, _ mapping: ConfigurationMapping, _ folder: URL
+        _ kind: Kind, _ mapping: ConfigurationMapping, _ folder: URL, _ files: inout [String]
     ) throws(CommandFailure) -> Pattern {
         func needed<Value>(_ key: String, _ value: Value?) throws(CommandFailure) -> Value {
             guard let value else {
@@ -93,11 +97,10 @@ extension EventStream {
                 withinSeconds: Int64(within * 60))
         case .recorded:
             let log = try needed("log", try mapping.string("log"))
-            return .recorded(
-                try RecordedLog(
-                    path: log.hasPrefix("/")
-                        ? log : folder.appending(path: log).path(percentEncoded: false)
-                ).times)
+            let path =
+                log.hasPrefix("/") ? log : folder.appending(path: log).path(percentEncoded: false)
+            files.append(path)
+            return .recorded(try RecordedLog(path: path).times)
         }
     }
 
@@ -122,5 +125,19 @@ extension EventStream {
             (0...24).contains(hour), (0...59).contains(minute), hour * 60 + minute <= 1440
         else { return nil }
         return hour * 60 + minute
+    }
+}
+
+extension [EventStream] {
+    /// Has the times of recorded streams, since the epoch so far, count from one midnight in UTC:
+    /// the last before the first of all their events.
+    mutating func beginAtMidnight() {
+        let recorded = indices.filter { self[$0].lastRecorded != nil }
+        let first = recorded.compactMap { self[$0].firstRecorded }.min() ?? 0
+        let midnight = first - first % 86_400_000
+        for index in recorded {
+            guard case .recorded(let sequences) = self[index].pattern else { continue }
+            self[index].pattern = .recorded(sequences.map { $0.map { $0 - midnight } })
+        }
     }
 }

@@ -61,15 +61,21 @@ extension Scenario {
     /// | `urgency` | `deferrable`, `normal`, `urgent` | `normal` |
     /// | `life-hours` | how long an event is worth anything | 24 |
     ///
-    /// A key that is not listed is an error, as is one that its pattern does not use.
-    init(path: String) throws(CommandFailure) {
+    /// Bursts are drawn for the whole day, and what falls outside `hours` is left out: with four
+    /// hours, `per-day: 30` leaves about five bursts a day. Logs of several streams keep their
+    /// distance in time: the midnight in UTC before the first line of all is the scenario's start.
+    ///
+    /// A key that is not listed is an error, as is one that its pattern does not use. The files
+    /// that were read, its logs included, are added to `files`.
+    init(path: String, files: inout [String]) throws(CommandFailure) {
         let bytes = try InputFile.read(path, "the scenario", limit: Self.maximumByteCount)
         guard bytes.count <= Self.maximumByteCount else {
             throw CommandFailure(.data, "\(path) has more than 1 MiB.")
         }
         let text = String(decoding: bytes, as: UTF8.self)
         do throws(CommandFailure) {
-            try self.init(yaml: text, file: path)
+            files.append(path)
+            try self.init(yaml: text, file: path, files: &files)
         } catch {
             // A scenario is input and not Rouse's configuration.
             throw error.status == .configuration
@@ -77,7 +83,9 @@ extension Scenario {
         }
     }
 
-    private init(yaml: String, file: String) throws(CommandFailure) {
+    private init(
+        yaml: String, file: String, files: inout [String]
+    ) throws(CommandFailure) {
         let url = URL(filePath: file)
         let root = try ConfigurationMapping(
             ConfigurationMapping.parse(yaml, file: file, hint: "It needs devices and streams."),
@@ -86,8 +94,8 @@ extension Scenario {
                 "name", "about", "seed", "days", "minutes", "devices", "app", "feedback",
                 "streams", "policy", "baselines",
             ])
-        self.init(
-            name: try root.string("name") ?? url.deletingPathExtension().lastPathComponent)
+        let name = try root.string("name") ?? url.deletingPathExtension().lastPathComponent
+        self.init(name: name.printable)
         summary = Self.paragraph(try root.string("about") ?? "")
         seed = UInt64(try root.integer("seed", in: 0...Int.max) ?? 1)
         groups = try Self.distinct(
@@ -109,7 +117,10 @@ extension Scenario {
         let folder = url.deletingLastPathComponent()
         streams = try Self.distinct(
             root.list("streams", known: EventStream.keys), named: "name", \.name
-        ) { (mapping) throws(CommandFailure) in try EventStream(mapping, folder: folder) }
+        ) { (mapping) throws(CommandFailure) in
+            try EventStream(mapping, folder: folder, files: &files)
+        }
+        streams.beginAtMidnight()
         guard !streams.isEmpty else {
             throw root.failure("streams", "is missing", "Say what asks for wakes.")
         }
@@ -122,7 +133,7 @@ extension Scenario {
 
     /// One line of what YAML may have broken.
     private static func paragraph(_ text: String) -> String {
-        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ").printable
     }
 
     /// How long it lasts: as it says, or else as many days as its logs, or a day.

@@ -53,7 +53,8 @@ struct SimulateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Take this many devices in all, instead of the scenario's number.", valueName: "count"))
+            "Take this many devices in all, and one of each profile at least, instead of the "
+                + "scenario's number.", valueName: "count"))
     var devices: Int?
 
     @Option(

@@ -3,46 +3,64 @@
 import Foundation
 import WakeSimulation
 
-/// `rouse simulate` with everything read that it needs.
+/// `rouse simulate` with everything read and opened that it needs.
 struct SimulatePlan {
     /// What is simulated, one after the other.
     let simulations: [Simulation]
     /// Where traces go.
-    let tracePath: String?
+    let trace: OutputFile?
     /// Where the picture goes.
-    let svgPath: String?
+    let svg: OutputFile?
     /// Where the report goes.
-    let htmlPath: String?
+    let html: OutputFile?
     /// The device that is drawn.
     let drawnDevice: Int
     /// On how many threads.
     let threads: Int
 
-    /// Reads the scenarios of a command line.
+    /// Reads the scenarios of a command line, then opens what is to be written: a path that cannot
+    /// be written ends the command before a long run and not after it.
     init(_ command: SimulateCommand) throws(CommandFailure) {
+        var files: [String] = []
         var simulations: [Simulation] = []
         for path in command.scenarios {
-            var scenario = try Scenario(path: path)
-            if let seed = command.seed { scenario.seed = seed }
-            if let count = command.devices { scenario.scale(to: count) }
-            if let model = command.model?.source {
-                for group in scenario.groups.indices { scenario.groups[group].model = model }
-            }
-            guard command.device < scenario.deviceCount else {
-                throw CommandFailure(
-                    .usage,
-                    "--device \(command.device): \(scenario.name) has only "
-                        + "\(scenario.deviceCount) devices, counted from 0.")
-            }
-            simulations.append(
-                Simulation(scenario, modelsDevices: !command.withoutDeviceModel))
+            simulations.append(try Self.simulation(path, command, files: &files))
         }
         self.simulations = simulations
-        tracePath = command.trace
-        svgPath = command.svg
-        htmlPath = command.html
         drawnDevice = command.device
         threads = command.threads ?? ProcessInfo.processInfo.activeProcessorCount
+        var used = Set(files.compactMap(FileIdentity.init(path:)))
+        trace = try Self.open(command.trace, "--trace", &used)
+        svg = try Self.open(command.svg, "--svg", &used)
+        html = try Self.open(command.html, "--html", &used)
+    }
+
+    private static func simulation(
+        _ path: String, _ command: SimulateCommand, files: inout [String]
+    ) throws(CommandFailure) -> Simulation {
+        var scenario = try Scenario(path: path, files: &files)
+        if let seed = command.seed { scenario.seed = seed }
+        if let count = command.devices { scenario.scale(to: count) }
+        if let model = command.model?.source {
+            for group in scenario.groups.indices { scenario.groups[group].model = model }
+        }
+        guard command.device < scenario.deviceCount else {
+            throw CommandFailure(
+                .usage,
+                "--device \(command.device): \(scenario.name) has only "
+                    + "\(Figures.devices(scenario.deviceCount)), counted from 0.")
+        }
+        return Simulation(scenario, modelsDevices: !command.withoutDeviceModel)
+    }
+
+    /// Opens an output, which is none of the files in use, and is one from then on.
+    private static func open(
+        _ path: String?, _ field: String, _ used: inout Set<FileIdentity>
+    ) throws(CommandFailure) -> OutputFile? {
+        guard let path else { return nil }
+        let file = try OutputFile(path, field, apartFrom: used)
+        if let identity = file.identity { used.insert(identity) }
+        return file
     }
 
     /// What came of one scenario.
@@ -59,9 +77,6 @@ struct SimulatePlan {
 
     /// Runs everything and writes the files.
     func run() async throws -> [Output] {
-        let trace = try tracePath.map { path throws(CommandFailure) in
-            try OutputFile(path, "--trace")
-        }
         var outputs: [Output] = []
         for simulation in simulations {
             let clock = ContinuousClock()
@@ -69,7 +84,7 @@ struct SimulatePlan {
             let result = try await SimulationDriver(simulation, threads: threads).run(trace: trace)
             let duration = start.duration(to: clock.now)
             var drawn: [DeviceTrace] = []
-            if svgPath != nil || htmlPath != nil {
+            if svg != nil || html != nil {
                 _ = simulation.run(devices: drawnDevice..<drawnDevice + 1) { drawn.append($0) }
             }
             outputs.append(
@@ -77,12 +92,8 @@ struct SimulatePlan {
                     simulation: simulation, result: result, duration: duration, drawn: drawn))
         }
         try trace?.close()
-        if let svgPath, let output = outputs.first {
-            try OutputFile.write(ResultPicture(output).svg, to: svgPath, "--svg")
-        }
-        if let htmlPath {
-            try OutputFile.write(ReportPage(outputs).html, to: htmlPath, "--html")
-        }
+        if let output = outputs.first { try svg?.finish(with: ResultPicture(output).svg) }
+        try html?.finish(with: ReportPage(outputs).html)
         return outputs
     }
 }
@@ -91,12 +102,15 @@ extension Scenario {
     /// Changes the number of devices and keeps the groups' shares, each with one device at least.
     mutating func scale(to count: Int) {
         let before = max(1, deviceCount)
+        let total = max(count, groups.count)
         var given = 0
         var seen = 0
         for index in groups.indices {
             seen += groups[index].count
-            // Each group ends where its share of the whole ends, so that nothing is lost.
-            let end = max(given + 1, count * seen / before)
+            // Each group ends where its share of the whole ends, so that nothing is lost, but
+            // leaves one for each group behind it.
+            let share = total * seen / before
+            let end = min(max(given + 1, share), total - (groups.count - index - 1))
             groups[index].count = end - given
             given = end
         }

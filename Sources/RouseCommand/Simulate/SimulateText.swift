@@ -24,7 +24,7 @@ struct SimulateText {
         if output.result.contenders.count > 1, scenario.groups.count > 1 {
             tellGroups(output.result, scenario)
         }
-        tellVerdict(output.result)
+        tellVerdict(output.result, scenario)
     }
 
     private static func words(_ output: SimulatePlan.Output) -> String {
@@ -128,7 +128,7 @@ struct SimulateText {
 
     // MARK: Verdict
 
-    private func tellVerdict(_ result: SimulationResult) {
+    private func tellVerdict(_ result: SimulationResult, _ scenario: Scenario) {
         guard let tested = result.contenders.first,
             let everything = result.contenders.first(where: { $0.name == "everything" })
         else { return }
@@ -138,9 +138,22 @@ struct SimulateText {
         console.say(
             "Verdict",
             "Against sending everything: \(Figures.percent(comparison.pushes)) of the pushes, "
-                + "\(age); \(Figures.percent(tally.reachedShare)) of what is sent to an able "
+                + age + Self.words(worstOf: tested, everything, scenario)
+                + "; \(Figures.percent(tally.reachedShare)) of what is sent to an able "
                 + "device reaches the app.", comparison.meetsGoals ? .good : .doubtful)
         console.say()
+    }
+
+    /// The profile whose data is oldest beside sending everything: the mean of all would hide it.
+    private static func words(
+        worstOf tested: ContenderResult, _ everything: ContenderResult, _ scenario: Scenario
+    ) -> String {
+        let ages = zip(scenario.groups, zip(tested.groups, everything.groups)).compactMap {
+            group, tallies in
+            Comparison(tallies.0, tallies.1).age.map { (name: group.name, age: $0) }
+        }
+        guard ages.count > 1, let worst = ages.max(by: { $0.age < $1.age }) else { return "" }
+        return " (at worst \(Figures.share(worst.age)) times, on \(worst.name) devices)"
     }
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WakeSimulation
+public import WakeSimulation
 
 /// Shares the devices of a simulation out among threads.
 ///
 /// The result does not depend on how: devices have nothing to do with each other, results are added
 /// up in whole numbers, and traces are written in the order of the devices.
-struct SimulationDriver {
+public struct SimulationDriver: Sendable {
     /// The most threads that may be asked for.
-    static let maximumThreads = 256
+    public static let maximumThreads = 256
     /// Devices in one portion of work: enough that handing it out costs nothing, few enough that
     /// the last portion keeps nobody waiting.
     static let devicesPerPortion = 16
@@ -16,8 +16,8 @@ struct SimulationDriver {
     private let simulation: Simulation
     private let threads: Int
 
-    /// Prepares a run on so many threads.
-    init(_ simulation: Simulation, threads: Int) {
+    /// Prepares a run on so many threads, from 1 to ``maximumThreads``.
+    public init(_ simulation: Simulation, threads: Int) {
         self.simulation = simulation
         self.threads = threads
     }
@@ -27,6 +27,15 @@ struct SimulationDriver {
         var number: Int
         var result: SimulationResult
         var trace: [UInt8]
+    }
+
+    /// Runs all devices, without a trace.
+    public func run() async -> SimulationResult {
+        do {
+            return try await run(trace: nil)
+        } catch {
+            preconditionFailure("A run that writes no trace met an error: \(error)")
+        }
     }
 
     /// Runs all devices.

@@ -49,25 +49,26 @@ struct StalenessCurves {
         // take the same course show as dashes on it.
         for (number, contender) in output.result.contenders.enumerated() {
             let tally = contender.total
-            curve(isModelled ? tally.staleness : tally.wait, number, on: &canvas, bottom: bottom)
+            curve(number, on: &canvas, bottom: bottom) { time in
+                isModelled ? tally.shareSeen(within: time) : tally.wait.share(upTo: time)
+            }
         }
         drawKey(on: &canvas, top: bottom - 22 * Double(output.result.contenders.count) - 12)
         y = bottom + 58
     }
 
+    /// One curve; none where there is no share of anything.
     private func curve(
-        _ histogram: Histogram, _ number: Int, on canvas: inout SVGCanvas, bottom: Double
+        _ number: Int, on canvas: inout SVGCanvas, bottom: Double,
+        share: (_ milliseconds: Int64) -> Double?
     ) {
-        guard histogram.count > 0 else { return }
         let ratio = Self.times.upperBound / Self.times.lowerBound
-        let points = (0...Self.sampleCount).map { sample in
+        let points = (0...Self.sampleCount).compactMap { sample in
             let time =
                 Self.times.lowerBound * pow(ratio, Double(sample) / Double(Self.sampleCount))
-            let share =
-                Double(histogram.count(upTo: Int64(time))) / Double(histogram.count)
-            return (x: Self.x(time), y: bottom - Self.height * share)
+            return share(Int64(time)).map { (x: Self.x(time), y: bottom - Self.height * $0) }
         }
-        canvas.polyline(points, Self.style(number))
+        if !points.isEmpty { canvas.polyline(points, Self.style(number)) }
     }
 
     private func drawKey(on canvas: inout SVGCanvas, top: Double) {

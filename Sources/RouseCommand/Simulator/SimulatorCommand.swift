@@ -63,6 +63,9 @@ struct SimulatorCommand: AsyncParsableCommand {
                 + "devices.", valueName: "url"))
     var receipts: String?
 
+    @Flag(help: "Receipts do not say that the app fetched everything.")
+    var noSync = false
+
     @Option(help: "Fixes everything that looks random, modelled devices included.")
     var seed: UInt64 = 1
 
@@ -76,6 +79,9 @@ struct SimulatorCommand: AsyncParsableCommand {
         guard receipts == nil || deviceModel != nil || controlPort != nil else {
             throw ValidationError(
                 "--receipts needs --device-model, or --control-port to register devices with.")
+        }
+        guard !noSync || receipts != nil else {
+            throw ValidationError("--no-sync is about --receipts, which is not given.")
         }
     }
 

@@ -27,7 +27,8 @@ struct SimulatorRun {
         configuration.deviceModel = command.deviceModel?.setup
         if let url = command.receipts {
             configuration.receipts = try failing(with: .usage) { () throws(InvalidField) in
-                try ReceiptTarget(url: url, key: variables[.receiptsKey])
+                try ReceiptTarget(
+                    url: url, key: variables[.receiptsKey], appsSync: !command.noSync)
             }
         }
         self.configuration = configuration

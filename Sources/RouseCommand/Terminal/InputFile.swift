@@ -28,7 +28,7 @@ enum InputFile {
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw CommandFailure(
-                .noInput, "\(field) cannot be read: \(String(cString: strerror(errno))).")
+                .noInput, "\(field) (\(path)) cannot be read: \(String(cString: strerror(errno))).")
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var bytes: [UInt8] = []
@@ -39,7 +39,8 @@ enum InputFile {
                 bytes += part
             }
         } catch {
-            throw CommandFailure(.noInput, "\(field) cannot be read to its end.")
+            throw CommandFailure(
+                .noInput, "\(field) (\(path)) cannot be read to its end. Is it a file?")
         }
         return bytes
     }

@@ -160,6 +160,49 @@ struct DeviceContractTests {
         }
     }
 
+    // A ledger's clock stands still after a small step back. Were a wake claimed meanwhile, the
+    // ledger would book the send later than the row says, and take it for one that came after the
+    // launch which its receipt confirms.
+    @Test(
+        "After a small step back of the clock a receipt still confirms its own send",
+        arguments: StoreKind.allCases, [false, true])
+    func receiptAfterStepBack(_ kind: StoreKind, mayClaimAtOnce: Bool) async throws {
+        let grant =
+            mayClaimAtOnce
+            ? ClaimGrant(lanes: [lane], background: 9, calls: 0, leaseSeconds: 60) : nil
+        try await kind.withCounter { (desk) async throws in
+            let first = try await desk.claimOne(Samples.wake())
+            try await desk.settleSent(first)
+            try await confirm(first, desk.later(2))
+            let early = desk.later(-60)
+            let urgent = Samples.wake(at: early.now, urgency: .urgent)
+            let answer = try await early.admit([urgent], grant: grant)
+            var claims = answer.claims + (try await early.claim().claims)
+            let later = desk.later(5)
+            claims += try await later.claim().claims
+            let second = try #require(claims.first)
+            try await later.settleSent(second)
+            try await confirm(second, later.later(2))
+        }
+    }
+
+    private func confirm(_ claim: Claim, _ desk: Counter) async throws {
+        let outcome = try await desk.store.confirm(
+            [Receipt(id: claim.id, launchedAt: desk.now)], at: desk.now, under: desk.rules)
+        #expect(outcome.answers == [.recorded])
+        #expect(try await view(desk).explanation.unconfirmedSends == 0)
+    }
+
+    @Test("A claimed wake is a send without an outcome", arguments: StoreKind.allCases)
+    func inFlight(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let claim = try await desk.claimOne(Samples.wake())
+            #expect(try await view(desk).explanation.inFlight == 1)
+            try await desk.settleSent(claim)
+            #expect(try await view(desk).explanation.inFlight == 0)
+        }
+    }
+
     @Test("A receipt of an app that has synced ends what waits", arguments: StoreKind.allCases)
     func synced(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in
