@@ -122,6 +122,18 @@ final class Dispatcher: Sendable {
         }
     }
 
+    /// Whether a batch at intake need not wait for room in flight: there is some, nothing is sent at
+    /// all, or older wakes go first.
+    var hasRoomForBatch: Bool {
+        state.withLock { state in
+            guard !state.isStopping, state.holds.holds.isEmpty, state.paused.isEmpty else {
+                return true
+            }
+            let free = limits.inFlightCount - limits.voipReserveCount - state.inFlight
+            return free >= min(limits.intakeBatchCount, limits.inFlightCount / 8)
+        }
+    }
+
     /// Takes over what an admission claimed, and gives the room back that it did not use.
     func admitted(_ answer: AdmitAnswer?, under grant: ClaimGrant?) {
         let reserved = grant?.calls ?? 0

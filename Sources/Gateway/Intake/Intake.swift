@@ -63,14 +63,17 @@ final class Intake: Sendable {
     private let state = Mutex(State())
     private let bell = Bell()
     private let limits: GatewayLimits
+    private let hasRoom: @Sendable () -> Bool
     private let write: @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
 
-    /// An intake that hands each batch to `write`, which answers when it is on disk.
+    /// An intake that hands each batch to `write`, which answers when it is on disk. `hasRoom` says
+    /// whether waiting a moment would not help a batch to leave at once.
     init(
-        limits: GatewayLimits,
+        limits: GatewayLimits, hasRoom: @escaping @Sendable () -> Bool = { true },
         write: @escaping @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
     ) {
         self.limits = limits
+        self.hasRoom = hasRoom
         self.write = write
     }
 
@@ -109,10 +112,14 @@ final class Intake: Sendable {
         bell.ring()
     }
 
+    /// Room came free: a batch that waits for it may go.
+    func roomCameFree() { bell.ring() }
+
     /// Writes what waits until the intake is closed and empty.
     func run() async {
         var calls: [Parcel] = []
         var others: [Parcel] = []
+        var patienceEnd: ContinuousClock.Instant?
         while true {
             let isClosed = state.withLock { state in
                 calls += state.calls
@@ -124,7 +131,20 @@ final class Intake: Sendable {
             if calls.isEmpty && others.isEmpty {
                 if isClosed { return }
                 await bell.wait()
+            } else if calls.isEmpty, !isClosed, !hasRoom(),
+                patienceEnd.map({ ContinuousClock.now < $0 }) ?? true
+            {
+                // A wake that is due and finds no room in flight is written as waiting, and again
+                // when it is claimed: more than twice the work of one that leaves at once, and that
+                // work takes from those in flight the time to come back. So a batch waits for room,
+                // though not for long, and not while a call is there.
+                let end =
+                    patienceEnd
+                    ?? .now.advanced(by: .milliseconds(limits.intakePatienceMilliseconds))
+                patienceEnd = end
+                await bell.wait(until: end)
             } else {
+                patienceEnd = nil
                 await writeSome(&calls, &others)
             }
         }

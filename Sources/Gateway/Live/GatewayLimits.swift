@@ -6,6 +6,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var intakeQueueCount = 10_000
     /// The most wakes that share one transaction at intake.
     public var intakeBatchCount = 256
+    /// How long a batch waits at intake for room in flight, so that it may leave at once.
+    public var intakePatienceMilliseconds = 20
     /// The most settlements that share one transaction.
     public var settleBatchCount = 500
     /// The most wakes claimed in one transaction.
@@ -51,6 +53,7 @@ public struct GatewayLimits: Hashable, Sendable {
     /// Traps on limits that cannot work together.
     func check() {
         precondition(intakeQueueCount > 0 && intakeBatchCount > 0, "Intake limits begin at 1.")
+        precondition(intakePatienceMilliseconds >= 0, "Patience begins at 0.")
         precondition(claimBatchCount > 0, "A claim takes at least one wake.")
         precondition(settleBatchCount > 0, "A settling takes at least one wake.")
         precondition(
