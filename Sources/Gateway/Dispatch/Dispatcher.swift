@@ -122,8 +122,8 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// Whether a batch at intake need not wait for room in flight: there is some, nothing is sent at
-    /// all, or older wakes go first.
+    /// Whether a batch at intake need not wait for room in flight: there is some, or a lane is held
+    /// or paused, so that room may not come.
     var hasRoomForBatch: Bool {
         state.withLock { state in
             guard !state.isStopping, state.holds.holds.isEmpty, state.paused.isEmpty else {
