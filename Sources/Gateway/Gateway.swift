@@ -233,7 +233,7 @@ public final class Gateway: Service {
         switch answer {
         case .stored(.admitted(let wake)): .admitted(wake, remarks: [])
         case .stored(.conflict): .idempotencyConflict
-        case .overloaded: .overloaded(retryAfterSeconds: Acceptance.overloadPauseSeconds)
+        case .overloaded(let pause): .overloaded(retryAfterSeconds: pause)
         case .closed: .unavailable("The gateway is shutting down.")
         case .failed(let failure): .unavailable(failure.message)
         }

@@ -13,8 +13,8 @@ final class Intake: Sendable {
     enum Answer: Sendable {
         /// The store took it, or recognised it.
         case stored(Admission)
-        /// Too many requests wait; nothing was kept.
-        case overloaded
+        /// Too many requests wait; nothing was kept. After so many seconds those will be written.
+        case overloaded(retryAfterSeconds: Int)
         /// The gateway is shutting down; nothing was kept.
         case closed
         /// The store failed; nothing was kept.
@@ -58,6 +58,15 @@ final class Intake: Sendable {
         var others: [Parcel] = []
         var waiting = 0
         var isClosed = false
+        var drain = DrainRate()
+
+        /// What is said to those for whom there is no room.
+        var refusal: Answer {
+            guard !isClosed else { return .closed }
+            return .overloaded(
+                retryAfterSeconds: drain.secondsToDrain(
+                    waiting, at: .now, bounds: Acceptance.overloadPauseSeconds))
+        }
     }
 
     private let state = Mutex(State())
@@ -90,9 +99,10 @@ final class Intake: Sendable {
         return await withCheckedContinuation { continuation in
             let (parcel, isTaken) = state.withLock { state -> (Parcel, Bool) in
                 let room = state.isClosed ? 0 : max(0, limits.intakeQueueCount - state.waiting)
+                let taken = min(room, submissions.count)
                 let parcel = Parcel(
-                    submissions, taken: min(room, submissions.count),
-                    refusal: state.isClosed ? .closed : .overloaded, continuation)
+                    submissions, taken: taken,
+                    refusal: taken < submissions.count ? state.refusal : .closed, continuation)
                 guard !parcel.submissions.isEmpty else { return (parcel, false) }
                 state.waiting += parcel.submissions.count
                 if areCalls {
@@ -119,7 +129,9 @@ final class Intake: Sendable {
     func run() async {
         var calls: [Parcel] = []
         var others: [Parcel] = []
-        var patienceEnd: ContinuousClock.Instant?
+        // Since when the next batch waits for room.
+        var waitsSince: ContinuousClock.Instant?
+        let patience = Duration.milliseconds(limits.intakePatienceMilliseconds)
         while true {
             let isClosed = state.withLock { state in
                 calls += state.calls
@@ -132,26 +144,26 @@ final class Intake: Sendable {
                 if isClosed { return }
                 await bell.wait()
             } else if calls.isEmpty, !isClosed, !hasRoom(),
-                patienceEnd.map({ ContinuousClock.now < $0 }) ?? true
+                waitsSince.map({ $0.duration(to: .now) < patience }) ?? true
             {
                 // A wake that is due and finds no room in flight is written as waiting, and again
                 // when it is claimed: more than twice the work of one that leaves at once, and that
                 // work takes from those in flight the time to come back. So a batch waits for room,
                 // though not for long, and not while a call is there.
-                let end =
-                    patienceEnd
-                    ?? .now.advanced(by: .milliseconds(limits.intakePatienceMilliseconds))
-                patienceEnd = end
-                await bell.wait(until: end)
+                let start = waitsSince ?? .now
+                waitsSince = start
+                await bell.wait(until: start.advanced(by: patience))
             } else {
-                patienceEnd = nil
-                await writeSome(&calls, &others)
+                await writeSome(&calls, &others, since: waitsSince ?? .now)
+                waitsSince = nil
             }
         }
     }
 
     /// Writes one transaction: calls first, then the others in the order in which they came.
-    private func writeSome(_ calls: inout [Parcel], _ others: inout [Parcel]) async {
+    private func writeSome(
+        _ calls: inout [Parcel], _ others: inout [Parcel], since start: ContinuousClock.Instant
+    ) async {
         var batch: [Submission] = []
         let limit = limits.intakeBatchCount
         let fromCalls = Self.take(calls, limit, &batch)
@@ -159,7 +171,10 @@ final class Intake: Sendable {
         let room = batch.isEmpty ? limit : min(limit - batch.count, Self.othersBesideCalls)
         let fromOthers = Self.take(others, room, &batch)
         let result = await write(batch)
-        state.withLock { $0.waiting -= batch.count }
+        state.withLock { state in
+            state.waiting -= batch.count
+            state.drain.took(batch.count, from: start, until: .now)
+        }
         var place = 0
         Self.give(result, &place, fromCalls, &calls)
         Self.give(result, &place, fromOthers, &others)
