@@ -52,7 +52,7 @@ public final class Gateway: Service {
         let intake = Intake(limits: limits) {
             dispatcher.hasRoomForBatch
         } write: { submissions in
-            let grant = dispatcher.makeGrant()
+            let grant = dispatcher.makeGrant(for: submissions)
             let result = await hall.admit(submissions, grant: grant)
             dispatcher.admitted(try? result.get(), under: grant)
             return result.map(\.admissions)

@@ -19,10 +19,11 @@ import Darwin
 public final class SQLiteWakeStore: WakeStore {
     /// What a commit waits for.
     public enum Durability: String, Hashable, Sendable, CaseIterable {
-        /// The disk has it (`synchronous=FULL`): an accepted wake survives a power cut.
+        /// The disk has it: an accepted wake survives a power cut, as with SQLite's
+        /// `synchronous=FULL`.
         case full
-        /// The operating system has it (`synchronous=NORMAL`): an accepted wake survives the death
-        /// of the process, but the last moments may be lost in a power cut.
+        /// The operating system has it: an accepted wake survives the death of the process, but
+        /// the last moments may be lost in a power cut.
         case normal
     }
 
@@ -40,6 +41,7 @@ public final class SQLiteWakeStore: WakeStore {
     private let writer: DatabaseQueue
     private let writerDesk: WriterDesk
     private let checkpointer: Checkpointer
+    private let flusher: LogFlusher?
     private let log: LogLength
     // Held for as long as the store is open; `close()` is followed by the end of this object.
     private let lock: StoreLock
@@ -59,16 +61,17 @@ public final class SQLiteWakeStore: WakeStore {
         let log = LogLength()
         self.log = log
         do {
-            let writer = try Self.open(path, durability)
+            let writer = try Self.open(path)
             try Self.prepare(writer)
             self.writer = writer
             let desk = try writer.writeWithoutTransaction { database in
                 try WriterDesk(Self.desk(database, cachedDevices: cachedDevices) { log.watch($0) })
             }
             writerDesk = desk
-            let checkpointer = Checkpointer(try Self.open(path, durability))
+            let checkpointer = Checkpointer(try Self.open(path))
             self.checkpointer = checkpointer
-            writing = WriteQueue(writer, desk: desk) {
+            flusher = durability == .full ? try LogFlusher(besides: path) : nil
+            writing = WriteQueue(writer, desk: desk, flusher: flusher) {
                 checkpointer.look(at: log.pages, of: desk.connection)
             }
             reader = try ReaderDesk(Self.openReader(path))
@@ -87,6 +90,7 @@ public final class SQLiteWakeStore: WakeStore {
             try reader.close()
             try checkpointer.close()
             writer.writeWithoutTransaction { _ in writerDesk.close() }
+            flusher?.drain()
             try writer.close()
         } catch {
             throw StoreFailure(error)
@@ -129,7 +133,7 @@ public final class SQLiteWakeStore: WakeStore {
         #endif
     }
 
-    private static func open(_ path: String, _ durability: Durability) throws -> DatabaseQueue {
+    private static func open(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "rouse.store"
         configuration.busyMode = .timeout(busySeconds)
@@ -143,8 +147,8 @@ public final class SQLiteWakeStore: WakeStore {
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.writeWithoutTransaction { database in
-            try database.execute(
-                sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            // What waits for the disk is not the writer: see `LogFlusher`.
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
         }
         return queue
     }
