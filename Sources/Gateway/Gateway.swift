@@ -45,18 +45,22 @@ public final class Gateway: Service {
         let dispatcher = Dispatcher(hall: hall, apps: configuration.apps, sender: sender) {
             Double(entropy() >> 11) / Double(UInt64(1) << 53)
         }
-        hall.whenSettled { [weak dispatcher] count, nextDue in
-            dispatcher?.settled(count, nextDue: nextDue)
-        }
         self.hall = hall
         self.dispatcher = dispatcher
         self.validator = validator
         self.entropy = entropy
-        intake = Intake(limits: limits) { submissions in
-            let grant = dispatcher.makeGrant()
+        let intake = Intake(limits: limits) {
+            dispatcher.hasRoomForBatch
+        } write: { submissions in
+            let grant = dispatcher.makeGrant(for: submissions)
             let result = await hall.admit(submissions, grant: grant)
             dispatcher.admitted(try? result.get(), under: grant)
             return result.map(\.admissions)
+        }
+        self.intake = intake
+        hall.whenSettled { [weak dispatcher, weak intake] count, nextDue in
+            dispatcher?.settled(count, nextDue: nextDue)
+            intake?.roomCameFree()
         }
     }
 
@@ -229,7 +233,7 @@ public final class Gateway: Service {
         switch answer {
         case .stored(.admitted(let wake)): .admitted(wake, remarks: [])
         case .stored(.conflict): .idempotencyConflict
-        case .overloaded: .overloaded(retryAfterSeconds: Acceptance.overloadPauseSeconds)
+        case .overloaded(let pause): .overloaded(retryAfterSeconds: pause)
         case .closed: .unavailable("The gateway is shutting down.")
         case .failed(let failure): .unavailable(failure.message)
         }

@@ -108,8 +108,8 @@ struct GatewayTask: Codable {
     }
 
     /// nghttpd answers 200 for files that are there: makes one for each device.
-    static func makeDocuments(_ devices: Int, in folder: String) throws {
-        for number in 0..<devices {
+    static func makeDocuments(_ devices: Int, in folder: String, from first: Int = 0) throws {
+        for number in first..<first + devices {
             try Data().write(to: URL(filePath: "\(folder)/3/device/\(deviceToken(number).hex)"))
         }
     }

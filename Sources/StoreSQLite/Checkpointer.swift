@@ -12,10 +12,10 @@ import Synchronization
 /// is left, its next transaction begins the log anew. SQLite's own way, copying all of it at some
 /// commit, would make a call wait for thousands of pages.
 final class Checkpointer: Sendable {
-    /// How long the log may become before it is copied: 8 000 pages, 32 MB.
-    static let pageCount = 8_000
+    /// How long the log may become before it is copied: 16 000 pages, 32 MB.
+    static let pageCount = 16_000
     /// How long it may become before the writer waits for the copying.
-    static let maximumPageCount = 64_000
+    static let maximumPageCount = 128_000
 
     private struct State {
         var isRunning = false

@@ -91,7 +91,25 @@ struct Statement {
         sqlite3_reset(handle)
     }
 
+    /// Runs a statement without rows, one of whose values is lent for as long as that takes.
+    func run(with value: [UInt8], at place: CInt) throws(StoreFailure) {
+        // SAFETY: SQLITE_STATIC has SQLite read the bytes where they are, and there they are until
+        // the statement was run; then the value is taken from it again.
+        let failure = value.withUnsafeBytes { bytes -> StoreFailure? in
+            sqlite3_bind_blob(
+                handle, place, bytes.baseAddress ?? Self.nothing, CInt(bytes.count), nil)
+            let isDone = sqlite3_step(handle) == SQLITE_DONE
+            let failure = isDone ? nil : connection.failure()
+            sqlite3_reset(handle)
+            sqlite3_bind_null(handle, place)
+            return failure
+        }
+        if let failure { throw failure }
+    }
+
     // MARK: Values
+
+    func bindNull(_ place: CInt) { sqlite3_bind_null(handle, place) }
 
     func bind(_ place: CInt, _ value: Int64) { sqlite3_bind_int64(handle, place, value) }
 

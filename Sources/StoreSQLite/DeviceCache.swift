@@ -40,8 +40,8 @@ struct DeviceCache {
 
     /// The changes are on disk.
     mutating func committed() {
-        for device in dirty.values {
-            old[device.number] = nil
+        for (number, device) in dirty {
+            if !old.isEmpty { old[number] = nil }
             insert(device)
         }
         dirty.removeAll(keepingCapacity: true)

@@ -111,13 +111,22 @@ extension SQLiteRows {
     func make(
         _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
     ) throws(StoreFailure) -> DeviceRow {
-        if let vacancy, vacancy.token == token, vacancy.lane == lane {
-            return DeviceRow(
-                number: vacancy.number, lane: lane, token: token, kind: kind, touchedAt: now)
+        let number: Int64
+        if let vacancy, vacancy.lane == lane, vacancy.token == token {
+            number = vacancy.number
+        } else {
+            number = try vacantNumber(for: token, lane: lane)
         }
+        made.insert(number)
+        return DeviceRow(number: number, lane: lane, token: token, kind: kind, touchedAt: now)
+    }
+
+    private func vacantNumber(
+        for token: DeviceToken, lane: Int64
+    ) throws(StoreFailure) -> Int64 {
         var number = hash.number(of: token, lane: lane)
         while try find(number) != nil { number += 1 }
-        return DeviceRow(number: number, lane: lane, token: token, kind: kind, touchedAt: now)
+        return number
     }
 
     func save(_ device: DeviceRow) throws(StoreFailure) {
@@ -155,20 +164,39 @@ extension SQLiteRows {
         return device
     }
 
+    /// Writes a device; one that has its row already keeps lane and token as they are there.
     func write(_ device: DeviceRow) throws(StoreFailure) {
+        guard !made.contains(device.number) else { return try writeFirst(device) }
         let statement = try connection.prepare(
-            "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            """
+            UPDATE device SET ledger = ?2, pending = ?3, latest = ?4, registered_at = ?5,
+                dead_since = ?6, receipt_at = ?7, touched_at = ?8
+            WHERE number = ?1
+            """)
+        statement.bind(1, device.number)
+        bind(statement, from: 2, device)
+        try statement.run()
+        if connection.changeCount == 0 { try writeFirst(device) }
+    }
+
+    private func writeFirst(_ device: DeviceRow) throws(StoreFailure) {
+        let statement = try connection.prepare(
+            "INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         statement.bind(1, device.number)
         statement.bind(2, device.lane)
         statement.bind(3, device.token.bytes)
-        statement.bind(4, device.ledger.encoded())
-        statement.bind(5, device.pending)
-        statement.bind(6, device.latest)
-        statement.bind(7, device.registeredAt)
-        statement.bind(8, device.deadSince)
-        statement.bind(9, device.lastReceiptAt)
-        statement.bind(10, device.touchedAt)
+        bind(statement, from: 4, device)
         try statement.run()
+    }
+
+    private func bind(_ statement: Statement, from place: CInt, _ device: DeviceRow) {
+        statement.bind(place, device.ledger.encoded())
+        statement.bind(place + 1, device.pending)
+        statement.bind(place + 2, device.latest)
+        statement.bind(place + 3, device.registeredAt)
+        statement.bind(place + 4, device.deadSince)
+        statement.bind(place + 5, device.lastReceiptAt)
+        statement.bind(place + 6, device.touchedAt)
     }
 
     // MARK: Old devices

@@ -15,12 +15,23 @@ final class SQLiteRows: WakeRows {
     var lanesByNumber: [Int64: LaneRow] = [:]
     var lanesByName: [Lane: LaneRow] = [:]
     var counted: [StoreCounter: Int] = [:]
-    /// Wakes that were claimed through these rows and wait for their outcome, without payloads: as
-    /// many as are in flight. Their rows need not be read again when it comes.
-    var leases: [Int64: WakeRow] = [:]
+    /// Wakes that were claimed through these rows and wait for their outcome, by their numbers.
+    /// Their rows need not be read again when it comes.
+    var leases: [Int64: Lease] = [:]
+    /// The numbers of wakes with a fresh lease, the smallest first; some may have ended by now.
+    var freshNumbers = NumberQueue()
+    /// Whether all fresh leases are among ``leases``.
+    var knowsLeases = false
+    /// The floor as it stands in the book, and as the running transaction has raised it.
+    private(set) var floor: Int64 = 0
+    var newFloor: Int64?
+    /// Where rows are encoded.
+    var writer = ByteWriter()
     /// Where the device that was looked for last, and is not known, would stand.
     var vacancy: (token: DeviceToken, lane: Int64, number: Int64)?
-    private var lastNumber: Int64
+    private(set) var lastNumber: Int64
+    /// Devices to which the running transaction gives their first row.
+    var made: Set<Int64> = []
     /// Where the walk through all devices stands.
     var sweep: Int64 = 0
 
@@ -33,12 +44,14 @@ final class SQLiteRows: WakeRows {
         let statement = try connection.prepare("SELECT max(number) FROM wake")
         defer { statement.reset() }
         lastNumber = try statement.step() ? statement.int64(0) : 0
+        floor = try Self.book(Self.floorName, connection)
     }
 
     private static let tokenKey0 = "token key 0"
     private static let tokenKey1 = "token key 1"
 
-    private static func book(
+    /// What the book says under a name; 0 when it says nothing.
+    static func book(
         _ name: String, _ connection: Connection
     ) throws(StoreFailure) -> Int64 {
         let statement = try connection.prepare("SELECT value FROM book WHERE name = ?")
@@ -51,9 +64,10 @@ final class SQLiteRows: WakeRows {
 
     /// Writes what was kept back; to be called before the transaction is committed.
     func flush() throws(StoreFailure) {
-        for device in cache.dirty.values.sorted(by: { $0.number < $1.number }) {
-            try write(device)
+        for number in cache.dirty.keys.sorted() {
+            if let device = cache.dirty[number] { try write(device) }
         }
+        try raiseFloor()
         for (counter, amount) in counted where amount != 0 {
             let statement = try connection.prepare(
                 """
@@ -68,13 +82,17 @@ final class SQLiteRows: WakeRows {
 
     func committed() {
         cache.committed()
+        made.removeAll(keepingCapacity: true)
+        floor = newFloor ?? floor
+        newFloor = nil
         counted.removeAll(keepingCapacity: true)
     }
 
     func rolledBack() {
         cache.rolledBack()
         counted.removeAll(keepingCapacity: true)
-        leases.removeAll(keepingCapacity: true)
+        forgetLeases()
+        made.removeAll(keepingCapacity: true)
         vacancy = nil
         lanesByNumber = [:]
         lanesByName = [:]
@@ -105,8 +123,8 @@ final class SQLiteRows: WakeRows {
 
     // MARK: Empty pages
 
-    /// Empty pages that the file keeps for what comes next: 4 096, 16 MB.
-    static let keptEmptyPages: Int64 = 4_096
+    /// Empty pages that the file keeps for what comes next: 8 192, 16 MB.
+    static let keptEmptyPages: Int64 = 8_192
 
     /// Gives a few pages back to the file system when a quarter of the file is empty: then it is
     /// the rest of a peak, and not what the next hour will fill again.
@@ -114,7 +132,7 @@ final class SQLiteRows: WakeRows {
         let empty = try numbers(try connection.prepare("PRAGMA freelist_count")).first ?? 0
         let all = try numbers(try connection.prepare("PRAGMA page_count")).first ?? 0
         guard empty > Self.keptEmptyPages, empty > all / 4 else { return }
-        try connection.execute("PRAGMA incremental_vacuum(256)")
+        try connection.execute("PRAGMA incremental_vacuum(512)")
     }
 
     /// The numbers that a statement gives in its first column.

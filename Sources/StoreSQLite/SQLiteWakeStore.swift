@@ -19,15 +19,20 @@ import Darwin
 public final class SQLiteWakeStore: WakeStore {
     /// What a commit waits for.
     public enum Durability: String, Hashable, Sendable, CaseIterable {
-        /// The disk has it (`synchronous=FULL`): an accepted wake survives a power cut.
+        /// The disk has it: an accepted wake survives a power cut, as with SQLite's
+        /// `synchronous=FULL`.
         case full
-        /// The operating system has it (`synchronous=NORMAL`): an accepted wake survives the death
-        /// of the process, but the last moments may be lost in a power cut.
+        /// The operating system has it: an accepted wake survives the death of the process, but
+        /// the last moments may be lost in a power cut.
         case normal
     }
 
     /// How long a statement waits for another program that has the file open, in seconds.
     static let busySeconds = 5.0
+    /// The size of a page of a new file, in bytes. Nearly each wake changes a device, and each
+    /// device stands on a page of its own among many; so smaller pages than SQLite's usual 4 096
+    /// are less to write, while a wake and its payload still mostly fit.
+    static let pageBytes = 2_048
     /// How much of the file the writer keeps in memory, in KiB.
     static let cacheKibibytes = 65_536
 
@@ -36,6 +41,7 @@ public final class SQLiteWakeStore: WakeStore {
     private let writer: DatabaseQueue
     private let writerDesk: WriterDesk
     private let checkpointer: Checkpointer
+    private let flusher: LogFlusher?
     private let log: LogLength
     // Held for as long as the store is open; `close()` is followed by the end of this object.
     private let lock: StoreLock
@@ -55,16 +61,17 @@ public final class SQLiteWakeStore: WakeStore {
         let log = LogLength()
         self.log = log
         do {
-            let writer = try Self.open(path, durability)
+            let writer = try Self.open(path)
             try Self.prepare(writer)
             self.writer = writer
             let desk = try writer.writeWithoutTransaction { database in
                 try WriterDesk(Self.desk(database, cachedDevices: cachedDevices) { log.watch($0) })
             }
             writerDesk = desk
-            let checkpointer = Checkpointer(try Self.open(path, durability))
+            let checkpointer = Checkpointer(try Self.open(path))
             self.checkpointer = checkpointer
-            writing = WriteQueue(writer, desk: desk) {
+            flusher = durability == .full ? try LogFlusher(besides: path) : nil
+            writing = WriteQueue(writer, desk: desk, flusher: flusher) {
                 checkpointer.look(at: log.pages, of: desk.connection)
             }
             reader = try ReaderDesk(Self.openReader(path))
@@ -83,6 +90,7 @@ public final class SQLiteWakeStore: WakeStore {
             try reader.close()
             try checkpointer.close()
             writer.writeWithoutTransaction { _ in writerDesk.close() }
+            flusher?.drain()
             try writer.close()
         } catch {
             throw StoreFailure(error)
@@ -125,21 +133,22 @@ public final class SQLiteWakeStore: WakeStore {
         #endif
     }
 
-    private static func open(_ path: String, _ durability: Durability) throws -> DatabaseQueue {
+    private static func open(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "rouse.store"
         configuration.busyMode = .timeout(busySeconds)
         configuration.journalMode = .wal
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { database in
-            // Takes effect on a new file only, before anything is written to it.
+            // These two take effect on a new file only, before anything is written to it.
+            try database.execute(sql: "PRAGMA page_size = \(pageBytes)")
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.writeWithoutTransaction { database in
-            try database.execute(
-                sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            // What waits for the disk is not the writer: see `LogFlusher`.
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
         }
         return queue
     }
@@ -161,7 +170,15 @@ public final class SQLiteWakeStore: WakeStore {
         }
         try migrator.migrate(queue)
         try queue.write { database in
-            try database.execute(sql: "UPDATE wake SET at = 0 WHERE queue = 0")
+            // The leases of an earlier process end now; those that stand in no queue are found
+            // from the floor on.
+            try database.execute(
+                sql: """
+                    UPDATE wake SET at = 0 WHERE queue = 0;
+                    UPDATE wake SET queue = 0, at = 0 WHERE state = 1 AND queue IS NULL
+                        AND number >= coalesce(
+                            (SELECT value FROM book WHERE name = '\(SQLiteRows.floorName)'), 0);
+                    """)
         }
     }
 

@@ -6,10 +6,11 @@ import GRDB
 ///
 /// Instants are milliseconds since the epoch. A wake's `number` is what its id begins with, so
 /// rows are appended in the order of time and need no index by id. `queue` says where it waits:
-/// the number of its lane while it is pending, 0 while it is claimed, NULL once it has ended; `at`
-/// is when it is due there, or when its lease ends. The indexes cover only wakes that have not
-/// ended, so that nothing on the hot path grows with what lies behind; and a device's wakes are a
-/// chain through `previous`, which costs no index at all.
+/// the number of its lane while it is pending, 0 while it is claimed after it has waited, else
+/// NULL; `at` is when it is due there, or when its lease ends. A wake that was claimed with its
+/// admission never stands in a queue (see `SQLiteRows+Leases.swift`). The indexes cover only wakes
+/// that have not ended, so that nothing on the hot path grows with what lies behind; and a device's
+/// wakes are a chain through `previous`, which costs no index at all.
 enum StoreSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -54,44 +55,21 @@ enum StoreSchema {
         ) STRICT;
         """
 
+    /// A wake is few columns, those by which it is found, and the rest in one (``StoredWake``):
+    /// a column more is a value more to bind, to encode and to decode for each of a wake's writes.
     private static let wakes = """
         CREATE TABLE wake (
             number INTEGER PRIMARY KEY,
-            low INTEGER NOT NULL,          -- the rest of the id
-            device INTEGER NOT NULL,
-            lane INTEGER NOT NULL,
-            previous INTEGER NOT NULL,
-            accepted_at INTEGER NOT NULL,
-            decision INTEGER NOT NULL,
-            traits INTEGER NOT NULL,       -- urgency and coalescing
-            call INTEGER,
             state INTEGER NOT NULL,
             queue INTEGER,
             at INTEGER,
-            due_at INTEGER NOT NULL,
-            not_before INTEGER NOT NULL,
-            deadline INTEGER NOT NULL,
-            holds INTEGER NOT NULL,
-            payload BLOB NOT NULL,
-            expiration INTEGER,            -- NULL: apns-expiration 0
-            collapse_id TEXT,
-            fence INTEGER NOT NULL,
-            tries INTEGER NOT NULL,
-            claimed_at INTEGER,
-            charge BLOB,
-            previous_reason TEXT,
-            carrier INTEGER,
-            carrier_low INTEGER,
-            ended_at INTEGER,
-            status INTEGER,
-            reason TEXT,
-            since INTEGER,                 -- the instant of a refusal or a suppression
-            detail TEXT,
-            launched_at INTEGER
+            deadline INTEGER,              -- NULL unless it is pending
+            rest BLOB NOT NULL,
+            payload BLOB                   -- NULL once it has ended
         ) STRICT;
 
         CREATE INDEX wake_queue ON wake (queue, at) WHERE queue IS NOT NULL;
-        CREATE INDEX wake_deadline ON wake (deadline) WHERE queue > 0;
+        CREATE INDEX wake_deadline ON wake (deadline) WHERE deadline IS NOT NULL;
         """
 
     /// Attempts that did not end in success; a successful one stands in the wake's own row.

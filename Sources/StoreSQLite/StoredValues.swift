@@ -207,20 +207,23 @@ struct EndColumns {
 extension DeviceToken {
     /// The token's raw bytes.
     var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(hex.utf8.count / 2)
-        var high: UInt8?
-        for digit in hex.utf8 {
-            // `hex` holds lower-case hexadecimal digits only; its type sees to that.
-            let value = digit < UInt8(ascii: "a") ? digit - 48 : digit - 87
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
+        var hex = hex
+        // SAFETY: the capacity is half of the digits, whose number is even, and the loop writes
+        // each of its indices once.
+        return hex.withUTF8 { digits in
+            [UInt8](unsafeUninitializedCapacity: digits.count / 2) { bytes, count in
+                for index in 0..<digits.count / 2 {
+                    bytes[index] =
+                        Self.value(digits[2 * index]) << 4 | Self.value(digits[2 * index + 1])
+                }
+                count = digits.count / 2
             }
         }
-        return bytes
+    }
+
+    /// `hex` holds lower-case hexadecimal digits only; its type sees to that.
+    private static func value(_ digit: UInt8) -> UInt8 {
+        digit < UInt8(ascii: "a") ? digit - UInt8(ascii: "0") : digit - UInt8(ascii: "a") + 10
     }
 
     /// The token in a column.

@@ -18,17 +18,21 @@ struct TokenHash {
     func number(of token: DeviceToken, lane: Int64) -> Int64 {
         var state = State(key0, key1)
         state.absorb(UInt64(bitPattern: lane))
-        var word: UInt64 = 0
-        var count: UInt64 = 0
-        for byte in token.hex.utf8 {
-            word |= UInt64(byte) << (8 * (count & 7))
-            count += 1
-            if count & 7 == 0 {
-                state.absorb(word)
-                word = 0
+        var hex = token.hex
+        // SAFETY: each word is loaded from eight bytes that are within the digits.
+        hex.withUTF8 { digits in
+            let bytes = UnsafeRawBufferPointer(digits)
+            let whole = bytes.count & ~7
+            for offset in stride(from: 0, to: whole, by: 8) {
+                let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                state.absorb(UInt64(littleEndian: word))
             }
+            var rest: UInt64 = 0
+            for offset in whole..<bytes.count {
+                rest |= UInt64(bytes[offset]) << (8 * UInt64(offset & 7))
+            }
+            state.absorb(rest | UInt64(bytes.count &+ 8) << 56)
         }
-        state.absorb(word | (count &+ 8) << 56)
         return Int64(bitPattern: state.finish() >> 2) + 1
     }
 

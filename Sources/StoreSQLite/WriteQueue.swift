@@ -4,15 +4,18 @@ import GRDB
 import Gateway
 import Synchronization
 
-/// Group commit: verbs that arrive while a transaction is being written share the next one, and
-/// with it one flush of the disk. Calls go before everything else that waits.
+/// Group commit: verbs that arrive while a transaction is being written share the next one. Calls go
+/// before everything else that waits. A verb is done when its transaction is on disk; the next one
+/// is written meanwhile.
 ///
 /// When one verb fails, the transaction is undone and each verb of it is done again in one of its
 /// own, so that none fails for another's sake.
 final class WriteQueue: Sendable {
     /// The most work that one transaction takes on, in wakes; a call that comes meanwhile waits
     /// for it.
-    static let maximumWeight = 750
+    static let maximumWeight = 1_024
+    /// The most other work in a transaction with calls, in wakes.
+    static let weightBesideCalls = 64
 
     /// A verb that waits for its transaction.
     private struct Job: Sendable {
@@ -25,20 +28,26 @@ final class WriteQueue: Sendable {
         var urgent: [Job] = []
         var others: [Job] = []
         var isScheduled = false
+        /// Whether the last transaction left others out for the sake of calls.
+        var wasForCalls = false
     }
 
     private let state = Mutex(State())
     private let database: DatabaseQueue
     private let desk: WriterDesk
+    private let flusher: LogFlusher?
     private let afterCommit: @Sendable () -> Void
 
-    /// A queue in front of a connection. `afterCommit` is called between transactions, on the
-    /// connection's queue.
+    /// A queue in front of a connection. Without a flusher a verb is done when the operating system
+    /// has its transaction. `afterCommit` is called between transactions, on the connection's
+    /// queue.
     init(
-        _ database: DatabaseQueue, desk: WriterDesk, afterCommit: @escaping @Sendable () -> Void
+        _ database: DatabaseQueue, desk: WriterDesk, flusher: LogFlusher?,
+        afterCommit: @escaping @Sendable () -> Void
     ) {
         self.database = database
         self.desk = desk
+        self.flusher = flusher
         self.afterCommit = afterCommit
     }
 
@@ -90,17 +99,24 @@ final class WriteQueue: Sendable {
         state.withLock { state in
             var jobs: [Job] = []
             var weight = 0
-            Self.move(&state.urgent, &jobs, &weight)
-            Self.move(&state.others, &jobs, &weight)
+            Self.move(&state.urgent, &jobs, &weight, Self.maximumWeight)
+            // A call does not wait for a full transaction of others, nor they for every call.
+            let isForCalls = !jobs.isEmpty && !state.wasForCalls
+            Self.move(
+                &state.others, &jobs, &weight,
+                isForCalls ? Self.weightBesideCalls : Self.maximumWeight)
+            state.wasForCalls = isForCalls
             if jobs.isEmpty { state.isScheduled = false }
             return jobs.isEmpty ? nil : jobs
         }
     }
 
-    private static func move(_ queue: inout [Job], _ jobs: inout [Job], _ weight: inout Int) {
+    private static func move(
+        _ queue: inout [Job], _ jobs: inout [Job], _ weight: inout Int, _ maximum: Int
+    ) {
         var count = 0
         for job in queue {
-            guard jobs.isEmpty || weight + job.weight <= maximumWeight else { break }
+            guard jobs.isEmpty || weight + job.weight <= maximum else { break }
             jobs.append(job)
             weight += job.weight
             count += 1
@@ -108,12 +124,18 @@ final class WriteQueue: Sendable {
         queue.removeFirst(count)
     }
 
+    private static func finish(_ jobs: [Job], _ failure: StoreFailure?) {
+        for job in jobs { job.finish(failure) }
+    }
+
     private func perform(_ jobs: [Job]) {
         do throws(StoreFailure) {
+            if let failure = flusher?.failure { throw failure }
             try desk.write { books throws(StoreFailure) in
                 for job in jobs { try job.run(books) }
             }
-            for job in jobs { job.finish(nil) }
+            guard let flusher else { return Self.finish(jobs, nil) }
+            flusher.flush { failure in Self.finish(jobs, failure) }
         } catch {
             guard jobs.count > 1 else { return jobs[0].finish(error) }
             for job in jobs { perform([job]) }

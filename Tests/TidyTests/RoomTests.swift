@@ -33,8 +33,8 @@ struct RoomTests {
             "Synchronization", "WakeModel",
         ],
         "StoreSQLite": [
-            "Darwin", "GRDB", "GRDBSQLite", "Gateway", "Glibc", "Musl", "PayloadRules",
-            "Synchronization", "WakeBudget", "WakeModel",
+            "Darwin", "Dispatch", "GRDB", "GRDBSQLite", "Gateway", "Glibc", "Musl",
+            "PayloadRules", "Synchronization", "WakeBudget", "WakeModel",
         ],
         "CurlHTTP": ["CCurlCalls", "CCurlShims"],
         "AdminAPI": [

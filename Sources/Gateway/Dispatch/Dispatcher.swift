@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logging
+import PayloadRules
 import Synchronization
 import WakeModel
 
@@ -100,31 +101,43 @@ final class Dispatcher: Sendable {
 
     // MARK: Admission
 
-    /// What an admission may claim at once; room in flight is reserved for it until
-    /// ``admitted(_:under:)``.
-    func makeGrant() -> ClaimGrant? {
-        state.withLock { state in
+    /// What an admission of submissions of one kind may claim at once; room in flight is reserved
+    /// for it until ``admitted(_:under:)``.
+    func makeGrant(for submissions: [Submission]) -> ClaimGrant? {
+        let areCalls = submissions.first?.wake.wake.kind == .voip
+        return state.withLock { state in
             guard !state.isStopping else { return nil }
-            let free = limits.inFlightCount - state.inFlight
-            let calls = min(free, limits.intakeBatchCount)
-            let background = min(
-                max(0, free - limits.voipReserveCount), limits.intakeBatchCount)
-            guard calls > 0 else { return nil }
-            let lanes = (state.voipLanes + state.backgroundLanes).filter { lane in
+            let free =
+                limits.inFlightCount - state.inFlight - (areCalls ? 0 : limits.voipReserveCount)
+            let room = min(free, submissions.count)
+            guard room > 0 else { return nil }
+            let lanes = (areCalls ? state.voipLanes : state.backgroundLanes).filter { lane in
                 !state.unfinished.contains(lane) && !state.holds.isHeld(lane)
                     && state.paused[lane.app] == nil
             }
             guard !lanes.isEmpty else { return nil }
-            state.inFlight += calls
+            state.inFlight += room
             return ClaimGrant(
-                lanes: Set(lanes), background: background, calls: calls,
+                lanes: Set(lanes), background: areCalls ? 0 : room, calls: areCalls ? room : 0,
                 leaseSeconds: limits.leaseSeconds)
+        }
+    }
+
+    /// Whether a batch at intake need not wait for room in flight: there is some, or a lane is held
+    /// or paused, so that room may not come.
+    var hasRoomForBatch: Bool {
+        state.withLock { state in
+            guard !state.isStopping, state.holds.holds.isEmpty, state.paused.isEmpty else {
+                return true
+            }
+            let free = limits.inFlightCount - limits.voipReserveCount - state.inFlight
+            return free >= min(limits.intakeBatchCount, limits.inFlightCount / 8)
         }
     }
 
     /// Takes over what an admission claimed, and gives the room back that it did not use.
     func admitted(_ answer: AdmitAnswer?, under grant: ClaimGrant?) {
-        let reserved = grant?.calls ?? 0
+        let reserved = grant.map { $0.calls + $0.background } ?? 0
         let claims = answer?.claims ?? []
         let rings = state.withLock { state in
             state.inFlight += claims.count - reserved

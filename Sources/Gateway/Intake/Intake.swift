@@ -13,8 +13,8 @@ final class Intake: Sendable {
     enum Answer: Sendable {
         /// The store took it, or recognised it.
         case stored(Admission)
-        /// Too many requests wait; nothing was kept.
-        case overloaded
+        /// Too many requests wait; nothing was kept. After so many seconds those will be written.
+        case overloaded(retryAfterSeconds: Int)
         /// The gateway is shutting down; nothing was kept.
         case closed
         /// The store failed; nothing was kept.
@@ -58,24 +58,34 @@ final class Intake: Sendable {
         var others: [Parcel] = []
         var waiting = 0
         var isClosed = false
+        var drain = DrainRate()
+
+        /// What is said to those for whom there is no room.
+        var refusal: Answer {
+            guard !isClosed else { return .closed }
+            return .overloaded(
+                retryAfterSeconds: drain.secondsToDrain(
+                    waiting, at: .now, bounds: Acceptance.overloadPauseSeconds))
+        }
     }
 
     private let state = Mutex(State())
+    private let callBell = Bell()
     private let bell = Bell()
     private let limits: GatewayLimits
+    private let hasRoom: @Sendable () -> Bool
     private let write: @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
 
-    /// An intake that hands each batch to `write`, which answers when it is on disk.
+    /// An intake that hands each batch to `write`, which answers when it is on disk. `hasRoom` says
+    /// whether waiting a moment would not help a batch to leave at once.
     init(
-        limits: GatewayLimits,
+        limits: GatewayLimits, hasRoom: @escaping @Sendable () -> Bool = { true },
         write: @escaping @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
     ) {
         self.limits = limits
+        self.hasRoom = hasRoom
         self.write = write
     }
-
-    /// The most other wakes that share a transaction with calls.
-    static let othersBesideCalls = 64
 
     /// How many submissions wait.
     var waitingCount: Int { state.withLock { $0.waiting } }
@@ -87,9 +97,10 @@ final class Intake: Sendable {
         return await withCheckedContinuation { continuation in
             let (parcel, isTaken) = state.withLock { state -> (Parcel, Bool) in
                 let room = state.isClosed ? 0 : max(0, limits.intakeQueueCount - state.waiting)
+                let taken = min(room, submissions.count)
                 let parcel = Parcel(
-                    submissions, taken: min(room, submissions.count),
-                    refusal: state.isClosed ? .closed : .overloaded, continuation)
+                    submissions, taken: taken,
+                    refusal: taken < submissions.count ? state.refusal : .closed, continuation)
                 guard !parcel.submissions.isEmpty else { return (parcel, false) }
                 state.waiting += parcel.submissions.count
                 if areCalls {
@@ -99,50 +110,93 @@ final class Intake: Sendable {
                 }
                 return (parcel, true)
             }
-            if isTaken { bell.ring() } else { parcel.reply() }
+            if isTaken { (areCalls ? callBell : bell).ring() } else { parcel.reply() }
         }
     }
 
     /// Refuses what comes from now on; what waits is still written.
     func close() {
         state.withLock { $0.isClosed = true }
+        callBell.ring()
         bell.ring()
     }
 
-    /// Writes what waits until the intake is closed and empty.
+    /// Room came free: a batch that waits for it may go.
+    func roomCameFree() { bell.ring() }
+
+    /// Writes what waits until the intake is closed and empty. Calls have a way of their own, so that
+    /// none waits until others are on disk.
     func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.runCalls() }
+            group.addTask { await self.runOthers() }
+        }
+    }
+
+    private func runCalls() async {
         var calls: [Parcel] = []
-        var others: [Parcel] = []
         while true {
-            let isClosed = state.withLock { state in
-                calls += state.calls
-                others += state.others
-                state.calls.removeAll(keepingCapacity: true)
-                state.others.removeAll(keepingCapacity: true)
-                return state.isClosed
-            }
-            if calls.isEmpty && others.isEmpty {
-                if isClosed { return }
-                await bell.wait()
+            let isClosed = take(\.calls, into: &calls)
+            if !calls.isEmpty {
+                await writeSome(&calls, since: .now)
+            } else if isClosed {
+                return
             } else {
-                await writeSome(&calls, &others)
+                await callBell.wait()
             }
         }
     }
 
-    /// Writes one transaction: calls first, then the others in the order in which they came.
-    private func writeSome(_ calls: inout [Parcel], _ others: inout [Parcel]) async {
+    private func runOthers() async {
+        var others: [Parcel] = []
+        // Since when the next batch waits for room.
+        var waitsSince: ContinuousClock.Instant?
+        let patience = Duration.milliseconds(limits.intakePatienceMilliseconds)
+        while true {
+            let isClosed = take(\.others, into: &others)
+            if others.isEmpty {
+                if isClosed { return }
+                await bell.wait()
+            } else if !isClosed, !hasRoom(),
+                waitsSince.map({ $0.duration(to: .now) < patience }) ?? true
+            {
+                // A wake that is due and finds no room in flight is written as waiting, and again
+                // when it is claimed: more than twice the work of one that leaves at once, and that
+                // work takes from those in flight the time to come back. So a batch waits for room,
+                // though not for long.
+                let start = waitsSince ?? .now
+                waitsSince = start
+                await bell.wait(until: start.advanced(by: patience))
+            } else {
+                await writeSome(&others, since: waitsSince ?? .now)
+                waitsSince = nil
+            }
+        }
+    }
+
+    /// Moves what came meanwhile behind what is there; whether nothing more comes.
+    private func take(
+        _ path: WritableKeyPath<State, [Parcel]>, into parcels: inout [Parcel]
+    ) -> Bool {
+        state.withLock { state in
+            parcels += state[keyPath: path]
+            state[keyPath: path].removeAll(keepingCapacity: true)
+            return state.isClosed
+        }
+    }
+
+    /// Writes one transaction, in the order in which they came.
+    private func writeSome(
+        _ parcels: inout [Parcel], since start: ContinuousClock.Instant
+    ) async {
         var batch: [Submission] = []
-        let limit = limits.intakeBatchCount
-        let fromCalls = Self.take(calls, limit, &batch)
-        // A call does not wait for a full batch of others; nor do the others wait for every call.
-        let room = batch.isEmpty ? limit : min(limit - batch.count, Self.othersBesideCalls)
-        let fromOthers = Self.take(others, room, &batch)
+        let shares = Self.take(parcels, limits.intakeBatchCount, &batch)
         let result = await write(batch)
-        state.withLock { $0.waiting -= batch.count }
-        var place = 0
-        Self.give(result, &place, fromCalls, &calls)
-        Self.give(result, &place, fromOthers, &others)
+        state.withLock { state in
+            state.waiting -= batch.count
+            state.drain.took(batch.count, from: start, until: .now)
+        }
+        Self.give(result, shares, &parcels)
     }
 
     /// Takes submissions that are not answered yet, from the first parcels; how many of each.
@@ -162,9 +216,9 @@ final class Intake: Sendable {
 
     /// Gives the answers to the first parcels, and lets go of those that have all of theirs.
     private static func give(
-        _ result: Result<[Admission], StoreFailure>, _ place: inout Int, _ shares: [Int],
-        _ parcels: inout [Parcel]
+        _ result: Result<[Admission], StoreFailure>, _ shares: [Int], _ parcels: inout [Parcel]
     ) {
+        var place = 0
         var answered = 0
         for (index, share) in shares.enumerated() {
             for _ in 0..<share {

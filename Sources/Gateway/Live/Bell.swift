@@ -50,6 +50,18 @@ final class Bell: Sendable {
     /// Returns when the bell rings, at the instant, or at once when the task is cancelled,
     /// whichever comes first.
     func wait(until instant: WallInstant, clock: any GatewayClock) async {
+        await wait { try await clock.sleep(until: instant) }
+    }
+
+    /// Returns when the bell rings, at the instant, or at once when the task is cancelled,
+    /// whichever comes first.
+    func wait(until instant: ContinuousClock.Instant) async {
+        await wait { try await Task.sleep(until: instant) }
+    }
+
+    private func wait(
+        orElse sleep: @escaping @Sendable () async throws -> Void
+    ) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await withTaskCancellationHandler {
@@ -59,7 +71,7 @@ final class Bell: Sendable {
                 }
             }
             // A cancelled sleep means that the bell rang first; there is nothing to report.
-            group.addTask { try? await clock.sleep(until: instant) }
+            group.addTask { try? await sleep() }
             await group.next()
             group.cancelAll()
         }

@@ -5,9 +5,11 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The most requests that wait to be written; one more is refused with "too busy".
     public var intakeQueueCount = 10_000
     /// The most wakes that share one transaction at intake.
-    public var intakeBatchCount = 256
+    public var intakeBatchCount = 512
+    /// How long a batch waits at intake for room in flight, so that it may leave at once.
+    public var intakePatienceMilliseconds = 20
     /// The most settlements that share one transaction.
-    public var settleBatchCount = 500
+    public var settleBatchCount = 512
     /// The most wakes claimed in one transaction.
     public var claimBatchCount = 500
     /// The most wakes claimed and not yet settled.
@@ -51,6 +53,7 @@ public struct GatewayLimits: Hashable, Sendable {
     /// Traps on limits that cannot work together.
     func check() {
         precondition(intakeQueueCount > 0 && intakeBatchCount > 0, "Intake limits begin at 1.")
+        precondition(intakePatienceMilliseconds >= 0, "Patience begins at 0.")
         precondition(claimBatchCount > 0, "A claim takes at least one wake.")
         precondition(settleBatchCount > 0, "A settling takes at least one wake.")
         precondition(

@@ -2,10 +2,13 @@
 
 import WakeModel
 
-/// Rows in dictionaries, found by looking at all of them.
+/// Rows in dictionaries. What the hot path asks for by name is found by it, so that a batch of ten
+/// thousand is no matter; the queues are found by looking at all that waits.
 final class MemoryRows: WakeRows {
     private var laneRows: [LaneRow] = []
-    private var devices: [DeviceRow] = []
+    private var devices: [Int64: DeviceRow] = [:]
+    private var deviceNumbers: [DeviceName: Int64] = [:]
+    private var lastDevice: Int64 = 0
     private var wakes: [Int64: WakeRow] = [:]
     private var history: [Int64: [AttemptRecord]] = [:]
     private var marks: [[UInt8]: (mark: IdempotencyMark, wake: Int64)] = [:]
@@ -15,6 +18,14 @@ final class MemoryRows: WakeRows {
     private var webhookCount: Int64 = 0
     private var counters: [StoreCounter: Int] = [:]
     private var lastNumber: Int64 = 0
+
+    /// The numbers of pending wakes.
+    private var pendingNumbers: Set<Int64> = []
+
+    private struct DeviceName: Hashable {
+        let token: DeviceToken
+        let lane: Int64
+    }
 
     private struct Webhook {
         let subject: WebhookSubject
@@ -45,11 +56,11 @@ final class MemoryRows: WakeRows {
     // MARK: Devices
 
     func device(_ token: DeviceToken, lane: Int64) throws(StoreFailure) -> DeviceRow? {
-        devices.first { $0.token == token && $0.lane == lane }
+        deviceNumbers[DeviceName(token: token, lane: lane)].flatMap { devices[$0] }
     }
 
     func device(_ number: Int64) throws(StoreFailure) -> DeviceRow {
-        guard let device = devices.first(where: { $0.number == number }) else {
+        guard let device = devices[number] else {
             throw StoreFailure(kind: .corrupt, message: "A wake's device is not there.")
         }
         return device
@@ -58,25 +69,28 @@ final class MemoryRows: WakeRows {
     func make(
         _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
     ) throws(StoreFailure) -> DeviceRow {
-        DeviceRow(
-            number: (devices.map(\.number).max() ?? 0) + 1, lane: lane, token: token, kind: kind,
-            touchedAt: now)
+        lastDevice += 1
+        return DeviceRow(
+            number: lastDevice, lane: lane, token: token, kind: kind, touchedAt: now)
     }
 
     func save(_ device: DeviceRow) throws(StoreFailure) {
-        devices.removeAll { $0.number == device.number }
-        devices.append(device)
+        devices[device.number] = device
+        deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = device.number
     }
 
     func removeDevices(
         untouchedSince instant: WallInstant, limit: Int
     ) throws(StoreFailure) -> Int {
         let used = Set(wakes.values.map(\.device))
-        let before = devices.count
-        devices.removeAll {
+        let old = devices.values.filter {
             $0.touchedAt < instant && $0.pending == 0 && !used.contains($0.number)
         }
-        return before - devices.count
+        for device in old {
+            devices[device.number] = nil
+            deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = nil
+        }
+        return old.count
     }
 
     // MARK: Wakes
@@ -87,7 +101,16 @@ final class MemoryRows: WakeRows {
     }
 
     func insert(_ wake: borrowing WakeRow) throws(StoreFailure) {
-        wakes[wake.number] = copy wake
+        keep(copy wake)
+    }
+
+    private func keep(_ wake: WakeRow) {
+        wakes[wake.number] = wake
+        if wake.state == .pending {
+            pendingNumbers.insert(wake.number)
+        } else {
+            pendingNumbers.remove(wake.number)
+        }
     }
 
     func wake(_ number: Int64, withPayload: Bool) throws(StoreFailure) -> WakeRow? {
@@ -130,7 +153,7 @@ final class MemoryRows: WakeRows {
             row.payload = []
         case .launch: row.launchedAt = wake.launchedAt
         }
-        wakes[wake.number] = row
+        keep(row)
     }
 
     func due(lane: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
@@ -175,7 +198,7 @@ final class MemoryRows: WakeRows {
     }
 
     private func pending(_ condition: (WakeRow) -> Bool) -> [WakeRow] {
-        wakes.values.filter { $0.state == .pending && condition($0) }
+        pendingNumbers.compactMap { wakes[$0] }.filter(condition)
     }
 
     // MARK: Attempts

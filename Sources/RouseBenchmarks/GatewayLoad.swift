@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import StoreSQLite
+import WakeModel
+
+/// Feeds a gateway and waits for the outcomes.
+struct GatewayLoad {
+    let gateway: Gateway
+    let store: SQLiteWakeStore
+    let app: AppIdentity
+    var batch = 1000
+    /// One wake after the other goes to the next of so many devices, so that with more devices
+    /// than wakes none has to wait for its spacing.
+    let devices: Int
+
+    /// Hands over so many wakes, and returns when all are on disk. Those of each batch become due
+    /// within so many seconds.
+    func accept(
+        _ wakes: Int, from first: Int = 0, batchesAtATime: Int = 1, spreadSeconds: Int = 0
+    ) async throws {
+        let batches = (wakes + batch - 1) / batch
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<batchesAtATime {
+                group.addTask {
+                    for number in stride(from: worker, to: batches, by: batchesAtATime) {
+                        let low = first + number * batch
+                        let high = min(first + wakes, low + batch)
+                        let answers = await gateway.accept(
+                            try (low..<high).map(inquiry), spreadSeconds: spreadSeconds)
+                        for answer in answers {
+                            guard case .admitted = answer else { throw Refused(answer: answer) }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func inquiry(_ number: Int) throws -> Inquiry {
+        Inquiry(
+            WakeRequest(
+                kind: .background, deviceToken: try GatewayTask.deviceToken(number % devices),
+                bundleID: app.bundleID, payload: Sample.payload))
+    }
+
+    /// Waits until no wake is left, or so many, and returns when that was, in wall seconds.
+    @discardableResult
+    func finish(leaving rest: Int = 0) async throws -> Double {
+        while try await store.count().unended > rest { try await Task.sleep(for: .milliseconds(2)) }
+        return ProcessClocks.wallSeconds
+    }
+
+    struct Refused: Error {
+        let answer: Acceptance
+    }
+}

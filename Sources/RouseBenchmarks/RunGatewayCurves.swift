@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsClient
+import ArgumentParser
+import FoundationEssentials
+import Gateway
+import Logging
+import RouseCommand
+import StoreSQLite
+import Synchronization
+import WakeModel
+
+/// The curves' measurement, in the process that is measured.
+struct RunGatewayCurves: AsyncParsableCommand {
+    static let name = "run-gateway-curves"
+    static let configuration = CommandConfiguration(
+        commandName: name, abstract: "For the benchmark's own use.", shouldDisplay: false)
+
+    /// The time over which waiting wakes become due, in seconds: less than a wake is held at most.
+    private static let spreadSeconds = 80_000
+
+    @Argument var task: String
+
+    func run() async throws {
+        let task = try JSONDecoder().decode(CurveTask.self, from: Data(task.utf8))
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "rouse-bench-\(ProcessInfo.processInfo.processIdentifier)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "store.sqlite").path(percentEncoded: false)
+        var points: [CurvePoint] = []
+        try await Hall.open(path, task.server) { hall in
+            points =
+                try await task.server == nil
+                ? Self.byDevices(task, hall) : Self.byPending(task, hall)
+        }
+        if task.server != nil, !points.isEmpty {
+            let start = ProcessClocks.wallSeconds
+            try await Hall.open(path, task.server) { hall in
+                try await hall.load.accept(1, from: CurveTask.firstCalled - 1)
+                points[points.count - 1].startUpSeconds = ProcessClocks.wallSeconds - start
+            }
+        }
+        print(String(decoding: try JSONEncoder().encode(points), as: UTF8.self))
+    }
+
+    /// Sends to one new device after the other.
+    private static func byDevices(
+        _ task: CurveTask, _ hall: Hall
+    ) async throws -> [CurvePoint] {
+        var points: [CurvePoint] = []
+        var known = 0
+        for step in task.steps {
+            // What is measured is the last part of the way there.
+            let measured = min(100_000, step - known)
+            try await hall.load.accept(step - known - measured, from: known, batchesAtATime: 4)
+            try await hall.load.finish()
+            points.append(
+                try await hall.measure(measured, from: step - measured, count: step, leaving: 0))
+            known = step
+        }
+        return points
+    }
+
+    private static func byPending(
+        _ task: CurveTask, _ hall: Hall
+    ) async throws -> [CurvePoint] {
+        var points: [CurvePoint] = []
+        var waiting = 0
+        var next = CurveTask.firstSent
+        let empty = ProcessClocks.residentBytes.now
+        for (index, step) in task.steps.enumerated() {
+            try await hall.load.accept(
+                step - waiting, from: waiting, batchesAtATime: 4, spreadSeconds: spreadSeconds)
+            waiting = step
+            let resident = ProcessClocks.residentBytes.now
+            // The first of each batch that waits are due at once.
+            let due = waiting / 1000 * 2
+            try await Task.sleep(for: .milliseconds(500))
+            let left = try await hall.store.count().unended
+            var point = try await hall.measure(
+                task.wakes, from: next, count: step, leaving: left + due)
+            next += task.wakes
+            point.bytesPerPending = step == 0 ? 0 : Double(resident - empty) / Double(step)
+            let times = try await hall.call(
+                task.calls, from: CurveTask.firstCalled + index * task.calls,
+                besidesWakesFrom: next, perSecond: task.load, maximum: task.callLoadMaximum)
+            next += task.callLoadMaximum
+            point.callMedianMilliseconds = Double(times.percentile(0.5)) / 1000
+            point.callP99Milliseconds = Double(times.percentile(0.99)) / 1000
+            points.append(point)
+        }
+        return points
+    }
+}
+
+/// A gateway that runs.
+private struct Hall {
+    let gateway: Gateway
+    let store: SQLiteWakeStore
+    let load: GatewayLoad
+    let app: AppIdentity
+    let stopwatch: Stopwatch
+
+    static func open(
+        _ path: String, _ server: CurveTask.Server?, _ body: (Hall) async throws -> Void
+    ) async throws {
+        let app = AppIdentity(bundleID: try BundleID(Sample.bundleID), environment: .production)
+        let store = try SQLiteWakeStore(path: path)
+        let client = try server.map { server in
+            try APNsClientLoad.client(
+                .native, port: server.port, authorityPath: server.authorityPath, connections: 4,
+                streamsPerConnection: nil)
+        }
+        let sender: any WakeSender =
+            client.map { APNsWakeSender(clients: [app: $0]) } ?? PromptSender()
+        let stopwatch = Stopwatch(sender)
+        var logger = Logger(label: "rouse")
+        logger.logLevel = .error
+        let gateway = Gateway(apps: [app], store: store, sender: stopwatch, logger: logger)
+        let running = Task { try await gateway.run() }
+        let load = GatewayLoad(gateway: gateway, store: store, app: app, devices: .max)
+        try await body(
+            Hall(gateway: gateway, store: store, load: load, app: app, stopwatch: stopwatch))
+        running.cancel()
+        _ = try? await running.value
+        if let client { await client.shutDown(gracePeriod: .zero) }
+        try store.close()
+    }
+
+    func measure(
+        _ wakes: Int, from first: Int, count: Int, leaving rest: Int
+    ) async throws -> CurvePoint {
+        let before = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
+        try await load.accept(wakes, from: first, batchesAtATime: 4)
+        let settledAt = try await load.finish(leaving: rest)
+        return CurvePoint(
+            count: count, settledPerSecond: Double(wakes) / (settledAt - before.wall),
+            microsecondsPerWake: (ProcessClocks.cpuSeconds - before.cpu) * 1e6 / Double(wakes),
+            residentBytes: ProcessClocks.residentBytes.now)
+    }
+
+    /// Calls one device after the other beside a steady load of wakes; the times to APNs' answers
+    /// in microseconds, in their order.
+    func call(
+        _ calls: Int, from first: Int, besidesWakesFrom next: Int, perSecond: Int, maximum: Int
+    ) async throws -> [UInt32] {
+        let steady = Task {
+            let batch = max(1, perSecond / 20)
+            for offset in stride(from: 0, to: maximum - batch, by: batch) {
+                let end = ContinuousClock.now.advanced(by: .milliseconds(50))
+                try await load.accept(batch, from: next + offset)
+                try await Task.sleep(until: end)
+            }
+        }
+        for number in 0..<calls {
+            let answer = await gateway.accept(
+                WakeRequest(
+                    kind: .voip, deviceToken: try GatewayTask.deviceToken(first + number),
+                    bundleID: app.bundleID, payload: Self.callPayload(number)))
+            guard case .admitted(let wake, _) = answer else {
+                throw GatewayLoad.Refused(answer: answer)
+            }
+            _ = try await gateway.outcome(of: wake.id, within: 5000)
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        steady.cancel()
+        _ = try? await steady.value
+        return stopwatch.takeTimes()
+    }
+
+    private static func callPayload(_ number: Int) -> [UInt8] {
+        let digits = String(0x1000_0000_0000 + number, radix: 16)
+        return Array(
+            #"{"aps":{},"callUUID":"3fae9b5c-94d6-4be5-b4f2-\#(digits)","caller":"Ann"}"#.utf8)
+    }
+}
+
+/// Answers at once, as no APNs can.
+private struct PromptSender: WakeSender {
+    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+        for claim in batch {
+            report(
+                SendReport(ticket: claim.ticket, result: .success(.accepted(.init(apnsID: nil)))))
+        }
+    }
+}
+
+/// Measures how long calls take from their acceptance, which stands in their ids to the
+/// millisecond, to the answer of APNs.
+private final class Stopwatch: WakeSender {
+    private let sender: any WakeSender
+    private let times = Mutex<[UInt32]>([])
+
+    init(_ sender: any WakeSender) { self.sender = sender }
+
+    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+        let starts = Dictionary(
+            uniqueKeysWithValues: batch.filter { $0.kind == .voip }.map {
+                ($0.ticket, $0.id.number >> 12)
+            })
+        await sender.send(batch) { answer in
+            if let start = starts[answer.ticket] { self.note(since: start) }
+            report(answer)
+        }
+    }
+
+    private func note(since start: Int64) {
+        let now = SystemGatewayClock().now().millisecondsSinceEpoch
+        times.withLock { $0.append(UInt32(clamping: (now - start) * 1000)) }
+    }
+
+    /// The times so far, sorted; from here on anew.
+    func takeTimes() -> [UInt32] {
+        times.withLock { times in
+            defer { times = [] }
+            return times.sorted()
+        }
+    }
+}

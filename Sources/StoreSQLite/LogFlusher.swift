@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Gateway
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Brings committed transactions to the disk beside the writing of the next ones.
+///
+/// SQLite's own way (`synchronous=FULL`) has the writer wait for the disk within each commit, which
+/// is most of a commit's time. Here a commit only hands its frames of the write-ahead log to the
+/// operating system (`synchronous=NORMAL`); then this flushes the log, and nobody hears of the
+/// transaction before that is done. So what was answered is on disk, as with FULL; transactions
+/// that are committed during one flush share the next one; and the log and the database keep their
+/// order on disk, because SQLite itself flushes the log before it copies from it.
+///
+/// After a flush that failed nothing is certain any more, not even by a later one that succeeds:
+/// the kernel may have dropped what it could not write. From then on everything fails, until the
+/// store is opened again.
+final class LogFlusher: Sendable {
+    private struct State {
+        var waiting: [@Sendable (StoreFailure?) -> Void] = []
+        var isRunning = false
+        var failure: StoreFailure?
+    }
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "rouse.store.flush")
+    private let descriptor: CInt
+
+    /// A flusher for the log of the database at `path`, which must be open already.
+    init(besides path: String) throws(StoreFailure) {
+        // Closing a descriptor drops a process' locks on a file, but nobody locks the log.
+        descriptor = open(path + "-wal", O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw StoreFailure(
+                kind: .readOnly,
+                message: "The log \(path)-wal cannot be opened: \(StoreLock.reason(errno)).")
+        }
+    }
+
+    deinit { Self.closeDescriptor(descriptor) }
+
+    private static func closeDescriptor(_ descriptor: CInt) { close(descriptor) }
+
+    /// Why nothing more may be written, if that is so.
+    var failure: StoreFailure? { state.withLock { $0.failure } }
+
+    /// Calls `finish` when what is in the log now is on disk, or cannot come there.
+    func flush(then finish: @escaping @Sendable (StoreFailure?) -> Void) {
+        let starts = state.withLock { state in
+            state.waiting.append(finish)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if starts { queue.async { self.work() } }
+    }
+
+    /// Waits until nothing is left to flush.
+    func drain() { queue.sync {} }
+
+    // MARK: On the queue
+
+    private func work() {
+        while let waiting = take() {
+            let failure = self.failure ?? flushLog()
+            if let failure { state.withLock { $0.failure = failure } }
+            for finish in waiting { finish(failure) }
+        }
+    }
+
+    /// Those who wait; `nil` when nobody does, and then nothing is running.
+    private func take() -> [@Sendable (StoreFailure?) -> Void]? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isRunning = false
+                return nil
+            }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+    }
+
+    private func flushLog() -> StoreFailure? {
+        while true {
+            #if canImport(Darwin)
+            let code = fsync(descriptor)
+            #else
+            let code = fdatasync(descriptor)
+            #endif
+            if code == 0 { return nil }
+            let reason = errno
+            if reason == EINTR { continue }
+            return StoreFailure(
+                kind: reason == ENOSPC || reason == EDQUOT ? .full : .unavailable,
+                message: "The log cannot be brought to the disk: \(StoreLock.reason(reason)). "
+                    + "Nothing more is written until the store is opened again.")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Gateway
+
+@Suite("The rate at which the intake is emptied")
+struct DrainRateTests {
+    private let start = ContinuousClock.now
+    private let bounds = Acceptance.overloadPauseSeconds
+
+    private func instant(_ seconds: Double) -> ContinuousClock.Instant {
+        start.advanced(by: .seconds(seconds))
+    }
+
+    @Test("Without experience the shortest pause is asked for")
+    func unknown() {
+        #expect(DrainRate().secondsToDrain(10_000, at: start, bounds: bounds) == 1)
+    }
+
+    @Test(
+        "A pause is as long as the queue takes, within the bounds",
+        arguments: [(20_000, 1), (2_000, 5), (2_500, 4), (100, 60), (1, 60)])
+    func steady(perSecond: Int, expected: Int) {
+        var rate = DrainRate()
+        for second in 0..<20 {
+            rate.took(perSecond, from: instant(Double(second)), until: instant(Double(second + 1)))
+        }
+        #expect(rate.secondsToDrain(10_000, at: instant(20), bounds: bounds) == expected)
+    }
+
+    @Test("A queue that stands still is not promised to move soon")
+    func stillness() {
+        var rate = DrainRate()
+        rate.took(10_000, from: start, until: instant(1))
+        #expect(rate.secondsToDrain(10_000, at: instant(1), bounds: bounds) == 1)
+        #expect(rate.secondsToDrain(10_000, at: instant(21), bounds: bounds) == 20)
+        #expect(rate.secondsToDrain(10_000, at: instant(1_000), bounds: bounds) == 60)
+    }
+
+    @Test("What happened lately counts most")
+    func change() {
+        var rate = DrainRate()
+        rate.took(20_000, from: start, until: instant(1))
+        for second in 1..<11 {
+            rate.took(1_000, from: instant(Double(second)), until: instant(Double(second + 1)))
+        }
+        let pause = rate.secondsToDrain(10_000, at: instant(11), bounds: bounds)
+        #expect((9...10).contains(pause))
+    }
+}
