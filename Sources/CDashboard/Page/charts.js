@@ -28,7 +28,8 @@ function logarithmicTicks(least, most) {
 
 /** Round minutes between two times, so far apart that their labels do not touch. */
 function timeTicks(from, to, width) {
-  const room = Math.max(2, Math.floor(width / 70));
+  // A label has some 30 pixels; a narrow chart has them close, rather than none.
+  const room = Math.max(2, width / (width < 300 ? 38 : 70));
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720].map((minutes) => minutes * MINUTE);
   const step = steps.find((size) => (to - from) / size <= room) ?? DAY;
   // Steps of hours begin at midnight where the reader is.
@@ -78,7 +79,8 @@ class TimeChart {
     this.canvas.setAttribute("width", width);
     this.canvas.setAttribute("viewBox", `0 0 ${width} ${CHART_HEIGHT}`);
     const now = this.now ?? session.now();
-    this.from = now - HISTORY_SPAN;
+    const age = this.points.length ? now - this.points[0].at : 0;
+    this.from = now - (HISTORY_SPANS.find((span) => age <= span) ?? HISTORY_SPAN);
     this.to = now;
     // A reading a little older than the axis draws the line to its edge.
     const shown = this.points.filter((point) => point.at >= this.from - RATE_SPAN);
@@ -234,7 +236,7 @@ class TimeChart {
     const present = order.map(
       ({name, index}) => `${name} ${this.valueWords(point?.values[index])}`).join(", ");
     this.canvas.setAttribute(
-      "aria-label", `${this.title}, the last 15 minutes, in ${this.words.label}. Now: ${present}. `
+      "aria-label", `${this.title}, the last ${durationWords(this.to - this.from)}, in ${this.words.label}. Now: ${present}. `
         + "The arrow keys read earlier values.");
   }
 

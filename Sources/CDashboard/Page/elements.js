@@ -73,23 +73,30 @@ function renderIfChanged(element, value, render) {
   render();
 }
 
-/** A table. A column is {title, numeric}; a row is a list of cells, the first one its header. */
-function makeTable(caption, columns, rows, key) {
+/**
+ * A table. A column is {title, numeric, wide, told}; a row is a list of cells, the first one its
+ * header. On a narrow page a stacked table has a block of lines for each row, in which the cells of
+ * a told column say their title. Roles are spelt out because such a layout would take them away.
+ */
+function makeTable(caption, columns, rows, {key = caption, isStacked = false} = {}) {
+  const looks = columns.map(({numeric, wide, told}) => [
+    numeric && "number", wide && "wide", told && "told"].filter(Boolean).join(" ") || null);
   const cell = (content, index) => {
-    const column = columns[index];
-    const attributes = {"class": column.numeric ? "number" : column.class, "data-title": column.title};
+    const attributes = {"class": looks[index], "data-title": columns[index].title};
     return index === 0
-      ? make("th", {scope: "row", ...attributes}, content) : make("td", attributes, content);
+      ? make("th", {scope: "row", role: "rowheader", ...attributes}, content)
+      : make("td", {role: "cell", ...attributes}, content);
   };
+  const head = columns.map(({title, numeric}) => make(
+    "th", {scope: "col", role: "columnheader", "class": numeric ? "number" : null}, title));
   // A region that scrolls can be reached by keyboard, and so has a name.
   return make("div", {
-    "class": "scroll", tabindex: 0, role: "region", "aria-label": caption, "data-key": key ?? caption,
+    "class": "scroll", tabindex: 0, role: "region", "aria-label": caption, "data-key": key,
   },
-  make("table", {},
+  make("table", {role: "table", "class": isStacked ? "stacked" : null},
     make("caption", {"class": "visually-hidden"}, caption),
-    make("thead", {}, make("tr", {}, columns.map(
-      (column) => make("th", {scope: "col", "class": column.numeric ? "number" : null}, column.title)))),
-    make("tbody", {}, rows.map((row) => make("tr", {}, row.map(cell))))));
+    make("thead", {role: "rowgroup"}, make("tr", {role: "row"}, head)),
+    make("tbody", {role: "rowgroup"}, rows.map((row) => make("tr", {role: "row"}, row.map(cell))))));
 }
 
 /** Says something to readers of screens, politely. */

@@ -6,8 +6,9 @@
 
 /** How often the gateway is asked, in milliseconds. */
 const SAMPLE_INTERVAL = 5 * SECOND;
-/** How far back the charts go, in milliseconds. */
-const HISTORY_SPAN = 15 * MINUTE;
+/** How far back the charts go, in milliseconds: the shortest of these that shows all there is. */
+const HISTORY_SPANS = [2 * MINUTE, 5 * MINUTE, 15 * MINUTE];
+const HISTORY_SPAN = HISTORY_SPANS.at(-1);
 /** Rates are taken over so long, so that single wakes do not make needles. */
 const RATE_SPAN = 3 * SAMPLE_INTERVAL;
 /** Percentiles in the table are of so long. */
@@ -174,14 +175,18 @@ class History {
     return this.samples.map((sample) => ({at: sample.at, values: [sample[name]]}));
   }
 
-  /** What a histogram's series counted in the last `span`; all since the start when that is none. */
+  /**
+   * What a histogram's series counted in the last `span`, or since the page was opened; all since
+   * the gateway's start when that is nothing. `milliseconds` is null for that.
+   */
   recent(name, key, span) {
     const last = this.samples.length - 1;
+    const before = this.before(last, span);
     const later = this.samples[last].histograms[name][key] ?? [];
-    const earlier = this.before(last, span).histograms[name][key];
-    const buckets = bucketsBetween(earlier, later);
+    const buckets = bucketsBetween(before.histograms[name][key], later);
     return countOf(buckets) > 0
-      ? {buckets, isRecent: true} : {buckets: later, isRecent: false};
+      ? {buckets, milliseconds: this.samples[last].at - before.at}
+      : {buckets: later, milliseconds: null};
   }
 
   /** Quantiles of a histogram over time, all its series together, in its unit. */

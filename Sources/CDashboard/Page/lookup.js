@@ -144,9 +144,9 @@ function makeDeviceLane(lane, index) {
           (text) => make("li", {}, ...sentence(text))))),
       make("div", {}, make("h4", {}, "Budget"), ...budgetMeters(lane)),
       make("div", {}, make("h4", {}, "Pending"), ...pendingWords(lane))),
-    make("h4", {}, "The last 24 hours"),
+    make("h4", {}, "The last day"),
     lane.day.length ? timeline.element
-      : make("p", {"class": "empty"}, "Nobody asked for a wake in this time."));
+      : make("p", {"class": "empty"}, "Nobody asked for a wake in the last 24 hours."));
 }
 
 function laneChips(lane) {

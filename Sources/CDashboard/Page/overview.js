@@ -11,16 +11,15 @@ const TILES = [
   {
     title: "Waiting", value: ({stats}) => countWords(stats.unended),
     note: ({stats}) => stats.intake_queue
-      ? `${countWords(stats.intake_queue)} more are being written` : "for their time or for room",
+      ? `and ${plural(stats.intake_queue, "request")} to be written` : "for their time or for room",
   },
   {
     title: "Overdue by", value: ({stats}) => overdueWords(stats),
     note: ({stats}) => overdueNote(stats),
   },
   {
-    title: "With APNs", value: ({stats}) => countWords(stats.in_flight),
-    note: ({sample}) => `${plural(sample.connections, "connection")}, `
-      + `${plural(sample.streams, "request")} under way`,
+    title: "With APNs", value: ({sample}) => countWords(sample.streams),
+    note: ({sample}) => `under way on ${plural(sample.connections, "connection")}`,
   },
   {
     title: "Asked for", value: ({stats}) => countWords(stats.accepted),
@@ -119,8 +118,8 @@ function showApps(apps) {
     fill(place, rows.length
       ? makeTable("Apps and whether they are sent for", [
         {title: "App"}, {title: "Environment"}, {title: "Push"}, {title: "Circuit"},
-        {title: "What that means", "class": "wide"},
-      ], rows)
+        {title: "What that means", wide: true},
+      ], rows, {isStacked: true})
       : make("p", {"class": "empty"}, "No app is configured. Add one under ", make("code", {}, "apps"),
         " in rouse.yaml, and send the gateway SIGHUP."));
   });
@@ -184,12 +183,12 @@ function showLatencies(history) {
   const rows = [];
   for (const [name, {title}] of Object.entries(HISTOGRAMS)) {
     for (const key of Object.keys(history.latest.histograms[name]).sort()) {
-      const {buckets, isRecent} = history.recent(name, key, PERCENTILE_SPAN);
+      const {buckets, milliseconds} = history.recent(name, key, PERCENTILE_SPAN);
       if (countOf(buckets) === 0) continue;
       const words = [0.5, 0.95, 0.99].map((q) => durationWords(quantile(buckets, q) * SECOND));
       rows.push([
         key ? `${title}, ${kindWords(key)}` : title, ...words, countWords(countOf(buckets)),
-        isRecent ? "5 min" : "start",
+        milliseconds === null ? "the start" : `${durationWords(milliseconds)} ago`,
       ]);
     }
   }

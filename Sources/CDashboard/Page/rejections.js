@@ -141,7 +141,7 @@ class OutcomeLists {
         make("span", {title: outcome.explanation}, makeState(outcome.state), " ",
           make("span", {"class": "breakable"}, reasonOf(outcome))),
         make("span", {"class": "breakable"}, app), kindWords(kind), makeWakeLink(id, `feed-${id}`),
-      ])),
+      ]), {isStacked: true}),
       this.lost ? make("p", {"class": "help"}, "They came faster than this page could read: "
         + `${countWords(this.lost)} are missing here, and none in the figures.`) : null,
     ] : make("p", {"class": "empty"}, "No wake has ended yet.")));

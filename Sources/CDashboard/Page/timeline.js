@@ -8,10 +8,16 @@ const TRACKS = [
   ["asked", "Asked for"], ["held", "Held"], ["answered", "Answered"], ["launched", "Launched"],
 ];
 const TRACK_HEIGHT = 34;
-const TIMELINE_TOP = 12;
+const TIMELINE_TOP = 24;
 const TIMELINE_BOTTOM = 26;
+/** How much of the day can be drawn at once; the whole of it to begin with. */
+const SPANS = [[DAY, "24 hours"], [6 * HOUR, "6 hours"], [HOUR, "1 hour"]];
+/** Room for the word at the line of what is to come, in pixels. */
+const AHEAD_ROOM = 40;
 /** Marks closer than this, in pixels, become one with a number. */
 const MARK_DISTANCE = 11;
+
+let chosenSpan = DAY;
 
 /** What happened on each track, of wakes as the gateway tells them. Times are milliseconds. */
 function momentsOf(wakes, now) {
@@ -87,7 +93,8 @@ class DayTimeline {
       "class": "canvas timeline", height: TIMELINE_TOP + TRACKS.length * TRACK_HEIGHT + TIMELINE_BOTTOM,
       role: "img", "aria-label": this.summary(),
     });
-    this.element = make("div", {"class": "timeline-box"}, this.canvas, this.legend(), this.table());
+    this.element = make(
+      "div", {"class": "timeline-box"}, this.spans(), this.canvas, this.legend(), this.table());
     new ResizeObserver(() => this.paint()).observe(this.element);
   }
 
@@ -101,21 +108,24 @@ class DayTimeline {
 
   paint() {
     const width = Math.floor(this.element.clientWidth);
-    if (width < 80 || width === this.width) return;
-    this.width = width;
-    const left = width < 460 ? 70 : 86;
+    if (width < 80) return;
+    const left = width < 460 ? 66 : 86;
     const pending = this.moments.held.filter(({isPending}) => isPending).map(({dueAt}) => dueAt ?? 0);
-    const last = Math.max(this.now, ...pending, Math.min(this.nextSend ?? 0, this.now + 6 * HOUR));
-    const from = this.now - DAY;
-    const to = last + (last - from) * 0.02;
-    const x = (at) => left + (Math.max(at, from) - from) / (to - from) * (width - left - 8);
+    const span = chosenSpan;
+    const horizon = this.now + span / 4;
+    const last = Math.min(horizon, Math.max(this.now, ...pending, this.nextSend ?? 0));
+    const from = this.now - span;
+    // What is ahead has a word at its right.
+    const to = last + (last - from) * (last > this.now ? AHEAD_ROOM : 8) / (width - left - AHEAD_ROOM);
+    const x = (at) => left + (Math.min(Math.max(at, from), to) - from) / (to - from) * (width - left);
+    this.isShown = (at) => at >= from && at <= to;
     const bottom = TIMELINE_TOP + TRACKS.length * TRACK_HEIGHT;
     this.canvas.setAttribute("width", width);
     this.canvas.setAttribute("viewBox", `0 0 ${width} ${bottom + TIMELINE_BOTTOM}`);
     this.canvas.replaceChildren(
       ...this.axis(from, to, x, left, width, bottom), ...this.links(x), ...this.bars(x, left),
       ...this.marks("asked", x), ...this.marks("answered", x), ...this.marks("launched", x),
-      ...this.present(x, bottom, width));
+      ...this.present(x, bottom, horizon));
   }
 
   y(track) {
@@ -145,14 +155,15 @@ class DayTimeline {
   /** The stretches in which a wake waited for its device to afford it. */
   bars(x, left) {
     const y = this.y("held");
-    const bars = this.moments.held.filter(({from, to}) => to - from > SECOND).map((item) => {
+    const shown = this.moments.held.filter(({from, to}) => this.isShown(from) || this.isShown(to));
+    const bars = shown.filter(({from, to}) => to - from > SECOND).map((item) => {
       const start = Math.max(left, x(item.from));
       return draw("rect", {
         "class": `hold tone-amber${item.isPending ? " pending" : ""}`, x: start, y: y - 7,
         width: Math.max(3, x(item.to) - start), height: 14, rx: 3,
       }, draw("title", {}, `held ${durationWords(item.to - item.from)}`));
     });
-    for (const {isPending, dueAt} of this.moments.held) {
+    for (const {isPending, dueAt} of shown) {
       if (!isPending || dueAt === null || dueAt <= this.now) continue;
       bars.push(draw("rect", {
         "class": "hold ahead tone-amber", x: x(this.now), y: y - 7,
@@ -169,7 +180,7 @@ class DayTimeline {
     return this.moments.asked.map((item) => {
       const carrier = byWake.get(item.wake.carried_by);
       const place = Math.round(x(item.at));
-      if (item.look !== "merged" || !carrier || seen.has(place)) return null;
+      if (item.look !== "merged" || !carrier || seen.has(place) || !this.isShown(item.at)) return null;
       seen.add(place);
       return draw("line", {
         "class": "link tone-teal", x1: place, x2: place, y1: this.y("asked") + 5,
@@ -180,7 +191,8 @@ class DayTimeline {
 
   marks(track, x) {
     const y = this.y(track);
-    return clustersOf(this.moments[track], x).flatMap(({x: place, look, items}) => {
+    const shown = this.moments[track].filter(({at}) => this.isShown(at));
+    return clustersOf(shown, x).flatMap(({x: place, look, items}) => {
       const words = `${items.length > 1 ? items.length + " × " : ""}${MARK_WORDS[look]}, `
         + CLOCK_SECONDS.format(items[0].at);
       const mark = draw("g", {}, MARKS[look](place, y), draw("title", {}, words));
@@ -192,22 +204,35 @@ class DayTimeline {
   }
 
   /** Where now is, and from when on the next may go. */
-  present(x, bottom, width) {
-    const line = (at, name, words) => {
+  present(x, bottom, horizon) {
+    const line = (at, name, words, anchor, shift) => {
       const place = Math.round(x(at)) + 0.5;
-      const anchor = place > width - 60 ? "end" : "middle";
       return [
-        draw("line", {"class": name, x1: place, x2: place, y1: TIMELINE_TOP - 4, y2: bottom},
-          draw("title", {}, words)),
-        draw("text", {"class": `tick ${name}`, x: anchor === "end" ? Math.min(place + 4, width) : place,
-          y: TIMELINE_TOP - 3, "text-anchor": anchor}, words)];
+        draw("line", {"class": name, x1: place, x2: place, y1: TIMELINE_TOP - 10, y2: bottom}),
+        draw("text", {"class": `tick ${name}`, x: place + shift, y: TIMELINE_TOP - 12,
+          "text-anchor": anchor}, words)];
     };
-    const isAhead = this.nextSend && this.nextSend > this.now + MINUTE
-      && this.nextSend <= this.now + 6 * HOUR;
+    const isAhead = this.nextSend && this.nextSend > this.now + MINUTE && this.nextSend <= horizon;
     return [
-      ...(isAhead ? line(this.nextSend, "next", "next") : []),
-      ...line(this.now, "present", isAhead && x(this.nextSend) - x(this.now) < 40 ? "" : "now"),
+      ...(isAhead ? line(this.nextSend, "next", "next", "start", 4) : []),
+      ...line(this.now, "present", "now", "end", -2),
     ];
+  }
+
+  /** The choice of how much is drawn, the same for all timelines and for the next look-up. */
+  spans() {
+    const choices = SPANS.map(([span, words]) => make("label", {},
+      make("input", {
+        type: "radio", name: `span-${this.key}`, value: span, checked: span === chosenSpan,
+        "data-key": `span-${this.key}-${span}`,
+        onchange: () => {
+          chosenSpan = span;
+          this.paint();
+        },
+      }), make("span", {}, words)));
+    return make("fieldset", {"class": "spans"},
+      make("legend", {"class": "visually-hidden"}, `How much of the day of ${this.title} is drawn`),
+      choices);
   }
 
   // MARK: In words
@@ -218,9 +243,10 @@ class DayTimeline {
     looks.delete("abandoned");
     const item = (mark, words) => make("li", {},
       draw("svg", {width: 18, height: 16, "aria-hidden": "true", "class": "key"}, mark), words);
-    const items = [...looks].map((look) => item(MARKS[look](9, 8), MARK_WORDS[look]));
+    const items = Object.keys(MARKS).filter((look) => looks.has(look))
+      .map((look) => item(MARKS[look](9, 8), MARK_WORDS[look]));
     if (held.some(({from, to}) => to - from > SECOND)) {
-      items.splice(1, 0, item(draw("rect", {
+      items.push(item(draw("rect", {
         "class": "hold tone-amber", x: 1, y: 3, width: 16, height: 10, rx: 3}), "held"));
     }
     return make("ul", {"class": "marks"}, items);
@@ -237,9 +263,9 @@ class DayTimeline {
     return make("details", {"data-key": `table-${this.key}`},
       make("summary", {}, `The same as a table: ${plural(rows.length, "wake")}`),
       makeTable(`${this.title}: wakes of the last 24 hours`, [
-        {title: "Asked for"}, {title: "State"}, {title: "Decision", "class": "wide"},
-        {title: "Answer", "class": "wide"}, {title: "Launched"}, {title: "Wake"},
-      ], rows, `rows-${this.key}`));
+        {title: "Asked for"}, {title: "State"}, {title: "Decision", wide: true},
+        {title: "Answer", told: true}, {title: "Launched", told: true}, {title: "Wake"},
+      ], rows, {key: `rows-${this.key}`, isStacked: true}));
   }
 }
 
