@@ -30,8 +30,9 @@ function logarithmicTicks(least, most) {
 function timeTicks(from, to, width) {
   // A label has some 30 pixels; a narrow chart has them close, rather than none.
   const room = Math.max(2, width / (width < 300 ? 38 : 70));
-  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720].map((minutes) => minutes * MINUTE);
-  const step = steps.find((size) => (to - from) / size <= room) ?? DAY;
+  const minutes = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720];
+  const step = minutes.map((count) => count * MINUTE)
+    .find((size) => (to - from) / size <= room) ?? DAY;
   // Steps of hours begin at midnight where the reader is.
   const offset = new Date(to).getTimezoneOffset() * MINUTE;
   const ticks = [];
@@ -183,7 +184,9 @@ class TimeChart {
       if (base.every((value, place) => value === lower[place])) return null;
       const forth = this.shown.map((point, place) => this.pair(point.at, base[place]));
       const back = this.shown.map((point, place) => this.pair(point.at, lower[place])).reverse();
-      return draw("path", {"class": `area tone-${tone}`, d: `M${forth.join("L")}L${back.join("L")}Z`});
+      return draw("path", {
+        "class": `area tone-${tone}`, d: `M${forth.join("L")}L${back.join("L")}Z`,
+      });
     }).filter(Boolean);
   }
 
@@ -196,7 +199,9 @@ class TimeChart {
         if (value !== null) path += (isDrawing ? "L" : "M") + this.pair(point.at, value);
         isDrawing = value !== null;
       }
-      return draw("path", {"class": `line tone-${tone}`, d: path || "M0 0", "stroke-dasharray": dash});
+      return draw("path", {
+        "class": `line tone-${tone}`, d: path || "M0 0", "stroke-dasharray": dash,
+      });
     });
   }
 
@@ -211,7 +216,7 @@ class TimeChart {
       ? "–" : this.words.format(value * this.words.factor);
   }
 
-  /** The legend: what each colour is, its present value, and its total. The top of a stack first. */
+  /** The legend: what each colour is, its present value, and its total. */
   describe() {
     const point = this.points.at(-1);
     const order = this.series.map((series, index) => ({...series, index}))
@@ -236,8 +241,8 @@ class TimeChart {
     const present = order.map(
       ({name, index}) => `${name} ${this.valueWords(point?.values[index])}`).join(", ");
     this.canvas.setAttribute(
-      "aria-label", `${this.title}, the last ${durationWords(this.to - this.from)}, in ${this.words.label}. Now: ${present}. `
-        + "The arrow keys read earlier values.");
+      "aria-label", `${this.title}, the last ${durationWords(this.to - this.from)}, `
+        + `in ${this.words.label}. Now: ${present}. The arrow keys read earlier values.`);
   }
 
   point(event) {
@@ -293,5 +298,6 @@ class TimeChart {
 /** Rates as people say them: a second where there are many, a minute where there are few. */
 function rateUnit(most) {
   return most >= 0.5
-    ? {factor: 1, label: "a second", format: figure} : {factor: 60, label: "a minute", format: figure};
+    ? {factor: 1, label: "a second", format: figure}
+    : {factor: 60, label: "a minute", format: figure};
 }

@@ -10,7 +10,7 @@ const EVENT_PAUSE = 2 * SECOND;
 const LIST_PAUSE = 15 * SECOND;
 const THEME_NAME = "rouse.theme";
 
-const history15 = new History();
+const readings = new History();
 const lists = new OutcomeLists();
 const lookUp = new LookUp();
 
@@ -80,15 +80,15 @@ async function readOnce() {
   letIn();
   const sample = sampleOf(parseMetrics(text), stats, session.now());
   // The readings that an event hastens are not drawn: a chart's points keep their distance.
-  const isDue = !history15.latest || sample.at - history15.latest.at > SAMPLE_INTERVAL * 0.8;
-  if (isDue && history15.add(sample)) {
+  const isDue = !readings.latest || sample.at - readings.latest.at > SAMPLE_INTERVAL * 0.8;
+  if (isDue && readings.add(sample)) {
     notice("restart", {tone: "info", title: "The gateway was started anew.",
       words: ["Charts and percentiles begin again; the books go on."]});
   }
   showReadiness(readiness, apps);
   showTiles(stats, sample);
   showApps(apps);
-  if (isDue) showCharts(history15, session.now());
+  if (isDue) showCharts(readings, session.now());
   showFirstWake(stats, apps);
   await Promise.all([readLists(), lookUp.refresh()]);
 }
@@ -137,11 +137,15 @@ function meet(error) {
     });
     return SAMPLE_INTERVAL;
   case "busy":
-    notice("trouble", {tone: "warn", title: "The gateway asks for a pause.", words: [error.message]});
+    notice("trouble", {
+      tone: "warn", title: "The gateway asks for a pause.", words: [error.message],
+    });
     return Math.max(SAMPLE_INTERVAL, (error.retrySeconds ?? 0) * SECOND);
   default:
     document.body.classList.add("stale");
-    notice("trouble", {tone: "bad", title: "The gateway cannot tell its figures.", words: [error.message]});
+    notice("trouble", {
+      tone: "bad", title: "The gateway cannot tell its figures.", words: [error.message],
+    });
     return SAMPLE_INTERVAL;
   }
 }
@@ -195,7 +199,8 @@ function showReadiness(readiness, apps) {
   const others = readiness.reasons.filter(
     (reason) => !held.some(({lane}) => reason.endsWith(lane.reason)));
   notice("readiness", others.length ? {
-    tone: "bad", title: "The gateway is not ready.", words: others.flatMap((text) => [...sentence(text), " "]),
+    tone: "bad", title: "The gateway is not ready.",
+    words: others.flatMap((text) => [...sentence(text), " "]),
   } : null);
   for (const key of [...page.notices.keys()].filter((key) => key.startsWith("held "))) {
     if (!held.some((each) => heldKey(each) === key)) notice(key, null);
@@ -222,10 +227,12 @@ function notice(key, content) {
   } else {
     page.notices.set(key, content);
   }
+  const textOf = (words) => words.map((word) => word.textContent ?? word);
   const shown = [...page.notices.values()].map(
-    ({tone, title, words, about}) => [tone, title, about ?? words.map((word) => word.textContent ?? word)]);
+    ({tone, title, words, about}) => [tone, title, about ?? textOf(words)]);
   renderIfChanged(byID("notices"), shown, () => fill(byID("notices"), [...page.notices].map(
-    ([name, {tone, title, words}]) => make("div", {"class": "notice", "data-tone": tone, "data-notice": name},
+    ([name, {tone, title, words}]) => make(
+      "div", {"class": "notice", "data-tone": tone, "data-notice": name},
       make("p", {}, make("strong", {}, title), " ", words)))));
 }
 
@@ -290,10 +297,10 @@ function lookUpTyped(event) {
   }
   if (subject.kind === "wake" && location.hash !== `#wake=${subject.value}`) {
     location.hash = `wake=${subject.value}`;
-  } else {
-    if (subject.kind === "device" && location.hash.startsWith("#wake=")) history_replaceHash("#look-up");
-    lookUp.open(subject);
+    return;
   }
+  if (subject.kind === "device") leaveWakeAddress();
+  lookUp.open(subject);
 }
 
 /** A link to a wake, from this page or from elsewhere. */
@@ -364,7 +371,7 @@ byID("copy-command").addEventListener("click", copyCommand);
 byID("theme").addEventListener("change", chooseTheme);
 document.addEventListener("visibilitychange", noteVisibility);
 window.addEventListener("hashchange", followHash);
-setText(byID("zone"), `Times are those of ${Intl.DateTimeFormat().resolvedOptions().timeZone || "this machine"}; `
-  + "the gateway's own, in UTC, stand in their titles.");
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "this machine";
+setText(byID("zone"), `Times are those of ${zone}; those of the gateway, in UTC, are their titles.`);
 session.recall();
 schedule(0);

@@ -45,8 +45,10 @@ function fill(element, ...children) {
     ? document.activeElement.closest("[data-key]")?.dataset.key : undefined;
   const open = new Set(
     [...element.querySelectorAll("details[data-key][open]")].map((details) => details.dataset.key));
-  const scrolled = new Map(
-    [...element.querySelectorAll(".scroll[data-key]")].map((box) => [box.dataset.key, box.scrollLeft]));
+  const scrolled = new Map();
+  for (const box of element.querySelectorAll(".scroll[data-key]")) {
+    scrolled.set(box.dataset.key, box.scrollLeft);
+  }
   element.replaceChildren(...children.flat(2).filter((child) => child || child === 0));
   for (const details of element.querySelectorAll("details[data-key]")) {
     if (open.has(details.dataset.key)) details.open = true;
@@ -89,6 +91,7 @@ function makeTable(caption, columns, rows, {key = caption, isStacked = false} = 
   };
   const head = columns.map(({title, numeric}) => make(
     "th", {scope: "col", role: "columnheader", "class": numeric ? "number" : null}, title));
+  const body = rows.map((row) => make("tr", {role: "row"}, row.map(cell)));
   // A region that scrolls can be reached by keyboard, and so has a name.
   return make("div", {
     "class": "scroll", tabindex: 0, role: "region", "aria-label": caption, "data-key": key,
@@ -96,7 +99,7 @@ function makeTable(caption, columns, rows, {key = caption, isStacked = false} = 
   make("table", {role: "table", "class": isStacked ? "stacked" : null},
     make("caption", {"class": "visually-hidden"}, caption),
     make("thead", {role: "rowgroup"}, make("tr", {role: "row"}, head)),
-    make("tbody", {role: "rowgroup"}, rows.map((row) => make("tr", {role: "row"}, row.map(cell))))));
+    make("tbody", {role: "rowgroup"}, body)));
 }
 
 /** Says something to readers of screens, politely. */

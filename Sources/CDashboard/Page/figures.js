@@ -22,15 +22,18 @@ const HISTOGRAMS = {
   rouse_http_request_seconds: {label: null, title: "Answers of this API"},
 };
 
+const METRIC_LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/;
+const METRIC_LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
+
 /** Reads Prometheus' text format 0.0.4: for each name its series, as {labels, value}. */
 function parseMetrics(text) {
   const metrics = new Map();
   for (const line of text.split("\n")) {
     if (line === "" || line.startsWith("#")) continue;
-    const match = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line);
+    const match = METRIC_LINE.exec(line);
     if (!match) continue;
     const labels = {};
-    for (const [, name, value] of (match[2] ?? "").matchAll(/([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g)) {
+    for (const [, name, value] of (match[2] ?? "").matchAll(METRIC_LABEL)) {
       labels[name] = value.replace(/\\(.)/g, (_, letter) => (letter === "n" ? "\n" : letter));
     }
     if (!metrics.has(match[1])) metrics.set(match[1], []);

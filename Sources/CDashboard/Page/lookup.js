@@ -49,7 +49,7 @@ class LookUp {
     byID("look-up-clear").hidden = true;
     setText(byID("look-up-error"), "");
     renderIfChanged(this.place, null, () => fill(this.place));
-    if (location.hash.startsWith("#wake=")) history_replaceHash("#look-up");
+    leaveWakeAddress();
   }
 
   /** Asks again about what is open; nothing when nothing is. */
@@ -107,8 +107,9 @@ class LookUp {
   }
 }
 
-function history_replaceHash(hash) {
-  window.history.replaceState(null, "", hash);
+/** The address no longer names a wake. */
+function leaveWakeAddress() {
+  if (location.hash.startsWith("#wake=")) history.replaceState(null, "", "#look-up");
 }
 
 function faultWords(error, kind) {
@@ -116,7 +117,7 @@ function faultWords(error, kind) {
   return kind === "wake"
     ? "No wake has this id: it was never accepted here, or ended so long ago that it was removed."
     : "The gateway has never heard of this device token. Was it sent to another gateway, or is it "
-      + "the token of another installation? A new one is issued after a reinstallation or a restore.";
+      + "that of another installation? A reinstallation or a restore brings a new one.";
 }
 
 // MARK: Device
@@ -151,18 +152,19 @@ function makeDeviceLane(lane, index) {
 
 function laneChips(lane) {
   const chips = [];
+  const add = (tone, ...words) => chips.push(
+    make("span", {"class": `state tone-${tone}`}, words));
   if (lane.dead_since) {
-    chips.push(make("span", {"class": "state tone-plum"}, "✝ dead for APNs since ", makeTime(lane.dead_since)));
+    add("plum", "✝ dead for APNs since ", makeTime(lane.dead_since));
   }
   for (const {hold, until} of lane.budget.rules) {
-    chips.push(make("span", {"class": "state tone-amber"}, `◷ ${hold.replaceAll("-", " ")} until `,
-      makeTime(until, {seconds: false})));
+    add("amber", `◷ ${hold.replaceAll("-", " ")} until `, makeTime(until, {seconds: false}));
   }
   if (lane.last_receipt_at) {
-    chips.push(make("span", {"class": "state tone-green"}, "◆ last receipt ", makeTime(lane.last_receipt_at)));
+    add("green", "◆ last receipt ", makeTime(lane.last_receipt_at));
   }
   if (lane.registered_at) {
-    chips.push(make("span", {"class": "state tone-grey"}, "registered ", makeTime(lane.registered_at)));
+    add("grey", "registered ", makeTime(lane.registered_at));
   }
   return chips.length ? make("p", {"class": "chips"}, chips) : null;
 }
@@ -189,21 +191,25 @@ function meter(words, {used, limit, left, opens}) {
   const share = limit > 0 ? Math.min(1, used / limit) : 1;
   const tone = left > 0 ? "blue" : "amber";
   return make("div", {"class": "meter"},
-    make("p", {}, make("span", {}, words), make("strong", {"class": "number"}, `${used} of ${limit}`)),
+    make("p", {}, make("span", {}, words),
+      make("strong", {"class": "number"}, `${used} of ${limit}`)),
     draw("svg", {
       "class": "share thin", viewBox: "0 0 100 10", preserveAspectRatio: "none", role: "meter",
       "aria-label": words, "aria-valuemin": 0, "aria-valuemax": limit, "aria-valuenow": used,
     }, draw("rect", {"class": "rest", x: 0, y: 0, width: 100, height: 10}),
     draw("rect", {"class": `bar tone-${tone}`, x: 0, y: 0, width: share * 100, height: 10})),
-    left === 0 && opens ? make("p", {"class": "help"}, "Room again at ", makeTime(opens), ".") : null);
+    left === 0 && opens
+      ? make("p", {"class": "help"}, "Room again at ", makeTime(opens), ".") : null);
 }
 
 function pendingWords({pending}) {
   if (!pending) return [make("p", {"class": "empty"}, "Nothing waits for this device.")];
+  const distance = distanceWords(Date.parse(pending.due_at), session.now());
   return [
-    make("p", {}, makeState(pending.state), " ", makeWakeLink(pending.id, `pending-${pending.id}`)),
-    make("p", {}, "Due ", makeTime(pending.due_at), `, ${distanceWords(Date.parse(pending.due_at), session.now())}; `,
-      "given up at ", makeTime(pending.deadline), "."),
+    make("p", {}, makeState(pending.state), " ",
+      makeWakeLink(pending.id, `pending-${pending.id}`)),
+    make("p", {}, "Due ", makeTime(pending.due_at), `, ${distance}; given up at `,
+      makeTime(pending.deadline), "."),
     make("p", {"class": "help"}, ...sentence(pending.decision.sentence)),
   ];
 }
@@ -213,7 +219,8 @@ function pendingWords({pending}) {
 function makeWake(wake) {
   return make("article", {"class": "lane", "aria-label": `Wake ${wake.id}`},
     make("h3", {}, makeState(wake.state), " ", make("span", {"class": "breakable"}, wake.app), " ",
-      make("span", {"class": "aside"}, `${wake.environment} · ${kindWords(wake.kind)} · ${wake.urgency}`)),
+      make("span", {"class": "aside"},
+        `${wake.environment} · ${kindWords(wake.kind)} · ${wake.urgency}`)),
     make("p", {"class": "verdict"}, ...verdictOf(wake)),
     make("div", {"class": "lane-body two"},
       make("div", {}, make("h4", {}, "Its life"), make("ol", {"class": "life"}, lifeOf(wake).map(
@@ -221,7 +228,8 @@ function makeWake(wake) {
           make("span", {"class": "when"}, makeTime(at)),
           make("span", {}, words, more ? make("span", {"class": "help"}, " ", more) : null))))),
       make("div", {}, make("h4", {}, "Names"), make("dl", {"class": "names"}, namesOf(wake).map(
-        ([name, value]) => [make("dt", {}, name), make("dd", {"class": "mono breakable"}, value)])))));
+        ([name, value]) => [
+          make("dt", {}, name), make("dd", {"class": "mono breakable"}, value)])))));
 }
 
 function verdictOf(wake) {
@@ -231,6 +239,15 @@ function verdictOf(wake) {
     return [...sentence(wake.outcome.explanation), ...carried];
   }
   return [...sentence(wake.decision.sentence)];
+}
+
+const ATTEMPT_WORDS = {
+  accepted: "Taken", refused: "Refused", unanswered: "No answer", abandoned: "Left behind",
+};
+
+/** The status and reason of an attempt, if it was answered. */
+function answerOf({status, reason}) {
+  return status ? `: ${status}${reason ? ` ${reason}` : ""}` : "";
 }
 
 /** What happened to a wake, and what is to come, in the order of time. */
@@ -248,23 +265,25 @@ function lifeOf(wake) {
       words: `Sent to APNs${tries}${held > SECOND ? `, held ${durationWords(held)}` : ""}.`,
     }, {
       at: attempt.ended_at, tone: attempt.result === "accepted" ? "blue" : "red",
-      words: `${attempt.result === "accepted" ? "Taken" : attempt.result[0].toUpperCase()
-        + attempt.result.slice(1)} after ${took}`
-        + (attempt.status ? `: ${attempt.status}${attempt.reason ? ` ${attempt.reason}` : ""}.` : "."),
+      words: `${ATTEMPT_WORDS[attempt.result]} after ${took}${answerOf(attempt)}.`,
       more: attempt.explanation ? sentence(attempt.explanation) : null,
     });
   }
   if (wake.ended_at && wake.state !== "sent") {
-    life.push({at: wake.ended_at, tone: "grey", words: `Ended: ${STATE_WORDS[wake.state] ?? wake.state}.`});
+    const words = `Ended: ${STATE_WORDS[wake.state] ?? wake.state}.`;
+    life.push({at: wake.ended_at, tone: "grey", words});
   }
   if (wake.launched_at) {
+    const took = durationWords(Date.parse(wake.launched_at) - asked);
     life.push({
       at: wake.launched_at, tone: "green",
-      words: `Launched the app, ${durationWords(Date.parse(wake.launched_at) - asked)} after it was asked for.`,
+      words: `Launched the app, ${took} after it was asked for.`,
     });
   }
   if (wake.due_at) life.push({at: wake.due_at, tone: "amber", words: "Due."});
-  if (!wake.ended_at) life.push({at: wake.deadline, tone: "grey", words: "Given up, if it still waits then."});
+  if (!wake.ended_at) {
+    life.push({at: wake.deadline, tone: "grey", words: "Given up, if it still waits then."});
+  }
   return life;
 }
 
@@ -272,7 +291,7 @@ function namesOf(wake) {
   const names = [
     ["Wake", wake.id], ["apns-id", wake.apns_id], ["apns-unique-id", wake.outcome?.apns_unique_id],
     ["Device (digest)", wake.device],
-    ["Carried by", wake.carried_by ? makeWakeLink(wake.carried_by, "carrier", wake.carried_by) : null],
+    ["Carried by", wake.carried_by && makeWakeLink(wake.carried_by, "carrier", wake.carried_by)],
   ];
   return names.filter(([, value]) => value);
 }

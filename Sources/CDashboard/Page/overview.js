@@ -54,7 +54,8 @@ function overdueNote({oldest_due_milliseconds: ages}) {
 /** Makes the tiles, empty. Their places never change, only their texts do. */
 function makeTiles() {
   byID("tiles").replaceChildren(...TILES.map(({title}) => make("div", {"class": "tile"},
-    make("dt", {}, title), make("dd", {"class": "value"}, "–"), make("dd", {"class": "note"}, "\u00a0"))));
+    make("dt", {}, title), make("dd", {"class": "value"}, "–"),
+    make("dd", {"class": "note"}, "\u00a0"))));
 }
 
 function showTiles(stats, sample) {
@@ -91,9 +92,10 @@ function chip(tone, sign, word) {
 /** Why a lane does not send and what to do, or what is worth knowing of one that does. */
 function circuitWords(app, lane) {
   if (app.paused) {
+    const {at, reason} = app.paused;
     return [
-      "Somebody paused it ", makeTime(app.paused.at), app.paused.reason ? `: ${app.paused.reason}. ` : ". ",
-      "Its wakes wait. ", make("code", {}, `POST /v1/apps/${app.app}/resume`), " sends them.",
+      "Somebody paused it ", makeTime(at), reason ? `: ${reason}. ` : ". ", "Its wakes wait. ",
+      make("code", {}, `POST /v1/apps/${app.app}/resume`), " sends them.",
     ];
   }
   if (lane.circuit === "closed") {
@@ -101,7 +103,8 @@ function circuitWords(app, lane) {
       ? "Its app reports launches, so silence counts." : "No receipt of a launch yet.";
   }
   return [
-    ...sentence(lane.reason), " Since ", makeTime(lane.since), ". Its wakes wait and lose nothing but time. ",
+    ...sentence(lane.reason), " Since ", makeTime(lane.since),
+    ". Its wakes wait and lose nothing but time. ",
     lane.probe_at ? ["The next try is at ", makeTime(lane.probe_at), "; "] : "One is being tried; ",
     "once it is mended, SIGHUP or ", make("code", {}, `POST /v1/apps/${app.app}/resume`),
     " tries at once.",
@@ -112,16 +115,16 @@ function showApps(apps) {
   const place = byID("app-list");
   renderIfChanged(place, apps, () => {
     const rows = apps.flatMap((app) => app.lanes.map((lane) => [
-      make("span", {"class": "breakable"}, app.app), app.environment, kindWords(lane.kind), circuitChip(app, lane),
-      make("span", {}, circuitWords(app, lane)),
+      make("span", {"class": "breakable"}, app.app), app.environment, kindWords(lane.kind),
+      circuitChip(app, lane), make("span", {}, circuitWords(app, lane)),
     ]));
     fill(place, rows.length
       ? makeTable("Apps and whether they are sent for", [
         {title: "App"}, {title: "Environment"}, {title: "Push"}, {title: "Circuit"},
         {title: "What that means", wide: true},
       ], rows, {isStacked: true})
-      : make("p", {"class": "empty"}, "No app is configured. Add one under ", make("code", {}, "apps"),
-        " in rouse.yaml, and send the gateway SIGHUP."));
+      : make("p", {"class": "empty"}, "No app is configured. Add one under ",
+        make("code", {}, "apps"), " in rouse.yaml, and send the gateway SIGHUP."));
   });
 }
 
@@ -212,7 +215,8 @@ function showBudget(sample) {
   const place = byID("budget-bar");
   renderIfChanged(place, parts, () => fill(place, sum === 0
     ? make("p", {"class": "empty"}, "No background wake was asked for since the gateway started. "
-      + "Each will be sent at once, held until its device can afford it, or merged into one that waits.")
+      + "Each will be sent at once, held until its device can afford it, or merged into one that "
+      + "waits.")
     : [budgetDrawing(parts, sum), budgetTable(parts, sum), budgetSentence(parts, sum)]));
 }
 
@@ -243,7 +247,8 @@ function budgetTable(parts, sum) {
     make("th", {scope: "col", "class": "number"}, "wakes"),
     make("th", {scope: "col", "class": "number"}, "share"))),
     make("tbody", {}, parts.map(({name, tone, count}) => make("tr", {},
-      make("th", {scope: "row"}, make("span", {"class": `swatch tone-${tone}`, "aria-hidden": "true"}), name),
+      make("th", {scope: "row"},
+        make("span", {"class": `swatch tone-${tone}`, "aria-hidden": "true"}), name),
       make("td", {"class": "number"}, countWords(count)),
       make("td", {"class": "number total"}, shareWords(count, sum)))))));
 }
@@ -251,8 +256,9 @@ function budgetTable(parts, sum) {
 function budgetSentence(parts, sum) {
   const saved = parts.filter(({key}) => key !== "send" && key !== "deferred")
     .reduce((total, {count}) => total + count, 0);
+  const asked = `${plural(sum, "background wake")} asked for`;
   return make("p", {"class": "help"}, saved === 0
-    ? `${plural(sum, "background wake")} asked for, and a push for each.`
-    : `${plural(sum, "background wake")} asked for, and ${plural(sum - saved, "push", "pushes")} for `
-      + `them: ${shareWords(saved, sum)} fewer launches to pay for.`);
+    ? `${asked}, and a push for each.`
+    : `${asked}, and ${plural(sum - saved, "push", "pushes")} for them: `
+      + `${shareWords(saved, sum)} fewer launches to pay for.`);
 }

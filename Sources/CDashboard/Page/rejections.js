@@ -34,7 +34,7 @@ class OutcomeLists {
 
   /** Reads what ended before the page was opened, or while no stream was open. */
   async load() {
-    const ended = Object.keys(STATE_LOOKS).filter((state) => !["pending", "claimed"].includes(state));
+    const ended = OUTCOMES.map(([state]) => state);
     const [latest, rejections] = await Promise.all([
       this.pages(`v1/wakes?limit=${FEED_COUNT}&state=${ended.join(",")}`, FEED_COUNT),
       this.pages(
@@ -126,7 +126,7 @@ class OutcomeLists {
         makeState(outcome.state),
         make("span", {"class": "times"}, count === 1 ? "once" : `${countWords(count)} times`)),
       make("p", {}, ...sentence(outcome.explanation)),
-      make("p", {"class": "help"}, "Last ", makeTime(latest.at), " for ", [...apps].join(", "), ". ",
+      make("p", {"class": "help"}, "Last ", makeTime(latest.at), ` for ${[...apps].join(", ")}. `,
         makeWakeLink(latest.id, `reason-${reasonOf(outcome)}`, "Look at that wake")));
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The last day of one device, for one app and kind of push, drawn: when wakes were asked for, how
-// long they were held, which were merged into which, what APNs answered, and which launched the app.
+// long they were held, which were merged into which, what APNs answered, and what launched the app.
 "use strict";
 
 const TRACKS = [
@@ -10,6 +10,7 @@ const TRACKS = [
 const TRACK_HEIGHT = 34;
 const TIMELINE_TOP = 24;
 const TIMELINE_BOTTOM = 26;
+const TIMELINE_HEIGHT = TIMELINE_TOP + TRACKS.length * TRACK_HEIGHT + TIMELINE_BOTTOM;
 /** How much of the day can be drawn at once; the whole of it to begin with. */
 const SPANS = [[DAY, "24 hours"], [6 * HOUR, "6 hours"], [HOUR, "1 hour"]];
 /** Room for the word at the line of what is to come, in pixels. */
@@ -36,7 +37,7 @@ function momentsOf(wakes, now) {
       });
     }
     for (const attempt of wake.attempts) {
-      moments.answered.push({at: Date.parse(attempt.ended_at), look: attempt.result, wake, attempt});
+      moments.answered.push({at: Date.parse(attempt.ended_at), look: attempt.result, wake});
     }
     if (!wake.attempts.length && wake.ended_at && !isMerged) {
       moments.answered.push({at: Date.parse(wake.ended_at), look: "unsent", wake});
@@ -90,8 +91,8 @@ class DayTimeline {
     Object.assign(this, {wakes, now, nextSend, title, key});
     this.moments = momentsOf(wakes, now);
     this.canvas = draw("svg", {
-      "class": "canvas timeline", height: TIMELINE_TOP + TRACKS.length * TRACK_HEIGHT + TIMELINE_BOTTOM,
-      role: "img", "aria-label": this.summary(),
+      "class": "canvas timeline", height: TIMELINE_HEIGHT, role: "img",
+      "aria-label": this.summary(),
     });
     this.element = make(
       "div", {"class": "timeline-box"}, this.spans(), this.canvas, this.legend(), this.table());
@@ -110,18 +111,20 @@ class DayTimeline {
     const width = Math.floor(this.element.clientWidth);
     if (width < 80) return;
     const left = width < 460 ? 66 : 86;
-    const pending = this.moments.held.filter(({isPending}) => isPending).map(({dueAt}) => dueAt ?? 0);
+    const pending = this.moments.held.map(({isPending, dueAt}) => (isPending && dueAt) || 0);
     const span = chosenSpan;
     const horizon = this.now + span / 4;
     const last = Math.min(horizon, Math.max(this.now, ...pending, this.nextSend ?? 0));
     const from = this.now - span;
     // What is ahead has a word at its right.
-    const to = last + (last - from) * (last > this.now ? AHEAD_ROOM : 8) / (width - left - AHEAD_ROOM);
-    const x = (at) => left + (Math.min(Math.max(at, from), to) - from) / (to - from) * (width - left);
+    const room = last > this.now ? AHEAD_ROOM : 8;
+    const to = last + (last - from) * room / (width - left - room);
+    const within = (at) => Math.min(Math.max(at, from), to);
+    const x = (at) => left + (within(at) - from) / (to - from) * (width - left);
     this.isShown = (at) => at >= from && at <= to;
-    const bottom = TIMELINE_TOP + TRACKS.length * TRACK_HEIGHT;
+    const bottom = TIMELINE_HEIGHT - TIMELINE_BOTTOM;
     this.canvas.setAttribute("width", width);
-    this.canvas.setAttribute("viewBox", `0 0 ${width} ${bottom + TIMELINE_BOTTOM}`);
+    this.canvas.setAttribute("viewBox", `0 0 ${width} ${TIMELINE_HEIGHT}`);
     this.canvas.replaceChildren(
       ...this.axis(from, to, x, left, width, bottom), ...this.links(x), ...this.bars(x, left),
       ...this.marks("asked", x), ...this.marks("answered", x), ...this.marks("launched", x),
@@ -144,7 +147,8 @@ class DayTimeline {
     });
     for (const at of timeTicks(from, to, width - left)) {
       const place = Math.round(x(at)) + 0.5;
-      parts.push(draw("line", {"class": "grid", x1: place, x2: place, y1: TIMELINE_TOP, y2: bottom}));
+      parts.push(draw("line", {
+        "class": "grid", x1: place, x2: place, y1: TIMELINE_TOP, y2: bottom}));
       if (place > width - 20 || place < left + 8) continue;
       parts.push(draw("text", {"class": "tick", x: place, y: bottom + 16, "text-anchor": "middle"},
         CLOCK.format(at)));
@@ -180,7 +184,8 @@ class DayTimeline {
     return this.moments.asked.map((item) => {
       const carrier = byWake.get(item.wake.carried_by);
       const place = Math.round(x(item.at));
-      if (item.look !== "merged" || !carrier || seen.has(place) || !this.isShown(item.at)) return null;
+      const isDrawn = item.look === "merged" && carrier && this.isShown(item.at);
+      if (!isDrawn || seen.has(place)) return null;
       seen.add(place);
       return draw("line", {
         "class": "link tone-teal", x1: place, x2: place, y1: this.y("asked") + 5,

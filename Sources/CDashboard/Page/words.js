@@ -38,7 +38,7 @@ function durationWords(milliseconds) {
   if (size === 0) return "0 s";
   if (size < 1) return `${SIGNIFICANT.format(milliseconds * 1000)} µs`;
   if (size < SECOND) return `${SIGNIFICANT.format(milliseconds)} ms`;
-  if (size < 10 * SECOND) return `${(milliseconds / SECOND).toFixed(1)} s`;
+  if (size < 10 * SECOND) return `${SIGNIFICANT.format(milliseconds / SECOND)} s`;
   if (size < MINUTE) return `${Math.round(milliseconds / SECOND)} s`;
   const parts = size < HOUR ? [[MINUTE, "min"], [SECOND, "s"]]
     : size < DAY ? [[HOUR, "h"], [MINUTE, "min"]] : [[DAY, "d"], [HOUR, "h"]];
@@ -64,7 +64,7 @@ function makeTime(text, {seconds = true} = {}) {
   return make("time", {datetime: text, title: text}, words);
 }
 
-/** The word for each decision, and the colour's name in the style. The order is that of the charts. */
+/** The word for each decision, and its colour's name in the style, in the order of the charts. */
 const DECISIONS = [
   ["send", "sent at once", "blue"],
   ["deferred", "held", "amber"],
@@ -87,10 +87,11 @@ const OUTCOMES = [
   ["failed", "failed", "amber"],
 ];
 
-/** How each state looks in a list: a tone, and a sign beside the word for those who see no colour. */
+/** How each state looks in a list: a tone, and a sign for those who see no colour. */
 const STATE_LOOKS = {
-  pending: ["amber", "◷"], claimed: ["blue", "→"], sent: ["blue", "✓"], coalesced: ["teal", "⤵"],
-  superseded: ["sky", "↻"], suppressed: ["purple", "⊘"], expired: ["grey", "⌛"],
+  pending: ["amber", "◷"], claimed: ["blue", "→"], sent: ["blue", "✓"],
+  coalesced: ["teal", "⤵"], superseded: ["sky", "↻"], suppressed: ["purple", "⊘"],
+  expired: ["grey", "⌛"],
   rejected: ["red", "✕"], undeliverable: ["plum", "✝"], failed: ["amber", "!"],
   cancelled: ["ink", "–"],
 };
