@@ -51,12 +51,15 @@ class Bench:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+            if process.stdout:
+                process.stdout.close()
         self.folder.cleanup()
 
     def start(self, arguments, log, **options):
-        process = subprocess.Popen(
-            [self.rouse, *arguments], stdout=subprocess.PIPE, stderr=open(log, "ab"),
-            text=True, **options)
+        with open(log, "ab") as errors:
+            process = subprocess.Popen(
+                [self.rouse, *arguments], stdout=subprocess.PIPE, stderr=errors, text=True,
+                **options)
         self.processes.append(process)
         return process
 
@@ -91,7 +94,7 @@ class Bench:
                 f"api-keys:{keys}\napps:{apps}\ntransport:\n  proxy: none\n")
 
     def start_gateway(self):
-        """Starts the gateway, or starts it again on the same port."""
+        """Starts the gateway, or starts it again at the same address."""
         path = self.path / "rouse.yaml"
         path.write_text(self.configuration(), encoding="utf-8")
         environment = {name: value for name, value in os.environ.items()
@@ -106,7 +109,7 @@ class Bench:
                 break
         else:
             raise RuntimeError((self.path / "gateway.log").read_text(encoding="utf-8"))
-        self.base = f"http://{self.listen}/"
+        self.base = self.page = f"http://{self.listen}/"
 
     def stop_gateway(self):
         self.gateway.terminate()

@@ -46,7 +46,8 @@ function timeTicks(from, to, width) {
  * A chart in an element, which keeps its size while it waits for data.
  *
  * `series` are [{name, tone}], in the order of the values of a point. `kind` is "stack" or "line".
- * `unit(most)` says how to write values: {factor, label, format}.
+ * `unit(most)` says how to write values: {factor, label, format}; `empty(period)` that there are
+ * none.
  */
 class TimeChart {
   constructor(element, {title, kind, series, unit, empty, isLogarithmic = false}) {
@@ -99,19 +100,21 @@ class TimeChart {
         height: CHART_HEIGHT,
       }))),
       ...this.axes(), inner, this.cursorLine);
-    if (shown.length < 2) {
+    if (shown.length < 2 || values.every((value) => !value)) {
       this.canvas.append(draw("text", {
         "class": "waiting", x: (MARGIN.left + width - MARGIN.right) / 2,
         y: CHART_HEIGHT / 2 - 6, "text-anchor": "middle",
-      }, this.points.length < 2 ? "Two readings make a chart: a few seconds…" : this.empty));
-    } else if (values.every((value) => !value) || values.length === 0) {
-      this.canvas.append(draw("text", {
-        "class": "waiting", x: (MARGIN.left + width - MARGIN.right) / 2,
-        y: CHART_HEIGHT / 2 - 6, "text-anchor": "middle",
-      }, this.empty));
+      }, this.emptyWords(age)));
     }
     this.describe();
     this.placeCursor();
+  }
+
+  /** Why there is nothing to be seen. */
+  emptyWords(age) {
+    if (this.points.length < 2) return "Two readings make a chart: a few seconds…";
+    return this.empty(age < HISTORY_SPAN
+      ? "since this page was opened" : `in the last ${durationWords(HISTORY_SPAN)}`);
   }
 
   clip() {

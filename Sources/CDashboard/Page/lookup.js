@@ -210,7 +210,7 @@ function pendingWords({pending}) {
       makeWakeLink(pending.id, `pending-${pending.id}`)),
     make("p", {}, "Due ", makeTime(pending.due_at), `, ${distance}; given up at `,
       makeTime(pending.deadline), "."),
-    make("p", {"class": "help"}, ...sentence(pending.decision.sentence)),
+    make("p", {"class": "help"}, "When it was asked for: ", ...sentence(pending.decision.sentence)),
   ];
 }
 

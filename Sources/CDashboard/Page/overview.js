@@ -143,16 +143,16 @@ function makeCharts() {
   const series = (words) => words.map(([, name, tone]) => ({name, tone, isOptional: true}));
   charts.decisions = new TimeChart(byID("decisions-chart"), {
     title: "Decisions", kind: "stack", series: series(DECISIONS), unit: rateUnit,
-    empty: "No wake was asked for in the last 15 minutes",
+    empty: (period) => `No wake was asked for ${period}`,
   });
   charts.outcomes = new TimeChart(byID("outcomes-chart"), {
     title: "Outcomes", kind: "stack", series: series(OUTCOMES), unit: rateUnit,
-    empty: "No wake ended in the last 15 minutes",
+    empty: (period) => `No wake ended ${period}`,
   });
   charts.queue = new TimeChart(byID("queue-chart"), {
     title: "Queue", kind: "stack", series: [{name: "waiting", tone: "amber"}],
     unit: () => ({factor: 1, label: "wakes", format: countWords, isWhole: true}),
-    empty: "Nothing waits",
+    empty: () => "Nothing waits",
   });
   charts.latency = new TimeChart(byID("latency-chart"), {
     title: "Latency of APNs", kind: "line", isLogarithmic: true,
@@ -162,7 +162,7 @@ function makeCharts() {
       {name: "50th", tone: "blue", dash: ""},
     ],
     unit: () => ({factor: 1000, label: "time", format: durationWords}),
-    empty: "APNs was not asked in the last 15 minutes",
+    empty: (period) => `APNs was not asked ${period}`,
   });
 }
 
