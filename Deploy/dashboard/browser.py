@@ -142,9 +142,9 @@ class Browser:
         element = self.driver.switch_to.active_element
         return element.get_attribute("id") or element.text
 
-    def is_overflowing(self):
-        """Whether the page is wider than its window."""
-        return self.run("return document.documentElement.scrollWidth > innerWidth")
+    def width(self):
+        """How wide the page is, which is wider than its window when something sticks out."""
+        return self.run("return document.documentElement.scrollWidth")
 
     def poor_contrasts(self):
         count, faults = self.run(CONTRAST)

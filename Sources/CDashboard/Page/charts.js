@@ -234,7 +234,7 @@ class TimeChart {
           : make("span", {"class": `swatch tone-${tone}`, "aria-hidden": "true"}), name),
       make("td", {"class": "number"}, this.valueWords(point?.values[index])),
       this.sums ? make("td", {"class": "number total"}, countWords(this.sums[index] ?? 0)) : null));
-    fill(this.legend, make("table", {},
+    fill(this.legend, rows.length === 0 ? null : make("table", {},
       make("caption", {"class": "visually-hidden"}, `${this.title}: the present values`),
       make("thead", {}, make("tr", {},
         make("th", {scope: "col"}, make("span", {"class": "visually-hidden"}, "Series")),

@@ -254,6 +254,7 @@ function showFirstWake(stats, apps) {
   byID("first-wake").hidden = !isFirst;
   if (!isFirst || !page.needsCommand) return;
   page.needsCommand = false;
+  byID("first-wake-key").hidden = session.key === null;
   setText(byID("first-wake-command"), firstWakeCommand(apps));
 }
 
@@ -372,6 +373,6 @@ byID("theme").addEventListener("change", chooseTheme);
 document.addEventListener("visibilitychange", noteVisibility);
 window.addEventListener("hashchange", followHash);
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "this machine";
-setText(byID("zone"), `Times are those of ${zone}; those of the gateway, in UTC, are their titles.`);
+setText(byID("zone"), `Times are those of ${zone}; their titles have them in UTC.`);
 session.recall();
 schedule(0);

@@ -27,7 +27,7 @@ const TILES = [
   },
   {
     title: "Taken by APNs", value: ({stats}) => countWords(stats.by_state.sent),
-    note: ({stats}) => `${countWords(stats.by_state.coalesced)} more were merged into others`,
+    note: ({stats}) => mergedWords(stats.by_state.coalesced),
   },
   {
     title: "Refused or failed",
@@ -38,17 +38,23 @@ const TILES = [
   },
 ];
 
+function mergedWords(count) {
+  if (count === 0) return "none was merged into another";
+  return count === 1 ? "1 more was merged into another"
+    : `${countWords(count)} more were merged into others`;
+}
+
 /** How long the longest due wake of any kind is due already. */
 function overdueWords({oldest_due_milliseconds: ages}) {
   const oldest = Math.max(0, ...Object.values(ages));
-  return oldest > 0 ? durationWords(oldest) : "0 s";
+  return ageWords(oldest);
 }
 
 function overdueNote({oldest_due_milliseconds: ages}) {
   const late = Object.entries(ages).filter(([, age]) => age > 0);
-  return late.length
-    ? late.map(([kind, age]) => `${kindWords(kind)} ${durationWords(age)}`).join(", ")
-    : "nothing due waits for room";
+  if (late.length === 0) return "nothing due waits for room";
+  return late.length === 1 ? `the oldest ${kindWords(late[0][0])} wake that is due`
+    : late.map(([kind, age]) => `${kindWords(kind)} ${ageWords(age)}`).join(", ");
 }
 
 /** Makes the tiles, empty. Their places never change, only their texts do. */
@@ -191,7 +197,7 @@ function showLatencies(history) {
       const words = [0.5, 0.95, 0.99].map((q) => durationWords(quantile(buckets, q) * SECOND));
       rows.push([
         key ? `${title}, ${kindWords(key)}` : title, ...words, countWords(countOf(buckets)),
-        milliseconds === null ? "the start" : `${durationWords(milliseconds)} ago`,
+        milliseconds === null ? "the start" : `${ageWords(milliseconds)} ago`,
       ]);
     }
   }

@@ -282,5 +282,6 @@ function answerWords(wake) {
     const tries = wake.attempts.length > 1 ? `, try ${wake.attempts.length}` : "";
     return `${status}${last.reason ?? last.result}${tries}`;
   }
-  return reasonOf(wake.outcome ?? {}) || (wake.outcome ? wake.outcome.state : "not yet");
+  if (!wake.outcome) return "not yet";
+  return reasonOf(wake.outcome) || (STATE_WORDS[wake.outcome.state] ?? wake.outcome.state);
 }

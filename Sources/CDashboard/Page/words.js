@@ -48,12 +48,17 @@ function durationWords(milliseconds) {
   return `${Math.trunc(small / ratio)} ${parts[0][1]}` + (rest ? ` ${rest} ${parts[1][1]}` : "");
 }
 
+/** A duration to the second, where it has one. */
+function ageWords(milliseconds) {
+  return durationWords(
+    milliseconds < SECOND ? milliseconds : Math.round(milliseconds / SECOND) * SECOND);
+}
+
 /** "3 min 20 s ago", "in 2 h", "now"; both by the gateway's clock. */
 function distanceWords(at, now) {
   const distance = at - now;
   if (Math.abs(distance) < SECOND) return "now";
-  const words = durationWords(Math.round(Math.abs(distance) / SECOND) * SECOND);
-  return distance > 0 ? `in ${words}` : `${words} ago`;
+  return distance > 0 ? `in ${ageWords(distance)}` : `${ageWords(-distance)} ago`;
 }
 
 /** A point of time: the clock today, the date before; UTC to the millisecond in its title. */
