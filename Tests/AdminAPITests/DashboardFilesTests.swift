@@ -78,7 +78,9 @@ struct DashboardFilesTests {
         let markup = Self.files["dashboard.html"] ?? ""
         #expect(markup.firstMatch(of: /\sstyle="/) == nil)
         #expect(markup.firstMatch(of: /\son[a-z]+="/) == nil)
-        for (name, text) in Self.scripts { #expect(text.contains("\n\"use strict\";\n"), "\(name)") }
+        for (name, text) in Self.scripts {
+            #expect(text.contains("\n\"use strict\";\n"), "\(name)")
+        }
     }
 
     @Test("ask for routes that the API has")
@@ -141,9 +143,10 @@ struct DashboardFilesTests {
     @Test("give each tone that is named a colour, in both themes")
     func tones() throws {
         let style = try #require(Self.files["dashboard.css"])
-        let tones = Set(
-            Self.script.matches(of: /tone-([a-z]+)/).map { String($0.1) }
-                + Self.script.matches(of: /\["[a-z-]+", "[a-z ]+", "([a-z]+)"\]/).map { String($0.1) })
+        let named = Self.script.matches(of: /tone-([a-z]+)/).map { String($0.1) }
+        let listed = Self.script.matches(of: /\["[a-z-]+", "[a-z ]+", "([a-z]+)"\]/)
+            .map { String($0.1) }
+        let tones = Set(named + listed)
         #expect(tones.count > 8)
         for tone in tones {
             #expect(style.contains(".tone-\(tone) { --tone: var(--\(tone)); }"), "\(tone)")
