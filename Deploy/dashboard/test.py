@@ -137,7 +137,9 @@ class TheFigures(Case):
         self.load()
         browser = self.browser
         browser.wait_for_text("#tiles", "Asked for")
-        wake = self.bench.wake(token(time.time_ns()))
+        device = token(time.time_ns())
+        wake = self.bench.wake(device)
+        self.bench.wake(device)
         browser.wait("the wake among the latest", lambda: browser.all(f'a[href="#wake={wake}"]'))
         for chart in ("decisions", "outcomes", "queue"):
             browser.wait(f"an area in {chart}", lambda: browser.all(f"#{chart}-chart .area"))
@@ -145,6 +147,19 @@ class TheFigures(Case):
         browser.wait_for_text("#latency-table", "APNs answers, background")
         self.assertEqual(len(browser.all("#apps tbody tr")), 4)
         self.assertEqual(len(browser.all("#budget-bar .bar")), 3)
+
+    def test_the_list_of_outcomes_holds_still_for_whoever_is_in_it(self):
+        self.load()
+        browser = self.browser
+        browser.wait("outcomes", lambda: browser.all("#feed-list a"))
+        browser.run("document.querySelector('#feed-list a').focus()")
+        wake = self.bench.wake(token(time.time_ns()))
+        link = f'#feed-list a[href="#wake={wake}"]'
+        browser.wait_for_text("#feed-lead", "Held while you are in the list")
+        self.assertEqual(browser.all(link), [])
+        browser.run("document.activeElement.blur()")
+        browser.wait("the wake", lambda: browser.all(link))
+        self.assertEqual(browser.text("#feed-lead"), "As they happen")
 
     def test_rejections_stand_by_their_reason_with_what_to_do(self):
         self.load()

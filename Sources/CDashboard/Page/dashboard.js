@@ -63,8 +63,7 @@ async function read() {
     page.unreachableSince = null;
     notice("trouble", null);
   } catch (error) {
-    if (!(error instanceof GatewayProblem)) throw error;
-    pause = meet(error);
+    pause = error instanceof GatewayProblem ? meet(error) : meetFault(error);
   } finally {
     page.isReading = false;
     page.readAt = Date.now();
@@ -150,11 +149,21 @@ function meet(error) {
   }
 }
 
+/** A fault of the page itself is told, and the next reading tried. */
+function meetFault(error) {
+  console.error(error);
+  notice("trouble", {
+    tone: "bad", title: "This page has a fault.",
+    words: [`${error.message}. Loading it again may help; the gateway is not concerned.`],
+  });
+  return SAMPLE_INTERVAL;
+}
+
 // MARK: The key
 
 function askForKey(words) {
   stream.stop();
-  session.needsKey = true;
+  page.streamState = "closed";
   session.keep(null);
   lookUp.close();
   byID("forget").hidden = true;

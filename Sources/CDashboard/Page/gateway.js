@@ -10,7 +10,10 @@ const KEY_NAME = "rouse.key";
 
 /** An answer that is none of the expected ones. `kind` is what the page does about it. */
 class GatewayProblem extends Error {
-  /** `kind`: "key" (none, or refused), "scope", "absent", "busy", "trouble", "unreachable". */
+  /**
+   * `kind`: "key" (none, or refused), "scope", "input", "absent", "busy", "trouble" or
+   * "unreachable".
+   */
   constructor(kind, message, {code, retrySeconds} = {}) {
     super(message);
     this.kind = kind;
@@ -22,8 +25,6 @@ class GatewayProblem extends Error {
 const session = {
   /** The key; null where none is asked for, or none is known yet. */
   key: null,
-  /** Whether the gateway asked for a key. */
-  needsKey: false,
   /** How far the gateway's clock is ahead of this machine's, in milliseconds. */
   clockLead: 0,
 

@@ -30,6 +30,10 @@ class OutcomeLists {
     this.lost = 0;
     this.isLoaded = false;
     this.timer = null;
+    for (const event of ["pointerleave", "focusout"]) {
+      // Only then does the place no longer match.
+      byID("feed-list").addEventListener(event, () => setTimeout(() => this.draw()));
+    }
   }
 
   /** Reads what ended before the page was opened, or while no stream was open. */
@@ -130,9 +134,13 @@ class OutcomeLists {
         makeWakeLink(latest.id, `reason-${reasonOf(outcome)}`, "Look at that wake")));
   }
 
+  /** A list that moves while somebody is in it takes the row away that was meant. */
   drawFeed() {
-    const entries = this.sorted(this.latest);
     const place = byID("feed-list");
+    const isHeld = place.matches(":hover") || place.matches(":focus-within");
+    setText(byID("feed-lead"), isHeld ? "Held while you are in the list" : "As they happen");
+    if (isHeld) return;
+    const entries = this.sorted(this.latest);
     renderIfChanged(place, [entries, this.lost], () => fill(place, entries.length ? [
       makeTable("The latest outcomes", [
         {title: "At"}, {title: "Outcome"}, {title: "App"}, {title: "Push"}, {title: "Wake"},
