@@ -53,7 +53,7 @@ class TimeChart {
   constructor(element, {title, kind, series, unit, empty, isLogarithmic = false}) {
     Object.assign(this, {element, title, kind, series, unit, empty, isLogarithmic});
     this.points = [];
-    this.cursor = null;
+    this.cursorAt = null;
     this.canvas = draw("svg", {
       "class": "canvas", height: CHART_HEIGHT, tabindex: 0, role: "img", "aria-label": title,
       onpointermove: (event) => this.point(event), onpointerleave: () => this.moveTo(null),
@@ -68,7 +68,6 @@ class TimeChart {
   /** Shows these points; `totals` are numbers for the legend beside the present ones. */
   show(points, now, {totals: sums, totalTitle} = {}) {
     Object.assign(this, {points, now, sums, totalTitle});
-    if (this.cursor !== null) this.cursor = Math.min(this.cursor, points.length - 1);
     this.paint();
   }
 
@@ -263,24 +262,25 @@ class TimeChart {
   press(event) {
     if (!this.shown?.length) return;
     const last = this.shown.length - 1;
-    const at = this.cursor ?? last;
+    const place = this.shown.findIndex(({at}) => at === this.cursorAt);
     const places = {
-      ArrowLeft: Math.max(0, this.cursor === null ? last : at - 1),
-      ArrowRight: Math.min(last, at + 1), Home: 0, End: last, Escape: null,
+      ArrowLeft: place < 0 ? last : Math.max(0, place - 1),
+      ArrowRight: place < 0 ? last : Math.min(last, place + 1), Home: 0, End: last, Escape: null,
     };
     if (!(event.key in places)) return;
     event.preventDefault();
     this.moveTo(places[event.key]);
-    if (this.cursor !== null) announce(this.readout.textContent);
+    if (this.cursorAt !== null) announce(this.readout.textContent);
   }
 
+  /** The cursor stays at its time while new readings come. */
   moveTo(index) {
-    this.cursor = index;
+    this.cursorAt = index === null ? null : this.shown[index].at;
     this.placeCursor();
   }
 
   placeCursor() {
-    const point = this.cursor === null ? null : this.shown?.[this.cursor];
+    const point = this.shown?.find(({at}) => at === this.cursorAt);
     if (!point) {
       this.cursorLine?.setAttribute("visibility", "hidden");
       this.readout.textContent = "";

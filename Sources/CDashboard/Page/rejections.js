@@ -29,6 +29,8 @@ class OutcomeLists {
     this.latest = new Map();
     this.lost = 0;
     this.isLoaded = false;
+    /** Whether there are no rejections but those that were read. */
+    this.isWhole = false;
     this.timer = null;
     for (const event of ["pointerleave", "focusout"]) {
       // Only then does the place no longer match.
@@ -45,21 +47,22 @@ class OutcomeLists {
         `v1/wakes?limit=${REJECTION_COUNT}&state=${REJECTION_STATES.join(",")}`, REJECTION_COUNT),
     ]);
     this.isLoaded = true;
-    this.add([...latest, ...rejections].map(entryOf));
+    this.isWhole = rejections.isWhole;
+    this.add([...latest.wakes, ...rejections.wakes].map(entryOf));
     this.draw();
   }
 
-  /** Wakes of a list, page by page, until there are enough. */
+  /** Wakes of a list, page by page, until there are enough; `isWhole` when there are no more. */
   async pages(path, count) {
     const wakes = [];
     let cursor = "";
     for (let page = 0; page < REJECTION_PAGES && wakes.length < count; page += 1) {
       const answer = await askJSON(path + cursor);
       wakes.push(...answer.wakes);
-      if (!answer.next) break;
+      if (!answer.next) return {wakes, isWhole: true};
       cursor = `&cursor=${encodeURIComponent(answer.next)}`;
     }
-    return wakes;
+    return {wakes, isWhole: false};
   }
 
   /** Takes outcomes, as they happen. */
@@ -116,9 +119,11 @@ class OutcomeLists {
     setText(byID("rejections-lead"), this.rejections.size >= REJECTION_COUNT
       ? `By Apple's reason, with what to do; of the latest ${REJECTION_COUNT}`
       : "By Apple's reason, with what to do");
-    renderIfChanged(place, shown, () => fill(place, groups.length
+    renderIfChanged(place, [shown, this.isWhole], () => fill(place, groups.length
       ? make("ul", {"class": "reasons"}, groups.map((group) => this.makeReason(group)))
-      : make("p", {"class": "empty"}, "None: APNs refused nothing that is still in the books.")));
+      : make("p", {"class": "empty"}, this.isWhole
+        ? "None: APNs refused nothing that is still in the books."
+        : "None among the thousands of wakes that were accepted last.")));
   }
 
   makeReason({latest, count, apps}) {
