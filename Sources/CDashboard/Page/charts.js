@@ -198,7 +198,8 @@ class TimeChart {
       let isDrawing = false;
       for (const point of this.shown) {
         const value = point.values[index];
-        if (value !== null) path += (isDrawing ? "L" : "M") + this.pair(point.at, value);
+        // A point between two that are not there is a dot.
+        if (value !== null) path += `${isDrawing ? "L" : "M"}${this.pair(point.at, value)}h0`;
         isDrawing = value !== null;
       }
       return draw("path", {
@@ -222,7 +223,7 @@ class TimeChart {
   describe() {
     const point = this.points.at(-1);
     const order = this.series.map((series, index) => ({...series, index}))
-      .filter(({name, isOptional}, index) => !isOptional || this.points.some(
+      .filter(({isOptional}, index) => !isOptional || this.points.some(
         (each) => each.values[index]) || this.sums?.[index]);
     const rows = order.map(({name, tone, dash, index}) => make("tr", {},
       make("th", {scope: "row"},
