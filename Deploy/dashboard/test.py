@@ -461,6 +461,7 @@ class Development(unittest.TestCase):
             browser.close()
             process.terminate()
             process.wait(timeout=15)
+            process.stdout.close()
 
 
 if __name__ == "__main__":
