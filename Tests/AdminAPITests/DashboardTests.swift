@@ -95,7 +95,7 @@ struct DashboardTests {
         arguments: [
             (nil, false), ("\"a\"", true), ("W/\"a\"", true), ("\"b\", \"a\"", true), ("*", true),
             ("\"b\"", false), ("a", false), ("", false), ("\"ab\"", false),
-        ])
+        ] as [(String?, Bool)])
     func entityTags(field: String?, isCurrent: Bool) {
         #expect(DashboardRoute.isCurrent("\"a\"", field) == isCurrent)
     }
@@ -124,10 +124,10 @@ struct DashboardTests {
     @Test(
         "The address for a browser",
         arguments: [
-            (ListenAddress.tcp(host: "127.0.0.1", port: 8080), false, "http://127.0.0.1:8080/"),
+            (.tcp(host: "127.0.0.1", port: 8080), false, "http://127.0.0.1:8080/"),
             (.tcp(host: "::1", port: 443), true, "https://[::1]:443/"),
             (.unixSocket(path: "/run/rouse.sock"), false, nil),
-        ])
+        ] as [(ListenAddress, Bool, String?)])
     func address(address: ListenAddress, isEncrypted: Bool, expected: String?) {
         #expect(address.dashboardAddress(isEncrypted: isEncrypted) == expected)
     }
