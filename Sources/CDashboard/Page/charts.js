@@ -17,13 +17,16 @@ function linearTicks(most, count) {
   return ticks;
 }
 
-/** Powers of ten between two values. */
+/** Powers of ten between two of them; with 2 and 5 between those when they are few. */
 function logarithmicTicks(least, most) {
+  const first = Math.round(Math.log10(least));
+  const last = Math.round(Math.log10(most));
+  const factors = last - first > 2 ? [1] : [1, 2, 5];
   const ticks = [];
-  for (let power = Math.floor(Math.log10(least)); 10 ** power <= most * 1.0001; power += 1) {
-    if (10 ** power >= least * 0.9999) ticks.push(10 ** power);
+  for (let power = first; power < last; power += 1) {
+    ticks.push(...factors.map((factor) => factor * 10 ** power));
   }
-  return ticks;
+  return [...ticks, 10 ** last];
 }
 
 /** Round minutes between two times, so far apart that their labels do not touch. */
