@@ -144,7 +144,8 @@ struct DashboardFilesTests {
     func tones() throws {
         let style = try #require(Self.files["dashboard.css"])
         let named = Self.script.matches(of: /tone-([a-z]+)/).map { String($0.1) }
-        let listed = Self.script.matches(of: /\["[a-z-]+", "[a-z ]+", "([a-z]+)"\]/)
+        let words = try #require(Self.files["words.js"])
+        let listed = words.matches(of: /\["[a-z-]+", "[a-z ]+", "([a-z]+)"\]/)
             .map { String($0.1) }
         let tones = Set(named + listed)
         #expect(tones.count > 8)

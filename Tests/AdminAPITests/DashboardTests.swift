@@ -104,9 +104,9 @@ struct DashboardTests {
     func assembly() throws {
         let page = DashboardPage(
             DashboardFiles([
-                "dashboard.html":
-                    "<head>\n  <link rel=\"stylesheet\" href=\"a.css\">\n"
-                    + "<script src=\"a.js\"></script>\n<link rel=\"icon\" href=\"data:,\">\n</head>\n",
+                "dashboard.html": "<head>\n  <link rel=\"stylesheet\" href=\"a.css\">\n"
+                    + "<script src=\"a.js\"></script>\n"
+                    + "<link rel=\"icon\" href=\"data:,\">\n</head>\n",
                 "a.css": "p { margin: 0; }\n", "a.js": "go();\n",
             ]))
         let document = String(decoding: page.document, as: UTF8.self)
