@@ -3,7 +3,7 @@
 #
 # Checks the files of this folder with the tools that read them: shell scripts, alert rules, the
 # dashboard's expressions, image, compose file, Kubernetes manifests, unit, manual pages and
-# completions.
+# completions; and looks at the gateway's own dashboard in a browser.
 #
 #   Deploy/check.sh [ROUSE]
 #
@@ -107,6 +107,7 @@ done
 if [[ -x ${rouse} ]]; then
     check "unit" systemd-analyze unit
     check "manual pages" mandoc manual
+    check "the gateway's dashboard in a browser" chromium Deploy/dashboard/test.sh "${rouse}"
     for shell in bash zsh fish; do
         check "completion for ${shell}" "${shell}" completion "${shell}"
     done
@@ -117,6 +118,6 @@ if [[ -x ${rouse} ]]; then
             bash "${rouse}" "${file}"
     done
 else
-    echo "not tried: unit, manual pages, completions, configurations: no rouse was named"
+    echo "not tried: unit, manual pages, dashboard, completions, configurations: no rouse was named"
 fi
 exit "${failed}"

@@ -180,6 +180,12 @@ struct ServeTests {
         let lines = try await gateway.lines { $0.hasPrefix("Stop it") }
         let commands = lines.filter { $0.hasPrefix("curl ") }
         #expect(commands.count == 3)
+        let page = try #require(
+            lines.compactMap {
+                $0.wholeMatch(of: /The dashboard: (http:\/\/127\.0\.0\.1:\d+\/)/)?.1
+            }.first)
+        let document = try await Rouse.run("/bin/sh", ["-c", "curl -sS '\(page)'"])
+        #expect(document.out.hasPrefix("<!doctype html>"), "\(document.all)")
 
         let silent = try await Rouse.run("/bin/sh", ["-c", commands[0]])
         #expect(silent.status == 0)

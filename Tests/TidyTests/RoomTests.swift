@@ -38,8 +38,8 @@ struct RoomTests {
         ],
         "CurlHTTP": ["CCurlCalls", "CCurlShims"],
         "AdminAPI": [
-            "CoreMetrics", "Crypto", "Foundation", "Gateway", "HTTPTypes", "Hummingbird",
-            "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
+            "CDashboard", "CoreMetrics", "Crypto", "Foundation", "Gateway", "HTTPTypes",
+            "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
             "NIOHTTPTypesHTTP1", "NIOSSL", "PayloadRules", "ServiceLifecycle", "Synchronization",
             "WakeBudget", "WakeModel",
         ],

@@ -14,4 +14,13 @@ public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
         case .unixSocket(let path): path
         }
     }
+
+    /// The address that a person types into a browser for the dashboard; `nil` for a Unix domain
+    /// socket, which browsers do not open.
+    public func dashboardAddress(isEncrypted: Bool) -> String? {
+        switch self {
+        case .tcp: (isEncrypted ? "https" : "http") + "://\(self)/"
+        case .unixSocket: nil
+        }
+    }
 }

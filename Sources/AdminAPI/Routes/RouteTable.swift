@@ -19,6 +19,7 @@ struct RouteTable: Sendable {
         routes += FeedRoutes(services: services).routes
         routes += AppRoutes(services: services).routes
         routes += HealthRoutes(services: services).routes
+        routes.append(DashboardRoute().route)
         let table = routes
         routes.append(OpenAPIRoute(documented: table).route)
         self.routes = routes

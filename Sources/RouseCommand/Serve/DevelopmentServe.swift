@@ -112,6 +112,9 @@ extension DevelopmentServe {
             let now = WakeClock.system.now().secondsSinceEpoch
             let answer = folder.file("last-wake.json")
             console.say("The gateway listens on \(base), with a stand-in for APNs behind it.")
+            if let page = address.dashboardAddress(isEncrypted: false) {
+                console.say("The dashboard: \(page)")
+            }
             console.say("Store, key and CA: \(folder.path)")
             console.say("")
             console.say("# Send a silent wake:")

@@ -51,8 +51,12 @@ struct ServePlan {
             reread: { () throws(CommandFailure) in
                 try ServePlan(command, variables: variables, shelf: shelf)
             })
+        let isEncrypted = plan.configuration.tls != nil
         try await assembly.run { address in
             console.say("Ready", "The gateway listens on \(address).", .good)
+            if let page = address.dashboardAddress(isEncrypted: isEncrypted) {
+                console.say("Dashboard", page)
+            }
         }
     }
 

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page's life: the key, the readings at intervals, the stream, what stands in the way, and the
+// switch of colours.
+"use strict";
+
+/** After an outcome the figures are read again so soon, in milliseconds. */
+const EVENT_PAUSE = 2 * SECOND;
+/** While no stream is open, the lists are read so often. */
+const LIST_PAUSE = 15 * SECOND;
+const THEME_NAME = "rouse.theme";
+
+const readings = new History();
+const lists = new OutcomeLists();
+const lookUp = new LookUp();
+
+const page = {
+  timer: null,
+  dueAt: 0,
+  readAt: 0,
+  listedAt: 0,
+  isReading: false,
+  streamState: "closed",
+  unreachableSince: null,
+  notices: new Map(),
+  needsCommand: true,
+};
+
+const stream = new OutcomeStream({
+  onOutcomes(outcomes) {
+    lists.add(outcomes.map(entryOf));
+    schedule(Math.max(0, page.readAt + EVENT_PAUSE - Date.now()));
+  },
+  onLost(count) {
+    lists.lost = count;
+  },
+  onState(state) {
+    // What ended while the stream was away is in the lists only.
+    if (state === "open" && page.streamState === "closed" && lists.isLoaded) page.listedAt = 0;
+    page.streamState = state;
+    showLiveness();
+  },
+});
+
+// MARK: Readings
+
+/** Has the next reading happen in so many milliseconds at the latest. */
+function schedule(pause) {
+  const dueAt = Date.now() + pause;
+  if (page.timer !== null && page.dueAt <= dueAt) return;
+  clearTimeout(page.timer);
+  page.dueAt = dueAt;
+  page.timer = setTimeout(read, pause);
+}
+
+async function read() {
+  page.timer = null;
+  if (page.isReading || document.hidden) return;
+  page.isReading = true;
+  let pause = SAMPLE_INTERVAL;
+  try {
+    await readOnce();
+    page.unreachableSince = null;
+    notice("trouble", null);
+  } catch (error) {
+    pause = error instanceof GatewayProblem ? meet(error) : meetFault(error);
+  } finally {
+    page.isReading = false;
+    page.readAt = Date.now();
+  }
+  showLiveness();
+  if (pause !== null) schedule(pause);
+}
+
+async function readOnce() {
+  // A key that is missing or refused is found out by one request.
+  const [readiness, {apps}] = await Promise.all([askReadiness(), askJSON("v1/apps")]);
+  const [stats, text] = await Promise.all([askJSON("v1/stats"), askText("metrics")]);
+  letIn();
+  const sample = sampleOf(parseMetrics(text), stats, session.now());
+  // The readings that an event hastens are not drawn: a chart's points keep their distance.
+  const isDue = !readings.latest || sample.at - readings.latest.at > SAMPLE_INTERVAL * 0.8;
+  if (isDue && readings.add(sample)) {
+    notice("restart", {tone: "info", title: "The gateway was started anew.",
+      words: ["Charts and percentiles begin again; the books go on."]});
+  }
+  showReadiness(readiness, apps);
+  showTiles(stats, sample);
+  showApps(apps);
+  if (isDue) showCharts(readings, session.now());
+  showFirstWake(stats, apps);
+  await Promise.all([readLists(), lookUp.refresh()]);
+}
+
+async function readLists() {
+  if (page.streamState === "open" && page.listedAt > 0) return;
+  if (Date.now() - page.listedAt < LIST_PAUSE) return;
+  page.listedAt = Date.now();
+  await lists.load();
+}
+
+/** The gateway answered: the figures are shown, and followed. */
+function letIn() {
+  byID("sign-in").hidden = true;
+  byID("key-error").textContent = "";
+  byID("forget").hidden = session.key === null;
+  document.body.classList.remove("stale");
+  if (byID("figures").hidden) {
+    byID("figures").hidden = false;
+    announce("The gateway's figures are shown.");
+    followHash();
+  }
+  stream.start();
+}
+
+/** What comes of a problem; returns the pause until the next reading, null for none. */
+function meet(error) {
+  switch (error.kind) {
+  case "key":
+    askForKey(session.key === null ? "" : `${error.message} Try another.`);
+    return null;
+  case "scope":
+    askForKey(`${error.message} This page needs a key with the scope read.`);
+    return null;
+  case "unreachable":
+    page.unreachableSince ??= Date.now();
+    document.body.classList.add("stale");
+    showReadinessWord("bad", "Not reached");
+    notice("trouble", {
+      tone: "bad", title: error.message,
+      words: [byID("figures").hidden
+        ? "Is it running? On its machine, systemctl status rouse tells. "
+        : "What is shown is from before ", byID("figures").hidden ? ""
+        : CLOCK_SECONDS.format(page.unreachableSince), byID("figures").hidden ? "" : ". ",
+      "This page asks again every five seconds."],
+    });
+    return SAMPLE_INTERVAL;
+  case "busy":
+    notice("trouble", {
+      tone: "warn", title: "The gateway asks for a pause.", words: [error.message],
+    });
+    return Math.max(SAMPLE_INTERVAL, (error.retrySeconds ?? 0) * SECOND);
+  default:
+    document.body.classList.add("stale");
+    notice("trouble", {
+      tone: "bad", title: "The gateway cannot tell its figures.", words: [error.message],
+    });
+    return SAMPLE_INTERVAL;
+  }
+}
+
+/** A fault of the page itself is told, and the next reading tried. */
+function meetFault(error) {
+  console.error(error);
+  notice("trouble", {
+    tone: "bad", title: "This page has a fault.",
+    words: [`${error.message}. Loading it again may help; the gateway is not concerned.`],
+  });
+  return SAMPLE_INTERVAL;
+}
+
+// MARK: The key
+
+function askForKey(words) {
+  stream.stop();
+  page.streamState = "closed";
+  session.keep(null);
+  lookUp.close();
+  byID("forget").hidden = true;
+  byID("figures").hidden = true;
+  byID("sign-in").hidden = false;
+  setText(byID("key-error"), words);
+  notice("trouble", null);
+  byID("key").value = "";
+  byID("key").focus();
+}
+
+function useKey(event) {
+  event.preventDefault();
+  const key = byID("key").value.trim();
+  const fault = faultOfKey(key);
+  setText(byID("key-error"), fault ?? "");
+  if (fault) return;
+  session.keep(key);
+  schedule(0);
+}
+
+function forgetKey() {
+  askForKey("");
+  for (const key of [...page.notices.keys()]) notice(key, null);
+  // What the key showed goes with it.
+  location.reload();
+}
+
+// MARK: What stands in the way
+
+function showReadinessWord(tone, words) {
+  const pill = byID("readiness");
+  pill.dataset.tone = tone;
+  setText(pill, words);
+}
+
+function showReadiness(readiness, apps) {
+  const held = heldLanes(apps);
+  const isReady = readiness.status === "ready";
+  showReadinessWord(isReady ? "good" : "bad", isReady ? "Ready" : "Not ready");
+  // A held lane is among the reasons too; it is told once, with more.
+  const others = readiness.reasons.filter(
+    (reason) => !held.some(({lane}) => reason.endsWith(lane.reason)));
+  notice("readiness", others.length ? {
+    tone: "bad", title: "The gateway is not ready.",
+    words: others.flatMap((text) => [...sentence(text), " "]),
+  } : null);
+  for (const key of [...page.notices.keys()].filter((key) => key.startsWith("held "))) {
+    if (!held.some((each) => heldKey(each) === key)) notice(key, null);
+  }
+  for (const each of held) {
+    const {app, lane} = each;
+    notice(heldKey(each), {
+      tone: "bad",
+      title: `${app.app} is halted: its ${kindWords(lane.kind)} wakes (${app.environment}) wait.`,
+      words: [...sentence(lane.reason), " ", make("a", {href: "#apps"}, "More under Apps"), "."],
+      about: [lane.reason, lane.since],
+    });
+  }
+}
+
+function heldKey({app, lane}) {
+  return `held ${app.app} ${app.environment} ${lane.kind}`;
+}
+
+/** Puts up, changes or takes away a notice. `about` says when it has changed. */
+function notice(key, content) {
+  if (content === null) {
+    if (!page.notices.delete(key)) return;
+  } else {
+    page.notices.set(key, content);
+  }
+  const textOf = (words) => words.map((word) => word.textContent ?? word);
+  const shown = [...page.notices.values()].map(
+    ({tone, title, words, about}) => [tone, title, about ?? textOf(words)]);
+  renderIfChanged(byID("notices"), shown, () => fill(byID("notices"), [...page.notices].map(
+    ([name, {tone, title, words}]) => make(
+      "div", {"class": "notice", "data-tone": tone, "data-notice": name},
+      make("p", {}, make("strong", {}, title), " ", words)))));
+}
+
+function showLiveness() {
+  const isIn = !byID("figures").hidden;
+  const isReached = page.unreachableSince === null;
+  const [tone, words] = !isReached ? ["bad", "Trying again"]
+    : !isIn ? ["quiet", "Not connected"]
+      : page.streamState === "open" ? ["good", "Live"] : ["warn", "Every 5 s"];
+  byID("liveness").dataset.tone = tone;
+  setText(byID("liveness-words"), isIn && isReached
+    ? `${words} · ${CLOCK_SECONDS.format(session.now())}` : words);
+}
+
+// MARK: The first wake
+
+function showFirstWake(stats, apps) {
+  const isFirst = stats.accepted === 0 && apps.length > 0;
+  byID("first-wake").hidden = !isFirst;
+  if (!isFirst || !page.needsCommand) return;
+  page.needsCommand = false;
+  byID("first-wake-key").hidden = session.key === null;
+  setText(byID("first-wake-command"), firstWakeCommand(apps));
+}
+
+/** A line for a shell. Environment and key only where they are needed. */
+function firstWakeCommand(apps) {
+  const {app, environment, lanes} = apps[0];
+  const isVoIP = !lanes.some(({kind}) => kind === "background");
+  const body = {
+    kind: isVoIP ? "voip" : "background", app,
+    ...(apps.filter((each) => each.app === app).length > 1 ? {environment} : {}),
+    device_token: "0".repeat(64),
+    payload: isVoIP ? {callUUID: "5bb1f6a4-7c36-4f6e-9a52-2c9f0cb3d1ad", handle: "Ann"}
+      : {aps: {"content-available": 1}},
+  };
+  const key = session.key === null ? "" : " \\\n  -H \"Authorization: Bearer $ROUSE_API_KEY\"";
+  return `curl -sS ${new URL("v1/wakes", location.href).href.split("#")[0]} \\\n`
+    + `  -H 'Content-Type: application/json'${key} \\\n  -d '${JSON.stringify(body)}'`;
+}
+
+async function copyCommand() {
+  const place = byID("first-wake-command");
+  try {
+    await navigator.clipboard.writeText(place.textContent);
+    setText(byID("copied"), "Copied.");
+  } catch {
+    // Without a secure origin there is no clipboard to write to.
+    getSelection().selectAllChildren(place);
+    setText(byID("copied"), "Selected: copy it with the keyboard.");
+  }
+}
+
+// MARK: Looking up
+
+function lookUpTyped(event) {
+  event.preventDefault();
+  const subject = subjectOf(byID("subject").value);
+  setText(byID("look-up-error"), subject.fault ?? "");
+  if (subject.fault) {
+    byID("subject").focus();
+    return;
+  }
+  if (subject.kind === "wake" && location.hash !== `#wake=${subject.value}`) {
+    location.hash = `wake=${subject.value}`;
+    return;
+  }
+  if (subject.kind === "device") leaveWakeAddress();
+  lookUp.open(subject);
+}
+
+/** A link to a wake, from this page or from elsewhere. */
+function followHash() {
+  const match = /^#wake=(.+)$/.exec(location.hash);
+  if (!match || byID("figures").hidden) return;
+  const subject = subjectOf(decodeURIComponent(match[1]));
+  if (subject.kind !== "wake") return;
+  byID("subject").value = subject.value;
+  lookUp.open(subject);
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  byID("look-up").scrollIntoView({behavior: calm ? "auto" : "smooth", block: "start"});
+}
+
+// MARK: Colours
+
+function showTheme(theme) {
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  byID("theme").value = theme;
+}
+
+function storedTheme() {
+  try {
+    const theme = localStorage.getItem(THEME_NAME);
+    return ["light", "dark"].includes(theme) ? theme : "system";
+  } catch {
+    return "system";
+  }
+}
+
+function chooseTheme() {
+  const theme = byID("theme").value;
+  showTheme(theme);
+  try {
+    localStorage.setItem(THEME_NAME, theme);
+  } catch {
+    // Storage is switched off: the choice lives as long as the page.
+  }
+}
+
+// MARK: Beginning
+
+/** A page that nobody sees asks nothing. */
+function noteVisibility() {
+  if (document.hidden) {
+    clearTimeout(page.timer);
+    page.timer = null;
+    stream.stop();
+  } else if (byID("sign-in").hidden) {
+    page.streamState = "closed";
+    schedule(0);
+  }
+}
+
+showTheme(storedTheme());
+makeTiles();
+makeCharts();
+byID("key-form").addEventListener("submit", useKey);
+byID("forget").addEventListener("click", forgetKey);
+byID("look-up-form").addEventListener("submit", lookUpTyped);
+byID("look-up-clear").addEventListener("click", () => {
+  lookUp.close();
+  byID("subject").value = "";
+  byID("subject").focus();
+});
+byID("copy-command").addEventListener("click", copyCommand);
+byID("theme").addEventListener("change", chooseTheme);
+document.addEventListener("visibilitychange", noteVisibility);
+window.addEventListener("hashchange", followHash);
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "this machine";
+setText(byID("zone"), `Times are those of ${zone}; their titles have them in UTC.`);
+session.recall();
+schedule(0);

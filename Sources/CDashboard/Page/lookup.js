@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The look-up: a device with its budget, what waits for it, why, and its last day; or a wake with
+// its life. What is looked at stays current while it is open.
+"use strict";
+
+const WAKE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const DEVICE_TOKEN = /^([0-9a-f]{2}){1,256}$/i;
+/** A day of a device that has more wakes than this is told in part. */
+const DAY_PAGE = 500;
+const DAY_PAGES = 4;
+
+/** What somebody typed: {kind: "wake" or "device", value}, or {fault} in words. */
+function subjectOf(text) {
+  const value = text.trim();
+  if (WAKE_ID.test(value)) return {kind: "wake", value: value.toLowerCase()};
+  // The form in which old code prints a token: <740f4707 bebcf74f …>.
+  const digits = value.replace(/[<>\s]/g, "");
+  if (digits === "") return {fault: "Type a device token or the id of a wake."};
+  if (DEVICE_TOKEN.test(digits)) return {kind: "device", value: digits.toLowerCase()};
+  if (/^[0-9a-f]+$/i.test(digits) && digits.length % 2 === 1) {
+    return {fault: `A device token has an even number of digits; this one has ${digits.length}, so `
+      + "it was probably cut."};
+  }
+  return {fault: "This is neither: a device token is hexadecimal, and a wake's id looks like "
+    + "01a1ff95-bde0-7334-a3d8-1bab30d661a4."};
+}
+
+class LookUp {
+  constructor() {
+    this.subject = null;
+    this.turn = 0;
+    this.place = byID("look-up-answer");
+  }
+
+  /** Looks up what was typed or linked to. The device token is put into no address of the page. */
+  async open(subject) {
+    this.subject = subject;
+    byID("look-up-clear").hidden = false;
+    this.place.setAttribute("aria-busy", "true");
+    await this.refresh();
+    this.place.removeAttribute("aria-busy");
+    if (this.place.childElementCount) this.place.focus({preventScroll: true});
+  }
+
+  close() {
+    this.subject = null;
+    this.turn += 1;
+    byID("look-up-clear").hidden = true;
+    setText(byID("look-up-error"), "");
+    renderIfChanged(this.place, null, () => fill(this.place));
+    leaveWakeAddress();
+  }
+
+  /** Asks again about what is open; nothing when nothing is. */
+  async refresh() {
+    if (this.subject === null) return;
+    const turn = ++this.turn;
+    const {kind, value} = this.subject;
+    try {
+      const answer = kind === "wake" ? await this.askWake(value) : await this.askDevice(value);
+      if (turn !== this.turn) return;
+      setText(byID("look-up-error"), "");
+      // The drawing of a day moves on with the minutes.
+      const minute = Math.floor(session.now() / MINUTE);
+      renderIfChanged(this.place, [this.subject, answer, minute], () => fill(
+        this.place, kind === "wake" ? makeWake(answer) : makeDevice(answer)));
+    } catch (error) {
+      if (turn !== this.turn) return;
+      if (!(error instanceof GatewayProblem)) throw error;
+      setText(byID("look-up-error"), faultWords(error, kind));
+      // A gateway that is away for a moment does not take away what is shown of before.
+      if (error.kind !== "unreachable") renderIfChanged(this.place, null, () => fill(this.place));
+    }
+  }
+
+  askWake(id) {
+    return askJSON(`v1/wakes/${id}`);
+  }
+
+  /** A device's lanes, each with its wakes of the last day. */
+  async askDevice(token) {
+    const since = new Date(session.now() - DAY).toISOString();
+    const [device, wakes] = await Promise.all([
+      askJSON(`v1/devices/${token}`), this.askDay(token, since)]);
+    return {
+      lanes: device.lanes.map((lane) => ({
+        ...lane,
+        day: wakes.list.filter(({app, environment, kind}) => app === lane.app
+          && environment === lane.environment && kind === lane.kind),
+      })),
+      isWhole: wakes.isWhole,
+    };
+  }
+
+  async askDay(token, since) {
+    const list = [];
+    let cursor = "";
+    for (let page = 0; page < DAY_PAGES; page += 1) {
+      const answer = await askJSON(`v1/wakes?device=${token}&limit=${DAY_PAGE}${cursor}`);
+      list.push(...answer.wakes.filter(({accepted_at: at}) => at >= since));
+      const oldest = answer.wakes.at(-1)?.accepted_at;
+      if (!answer.next || (oldest && oldest < since)) return {list, isWhole: true};
+      cursor = `&cursor=${encodeURIComponent(answer.next)}`;
+    }
+    return {list, isWhole: false};
+  }
+}
+
+/** The address no longer names a wake. */
+function leaveWakeAddress() {
+  if (location.hash.startsWith("#wake=")) history.replaceState(null, "", "#look-up");
+}
+
+function faultWords(error, kind) {
+  if (error.kind !== "absent") return error.message;
+  return kind === "wake"
+    ? "No wake has this id: it was never accepted here, or ended so long ago that it was removed."
+    : "The gateway has never heard of this device token. Was it sent to another gateway, or is it "
+      + "that of another installation? A reinstallation or a restore brings a new one.";
+}
+
+// MARK: Device
+
+function makeDevice({lanes, isWhole}) {
+  return [
+    ...lanes.map(makeDeviceLane),
+    isWhole ? null : make("p", {"class": "help"},
+      `More than ${countWords(DAY_PAGE * DAY_PAGES)} wakes in a day: the oldest are not drawn.`),
+  ];
+}
+
+function makeDeviceLane(lane, index) {
+  const title = `${lane.app}, ${lane.environment}, ${kindWords(lane.kind)}`;
+  const timeline = new DayTimeline(lane.day, {
+    now: session.now(), nextSend: Date.parse(lane.next_send), title, key: `lane-${index}`,
+  });
+  return make("article", {"class": "lane", "aria-label": title},
+    make("h3", {}, make("span", {"class": "breakable"}, lane.app), " ",
+      make("span", {"class": "aside"}, `${lane.environment} · ${kindWords(lane.kind)}`)),
+    laneChips(lane),
+    make("div", {"class": "lane-body"},
+      make("div", {}, make("h4", {}, "Why, in words"),
+        make("ul", {"class": "sentences"}, lane.explanation.map(
+          (text) => make("li", {}, ...sentence(text))))),
+      make("div", {}, make("h4", {}, "Budget"), ...budgetMeters(lane)),
+      make("div", {}, make("h4", {}, "Pending"), ...pendingWords(lane))),
+    make("h4", {}, "The last day"),
+    lane.day.length ? timeline.element
+      : make("p", {"class": "empty"}, "Nobody asked for a wake in the last 24 hours."));
+}
+
+function laneChips(lane) {
+  const chips = [];
+  const add = (tone, ...words) => chips.push(
+    make("span", {"class": `state tone-${tone}`}, words));
+  if (lane.dead_since) {
+    add("plum", "✝ dead for APNs since ", makeTime(lane.dead_since));
+  }
+  for (const {hold, until} of lane.budget.rules) {
+    add("amber", `◷ ${hold.replaceAll("-", " ")} until `, makeTime(until, {seconds: false}));
+  }
+  if (lane.last_receipt_at) {
+    add("green", "◆ last receipt ", makeTime(lane.last_receipt_at));
+  }
+  if (lane.registered_at) {
+    add("grey", "registered ", makeTime(lane.registered_at));
+  }
+  return chips.length ? make("p", {"class": "chips"}, chips) : null;
+}
+
+/** How much of each window is used. */
+function budgetMeters({budget, kind}) {
+  const unit = kind === "voip" ? "calls" : "sends";
+  const meters = [
+    meter(`${unit} in 60 minutes`, budget.hourly),
+    budget.daily ? meter(`${unit} in 24 hours`, budget.daily) : null,
+  ];
+  const facts = [];
+  if (budget.spacing_seconds) {
+    facts.push(`At least ${durationWords(budget.spacing_seconds * SECOND)} between sends.`);
+  }
+  if (budget.unconfirmed_sends) {
+    facts.push(`${plural(budget.unconfirmed_sends, "send")} in a row not confirmed by a receipt.`);
+  }
+  if (budget.in_flight) facts.push(`${plural(budget.in_flight, "send")} without an outcome.`);
+  return [...meters, facts.length ? make("p", {"class": "help"}, facts.join(" ")) : null];
+}
+
+function meter(words, {used, limit, left, opens}) {
+  const share = limit > 0 ? Math.min(1, used / limit) : 1;
+  const tone = left > 0 ? "blue" : "amber";
+  return make("div", {"class": "meter"},
+    make("p", {}, make("span", {}, words),
+      make("strong", {"class": "number"}, `${used} of ${limit}`)),
+    draw("svg", {
+      "class": "share thin", viewBox: "0 0 100 10", preserveAspectRatio: "none", role: "meter",
+      "aria-label": words, "aria-valuemin": 0, "aria-valuemax": limit, "aria-valuenow": used,
+    }, draw("rect", {"class": "rest", x: 0, y: 0, width: 100, height: 10}),
+    draw("rect", {"class": `bar tone-${tone}`, x: 0, y: 0, width: share * 100, height: 10})),
+    left === 0 && opens
+      ? make("p", {"class": "help"}, "Room again at ", makeTime(opens), ".") : null);
+}
+
+function pendingWords({pending}) {
+  if (!pending) return [make("p", {"class": "empty"}, "Nothing waits for this device.")];
+  const distance = distanceWords(Date.parse(pending.due_at), session.now());
+  return [
+    make("p", {}, makeState(pending.state), " ",
+      makeWakeLink(pending.id, `pending-${pending.id}`)),
+    make("p", {}, "Due ", makeTime(pending.due_at), `, ${distance}; given up at `,
+      makeTime(pending.deadline), "."),
+    make("p", {"class": "help"}, "When it was asked for: ", ...sentence(pending.decision.sentence)),
+  ];
+}
+
+// MARK: Wake
+
+function makeWake(wake) {
+  return make("article", {"class": "lane", "aria-label": `Wake ${wake.id}`},
+    make("h3", {}, makeState(wake.state), " ", make("span", {"class": "breakable"}, wake.app), " ",
+      make("span", {"class": "aside"},
+        `${wake.environment} · ${kindWords(wake.kind)} · ${wake.urgency}`)),
+    make("p", {"class": "verdict"}, ...verdictOf(wake)),
+    make("div", {"class": "lane-body two"},
+      make("div", {}, make("h4", {}, "Its life"), make("ol", {"class": "life"}, lifeOf(wake).map(
+        ({at, words, more, tone}) => make("li", {"class": `tone-${tone}`},
+          make("span", {"class": "when"}, makeTime(at)),
+          make("span", {}, words, more ? make("span", {"class": "help"}, " ", more) : null))))),
+      make("div", {}, make("h4", {}, "Names"), make("dl", {"class": "names"}, namesOf(wake).map(
+        ([name, value]) => [
+          make("dt", {}, name), make("dd", {"class": "mono breakable"}, value)])))));
+}
+
+function verdictOf(wake) {
+  if (wake.outcome) {
+    const carried = wake.carrier_outcome
+      ? [" The wake that carries it: ", ...sentence(wake.carrier_outcome.explanation)] : [];
+    return [...sentence(wake.outcome.explanation), ...carried];
+  }
+  return [...sentence(wake.decision.sentence)];
+}
+
+const ATTEMPT_WORDS = {
+  accepted: "Taken", refused: "Refused", unanswered: "No answer", abandoned: "Left behind",
+};
+
+/** The status and reason of an attempt, if it was answered. */
+function answerOf({status, reason}) {
+  return status ? `: ${status}${reason ? ` ${reason}` : ""}` : "";
+}
+
+/** What happened to a wake, and what is to come, in the order of time. */
+function lifeOf(wake) {
+  const asked = Date.parse(wake.accepted_at);
+  const life = [{
+    at: wake.accepted_at, tone: "blue", words: "Asked for.", more: sentence(wake.decision.sentence),
+  }];
+  for (const [index, attempt] of wake.attempts.entries()) {
+    const took = durationWords(Date.parse(attempt.ended_at) - Date.parse(attempt.started_at));
+    const tries = wake.attempts.length > 1 ? ` (try ${index + 1})` : "";
+    const held = index === 0 ? Date.parse(attempt.started_at) - asked : 0;
+    life.push({
+      at: attempt.started_at, tone: "blue",
+      words: `Sent to APNs${tries}${held > SECOND ? `, held ${durationWords(held)}` : ""}.`,
+    }, {
+      at: attempt.ended_at, tone: attempt.result === "accepted" ? "blue" : "red",
+      words: `${ATTEMPT_WORDS[attempt.result]} after ${took}${answerOf(attempt)}.`,
+      more: attempt.explanation ? sentence(attempt.explanation) : null,
+    });
+  }
+  if (wake.ended_at && wake.state !== "sent") {
+    const words = `Ended: ${STATE_WORDS[wake.state] ?? wake.state}.`;
+    life.push({at: wake.ended_at, tone: "grey", words});
+  }
+  if (wake.launched_at) {
+    const took = durationWords(Date.parse(wake.launched_at) - asked);
+    life.push({
+      at: wake.launched_at, tone: "green",
+      words: `Launched the app, ${took} after it was asked for.`,
+    });
+  }
+  if (wake.due_at) life.push({at: wake.due_at, tone: "amber", words: "Due."});
+  if (!wake.ended_at) {
+    life.push({at: wake.deadline, tone: "grey", words: "Given up, if it still waits then."});
+  }
+  return life;
+}
+
+function namesOf(wake) {
+  const names = [
+    ["Wake", wake.id], ["apns-id", wake.apns_id], ["apns-unique-id", wake.outcome?.apns_unique_id],
+    ["Device (digest)", wake.device],
+    ["Carried by", wake.carried_by && makeWakeLink(wake.carried_by, "carrier", wake.carried_by)],
+  ];
+  return names.filter(([, value]) => value);
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gateway at a glance: tiles, apps with their circuits, rates, queue, use of the budget, and
+// latencies.
+"use strict";
+
+// MARK: Tiles
+
+/** What each tile shows: its value and a note, from the books and the latest reading. */
+const TILES = [
+  {
+    title: "Waiting", value: ({stats}) => countWords(stats.unended),
+    note: ({stats}) => stats.intake_queue
+      ? `and ${plural(stats.intake_queue, "request")} to be written` : "for their time or for room",
+  },
+  {
+    title: "Overdue by", value: ({stats}) => overdueWords(stats),
+    note: ({stats}) => overdueNote(stats),
+  },
+  {
+    title: "With APNs", value: ({sample}) => countWords(sample.streams),
+    note: ({sample}) => `under way on ${plural(sample.connections, "connection")}`,
+  },
+  {
+    title: "Asked for", value: ({stats}) => countWords(stats.accepted),
+    note: () => "since the store began",
+  },
+  {
+    title: "Taken by APNs", value: ({stats}) => countWords(stats.by_state.sent),
+    note: ({stats}) => mergedWords(stats.by_state.coalesced),
+  },
+  {
+    title: "Refused or failed",
+    value: ({stats: {by_state: states}}) => countWords(
+      states.rejected + states.undeliverable + states.failed),
+    note: ({stats: {by_state: states}}) => states.undeliverable
+      ? `${countWords(states.undeliverable)} for dead device tokens` : "for any reason",
+  },
+];
+
+function mergedWords(count) {
+  if (count === 0) return "none was merged into another";
+  return count === 1 ? "1 more was merged into another"
+    : `${countWords(count)} more were merged into others`;
+}
+
+/** How long the longest due wake of any kind is due already. */
+function overdueWords({oldest_due_milliseconds: ages}) {
+  const oldest = Math.max(0, ...Object.values(ages));
+  return ageWords(oldest);
+}
+
+function overdueNote({oldest_due_milliseconds: ages}) {
+  const late = Object.entries(ages).filter(([, age]) => age > 0);
+  if (late.length === 0) return "nothing due waits for room";
+  return late.length === 1 ? `the oldest ${kindWords(late[0][0])} wake that is due`
+    : late.map(([kind, age]) => `${kindWords(kind)} ${ageWords(age)}`).join(", ");
+}
+
+/** Makes the tiles, empty. Their places never change, only their texts do. */
+function makeTiles() {
+  byID("tiles").replaceChildren(...TILES.map(({title}) => make("div", {"class": "tile"},
+    make("dt", {}, title), make("dd", {"class": "value"}, "–"),
+    make("dd", {"class": "note"}, "\u00a0"))));
+}
+
+function showTiles(stats, sample) {
+  [...byID("tiles").children].forEach((tile, index) => {
+    setText(tile.querySelector(".value"), TILES[index].value({stats, sample}));
+    setText(tile.querySelector(".note"), TILES[index].note({stats, sample}));
+  });
+}
+
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// MARK: Apps
+
+/** The lanes that are held back, each with its app. */
+function heldLanes(apps) {
+  return apps.flatMap((app) => app.lanes.filter(({circuit}) => circuit !== "closed")
+    .map((lane) => ({app, lane})));
+}
+
+function circuitChip(app, lane) {
+  if (app.paused) return chip("amber", "‖", "paused");
+  if (lane.circuit === "open") return chip("red", "✕", "halted");
+  if (lane.circuit === "probing") return chip("amber", "?", "trying one");
+  return chip("blue", "✓", "sending");
+}
+
+function chip(tone, sign, word) {
+  return make("span", {"class": `state tone-${tone}`},
+    make("span", {"aria-hidden": "true", "class": "sign"}, sign), " ", word);
+}
+
+/** Why a lane does not send and what to do, or what is worth knowing of one that does. */
+function circuitWords(app, lane) {
+  if (app.paused) {
+    const {at, reason} = app.paused;
+    return [
+      "Somebody paused it ", makeTime(at), reason ? `: ${reason}. ` : ". ", "Its wakes wait. ",
+      make("code", {}, `POST /v1/apps/${app.app}/resume`), " sends them.",
+    ];
+  }
+  if (lane.circuit === "closed") {
+    return lane.confirms_launches
+      ? "Its app reports launches, so silence counts." : "No receipt of a launch yet.";
+  }
+  return [
+    ...sentence(lane.reason), " Since ", makeTime(lane.since),
+    ". Its wakes wait and lose nothing but time. ",
+    lane.probe_at ? ["The next try is at ", makeTime(lane.probe_at), "; "] : "One is being tried; ",
+    "once it is mended, SIGHUP or ", make("code", {}, `POST /v1/apps/${app.app}/resume`),
+    " tries at once.",
+  ];
+}
+
+function showApps(apps) {
+  const place = byID("app-list");
+  renderIfChanged(place, apps, () => {
+    const rows = apps.flatMap((app) => app.lanes.map((lane) => [
+      make("span", {"class": "breakable"}, app.app), app.environment, kindWords(lane.kind),
+      circuitChip(app, lane), make("span", {}, circuitWords(app, lane)),
+    ]));
+    fill(place, rows.length
+      ? makeTable("Apps and whether they are sent for", [
+        {title: "App"}, {title: "Environment"}, {title: "Push"}, {title: "Circuit"},
+        {title: "What that means", wide: true},
+      ], rows, {isStacked: true})
+      : make("p", {"class": "empty"}, "No app is configured. Add one under ",
+        make("code", {}, "apps"), " in rouse.yaml, and send the gateway SIGHUP."));
+  });
+}
+
+/** A sentence of the gateway's, with its times as people here read them. */
+function sentence(text) {
+  return text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/).map(
+    (part, index) => (index % 2 ? makeTime(part) : part));
+}
+
+// MARK: Charts
+
+const charts = {};
+
+/** Makes the charts, empty, in the places that are kept for them. */
+function makeCharts() {
+  const series = (words) => words.map(([, name, tone]) => ({name, tone, isOptional: true}));
+  charts.decisions = new TimeChart(byID("decisions-chart"), {
+    title: "Decisions", kind: "stack", series: series(DECISIONS), unit: rateUnit,
+    empty: (period) => `No wake was asked for ${period}`,
+  });
+  charts.outcomes = new TimeChart(byID("outcomes-chart"), {
+    title: "Outcomes", kind: "stack", series: series(OUTCOMES), unit: rateUnit,
+    empty: (period) => `No wake ended ${period}`,
+  });
+  charts.queue = new TimeChart(byID("queue-chart"), {
+    title: "Queue", kind: "stack", series: [{name: "waiting", tone: "amber"}],
+    unit: () => ({factor: 1, label: "wakes", format: countWords, isWhole: true}),
+    empty: () => "Nothing waits",
+  });
+  charts.latency = new TimeChart(byID("latency-chart"), {
+    title: "Latency of APNs", kind: "line", isLogarithmic: true,
+    series: [
+      {name: "99th percentile", tone: "red", dash: "2 3"},
+      {name: "95th", tone: "amber", dash: "7 3"},
+      {name: "50th", tone: "blue", dash: ""},
+    ],
+    unit: () => ({factor: 1000, label: "time", format: durationWords}),
+    empty: (period) => `APNs was not asked ${period}`,
+  });
+}
+
+function showCharts(history, now) {
+  const latest = history.latest;
+  const rates = (name, words) => [
+    history.rates(name, words.map(([key]) => key)), now,
+    {totals: words.map(([key]) => latest[name][key] ?? 0), totalTitle: "since the start"},
+  ];
+  charts.decisions.show(...rates("decisions", DECISIONS));
+  charts.outcomes.show(...rates("outcomes", OUTCOMES));
+  charts.queue.show(history.levels("depth"), now);
+  charts.latency.show(history.quantiles("rouse_apns_request_seconds", [0.99, 0.95, 0.5]), now);
+  showLatencies(history);
+  showBudget(latest);
+}
+
+// MARK: Latency
+
+function showLatencies(history) {
+  const rows = [];
+  for (const [name, {title}] of Object.entries(HISTOGRAMS)) {
+    for (const key of Object.keys(history.latest.histograms[name]).sort()) {
+      const {buckets, milliseconds} = history.recent(name, key, PERCENTILE_SPAN);
+      if (countOf(buckets) === 0) continue;
+      const words = [0.5, 0.95, 0.99].map((q) => durationWords(quantile(buckets, q) * SECOND));
+      rows.push([
+        key ? `${title}, ${kindWords(key)}` : title, ...words, countWords(countOf(buckets)),
+        milliseconds === null ? "the start" : `${ageWords(milliseconds)} ago`,
+      ]);
+    }
+  }
+  const place = byID("latency-table");
+  renderIfChanged(place, rows, () => fill(place, rows.length
+    ? makeTable("Percentiles of times", [
+      {title: "What"}, {title: "50th", numeric: true}, {title: "95th", numeric: true},
+      {title: "99th", numeric: true}, {title: "Count", numeric: true}, {title: "Since"},
+    ], rows)
+    : make("p", {"class": "empty"}, "Nothing was measured yet.")));
+}
+
+// MARK: Budget
+
+/** Where background wakes went, as one bar: from leaving at once to not being sent at all. */
+function showBudget(sample) {
+  const parts = DECISIONS.map(([key, name, tone]) => ({
+    name, tone, key, count: sample.backgroundDecisions[key] ?? 0,
+  })).filter(({count}) => count > 0);
+  const sum = parts.reduce((total, {count}) => total + count, 0);
+  const place = byID("budget-bar");
+  renderIfChanged(place, parts, () => fill(place, sum === 0
+    ? make("p", {"class": "empty"}, "No background wake was asked for since the gateway started. "
+      + "Each will be sent at once, held until its device can afford it, or merged into one that "
+      + "waits.")
+    : [budgetDrawing(parts, sum), budgetTable(parts, sum), budgetSentence(parts, sum)]));
+}
+
+function budgetDrawing(parts, sum) {
+  let left = 0;
+  const bars = parts.map(({tone, count}) => {
+    const width = count / sum * 100;
+    const bar = draw("rect", {"class": `bar tone-${tone}`, x: left, y: 0, width, height: 10});
+    left += width;
+    return bar;
+  });
+  return draw("svg", {
+    "class": "share", viewBox: "0 0 100 10", preserveAspectRatio: "none", role: "img",
+    "aria-label": parts.map(({name, count}) => `${name} ${shareWords(count, sum)}`).join(", "),
+  }, bars);
+}
+
+function shareWords(count, sum) {
+  const share = count / sum * 100;
+  return share > 0 && share < 1 ? "under 1 %" : `${Math.round(share)} %`;
+}
+
+function budgetTable(parts, sum) {
+  return make("div", {"class": "legend"}, make("table", {},
+    make("caption", {"class": "visually-hidden"}, "Decisions on background wakes"),
+    make("thead", {}, make("tr", {}, make("th", {scope: "col"},
+      make("span", {"class": "visually-hidden"}, "Decision")),
+    make("th", {scope: "col", "class": "number"}, "wakes"),
+    make("th", {scope: "col", "class": "number"}, "share"))),
+    make("tbody", {}, parts.map(({name, tone, count}) => make("tr", {},
+      make("th", {scope: "row"},
+        make("span", {"class": `swatch tone-${tone}`, "aria-hidden": "true"}), name),
+      make("td", {"class": "number"}, countWords(count)),
+      make("td", {"class": "number total"}, shareWords(count, sum)))))));
+}
+
+function budgetSentence(parts, sum) {
+  const saved = parts.filter(({key}) => key !== "send" && key !== "deferred")
+    .reduce((total, {count}) => total + count, 0);
+  const asked = `${plural(sum, "background wake")} asked for`;
+  return make("p", {"class": "help"}, saved === 0
+    ? `${asked}, and a push for each.`
+    : `${asked}, and ${plural(sum - saved, "push", "pushes")} for them: `
+      + `${shareWords(saved, sum)} fewer launches to pay for.`);
+}
