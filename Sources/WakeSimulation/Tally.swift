@@ -36,7 +36,7 @@ public struct Tally: Hashable, Sendable {
     /// Pushes by the label of what became of them.
     public var fates: [String: UInt64] = [:]
 
-    /// Staleness of events: see ``Freshness``. In milliseconds.
+    /// Staleness of events: see `Freshness`. In milliseconds.
     public var staleness = Histogram()
     /// Events that were still unseen at the end, counted in ``staleness`` with their age by then.
     public var unseen: UInt64 = 0

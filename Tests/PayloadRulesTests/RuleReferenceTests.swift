@@ -15,10 +15,10 @@ struct RuleReferenceTests {
     /// With `ROUSE_WRITE_REFERENCE` set, the file is written anew instead.
     @Test(
         "the committed references are those that the tables give",
-        arguments: ["Rules.md", "AppRules.md"])
+        arguments: ["RulesForPushes.md", "RulesForApps.md"])
     func referenceIsCurrent(name: String) throws {
         let file = Self.folder.appending(path: name)
-        let text = name == "Rules.md" ? RuleReference.markdown : RuleReference.appMarkdown
+        let text = name == "RulesForPushes.md" ? RuleReference.markdown : RuleReference.appMarkdown
         if ProcessInfo.processInfo.environment["ROUSE_WRITE_REFERENCE"] != nil {
             try text.write(to: file, atomically: true, encoding: .utf8)
         }

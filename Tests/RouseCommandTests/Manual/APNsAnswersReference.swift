@@ -66,7 +66,12 @@ struct APNsAnswersReference {
         case (_, .blocked), (.release, _):
             return "waits until the app goes on"
         case (.retry(let due, _), _):
-            guard case .later(let backoff) = advice.retry else { return "goes again at once" }
+            guard case .later(let backoff) = advice.retry else {
+                return advice.renewsProviderToken
+                    ? "goes again at once, with a new provider token; if that is refused too, the "
+                        + "app is held"
+                    : "goes again at once"
+            }
             let seconds = Int(due.milliseconds(since: now) / 1000)
             return "goes again after \(length(seconds)), doubling up to "
                 + length(backoff.maximumSeconds)

@@ -92,14 +92,13 @@ struct ConfigurationReference {
             variables: Variables([:]))
     }
 
-    /// Whether the value that stands there is what holds without the key. `nil` where there is no
-    /// telling: what a list holds has no default.
-    private func isDefault(_ setting: Setting) throws -> Bool {
+    /// Whether the value that stands there is what holds without the key. What a list holds has no
+    /// default.
+    private func isDefault(_ setting: Setting, in whole: ServeConfiguration) -> Bool {
         guard !setting.path.contains("[]"), !setting.path.hasPrefix("tls"),
             !setting.path.hasPrefix("webhook")
         else { return false }
-        let absent = try? read(text(replacing: setting.line, by: ""))
-        return try absent == read(text())
+        return (try? read(text(replacing: setting.line, by: ""))) == whole
     }
 
     /// What the key takes, out of the message that a value brings which no key takes.
@@ -113,7 +112,7 @@ struct ConfigurationReference {
             }
             if error.message.contains("is neither true nor false") { return "`true`, `false`" }
             if error.message.contains("is not a list") { return "a list" }
-            let words = error.message.firstMatch(of: /(?:Write one of|Use one of|Use) (.*)\.$/)
+            let words = error.message.firstMatch(of: /(?:Write|Use) one of (.*)\.$/)
             return words.map { "one of " + String($0.1) } ?? "text"
         }
     }
@@ -122,6 +121,7 @@ struct ConfigurationReference {
 
     /// The reference, with a heading for each key of the top.
     func markdown() throws -> String {
+        let whole = try read(text())
         var result = ""
         var heading = ""
         for paragraph in paragraphs {
@@ -132,12 +132,12 @@ struct ConfigurationReference {
             } else {
                 result += "\n"
             }
-            result += paragraph.words.joined(separator: "\n") + "\n"
+            result += ManualTable.plain(paragraph.words.joined(separator: "\n")) + "\n"
             let settings = paragraph.settings.filter { !$0.value.isEmpty }
             guard !settings.isEmpty else { continue }
             var table = ManualTable(["Key", "Takes", "Default", "Example"])
             for setting in settings {
-                let isDefault = try isDefault(setting)
+                let isDefault = isDefault(setting, in: whole)
                 table.add([
                     "`\(setting.path)`", range(setting), isDefault ? "`\(setting.value)`" : "–",
                     isDefault ? "" : "`\(setting.value)`",

@@ -56,11 +56,18 @@ struct ManualTable {
 
     /// Adds a row.
     mutating func add(_ cells: [String]) {
-        lines.append(Self.line(cells.map { $0.replacing("|", with: "\\|") }))
+        lines.append(Self.line(cells.map { Self.plain($0).replacing("|", with: "\\|") }))
     }
 
     /// The whole table, with a line break behind each row.
     var text: String { lines.joined() }
+
+    /// Text that Markdown takes for no HTML: outside of code a "<" would begin a tag.
+    static func plain(_ text: String) -> String {
+        text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+            .map { $0.isMultiple(of: 2) ? $1.replacing("<", with: "&lt;") : String($1) }
+            .joined(separator: "`")
+    }
 
     private static func line(_ cells: [String]) -> String {
         "| " + cells.joined(separator: " | ") + " |\n"
