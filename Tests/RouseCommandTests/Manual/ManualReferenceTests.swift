@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Gateway
 import Testing
-import WakeBudget
 import WakeModel
 
 @testable import AdminAPI
@@ -86,6 +86,25 @@ struct ManualReferenceTests {
     func configurationKeys() throws {
         try ManualPage("configuration.md").expect(
             "keys", is: try ConfigurationReference().markdown())
+    }
+
+    @Test("pictures: the simulation of budget.md draws what is there")
+    func picture() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../..").standardized
+        let committed = root.appending(path: "Deploy/manual/pictures/wwdc-14-pushes.svg")
+        let folder = try TestFolder()
+        let drawn = folder.path + "/drawn.svg"
+        let scenario = root.appending(path: "Deploy/scenarios/wwdc-14-pushes.yaml").path
+        let result = try await Rouse.run(["simulate", scenario, "--svg", drawn])
+        #expect(result.status == 0, "\(result.all)")
+        let picture = try String(contentsOfFile: drawn, encoding: .utf8)
+        if ProcessInfo.processInfo.environment["ROUSE_REGENERATE_GOLDEN"] == "1" {
+            try picture.write(to: committed, atomically: true, encoding: .utf8)
+        }
+        #expect(
+            try String(contentsOf: committed, encoding: .utf8) == picture,
+            "Run the commands of budget.md and commit the pictures.")
     }
 
     @Test("configuration.md: every variable")
