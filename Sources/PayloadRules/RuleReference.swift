@@ -55,9 +55,9 @@ public enum RuleReference {
 
             ## Overview
 
-            `rouse audit` reads an app's Xcode project, Info.plist, entitlements and Swift sources, \
-            and compares them with what the server sends. What rests on source text alone weighs \
-            at most as a warning, except for rule CF020.
+            `rouse audit` reads an app's Xcode project, Info.plist, entitlements and Swift \
+            sources, and compares them with what the server sends. What rests on source text \
+            alone weighs at most as a warning, except for rule CF020.
 
             | Rule | Severity | Finds |
             | --- | --- | --- |

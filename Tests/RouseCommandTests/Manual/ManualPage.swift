@@ -65,7 +65,7 @@ struct ManualTable {
     /// Text that Markdown takes for no HTML: outside of code a "<" would begin a tag.
     static func plain(_ text: String) -> String {
         text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-            .map { $0.isMultiple(of: 2) ? $1.replacing("<", with: "&lt;") : String($1) }
+            .map { $0.isMultiple(of: 2) ? $1.replacing("<", with: "&lt;") : $1 }
             .joined(separator: "`")
     }
 
