@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The app's side of VoIP pushes, beside RouseWake.swift. It needs the background mode Voice over IP.
-// Take it only if the app has calls: App Review refuses the mode otherwise, and an app that shows
-// no call for a VoIP push is terminated, and after a few times not launched any more.
+// The app's side of VoIP pushes, beside RouseWake.swift. It needs the background mode Voice over
+// IP. Take it only if the app has calls: App Review refuses the mode otherwise, and an app that
+// shows no call for a VoIP push is terminated, and after a few times not launched any more.
 
 import CallKit
 import PushKit
