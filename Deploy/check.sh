@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Checks the files of this folder with the tools that read them: shell scripts, alert rules, the
-# dashboard's expressions, image, compose file, Kubernetes manifests, unit, manual pages and
-# completions; and looks at the gateway's own dashboard in a browser.
+# dashboard's expressions, image, compose file, Kubernetes manifests, the manual's files for apps,
+# unit, manual pages and completions; and looks at the gateway's own dashboard in a browser.
 #
 #   Deploy/check.sh [ROUSE]
 #
@@ -103,6 +103,8 @@ check "compose.yaml" check-jsonschema \
 for version in 1.30 1.33; do
     check "manifests for Kubernetes ${version}" kubectl kubernetes "${version}"
 done
+
+check "the manual's files for apps" swiftc Deploy/manual/stand-ins/typecheck.sh
 
 if [[ -x ${rouse} ]]; then
     check "unit" systemd-analyze unit

@@ -45,7 +45,7 @@ public final class APNsSimulator: Sendable {
 
     /// Makes certificates, listens, and returns once connections are accepted.
     ///
-    /// Throws ``InvalidField`` for a provider key that does not parse, and NIO's errors for a port
+    /// Throws `InvalidField` for a provider key that does not parse, and NIO's errors for a port
     /// in use or a client CA that does not parse.
     public static func start(
         _ configuration: Configuration = Configuration(),

@@ -9,7 +9,7 @@ public import ServiceLifecycle
 
 /// The HTTP API in front of a gateway.
 ///
-/// What it serves is in ``RouteTable``, and at `/openapi.json` for its callers. Every error is a
+/// What it serves is in `RouteTable`, and at `/openapi.json` for its callers. Every error is a
 /// problem document (RFC 9457) with a stable `code`; see ``ProblemCode``.
 public struct AdminAPI: Sendable {
     /// The server's name in answers.

@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// The rules as a document: the rule reference of the documentation, generated from the table.
+/// The rules as documents: the rule references of the documentation, generated from the tables.
 public enum RuleReference {
     /// The whole table in Markdown: a heading for each family, and under it each rule with what it
     /// finds, why that matters, how to mend it, and what it rests on.
@@ -38,6 +38,46 @@ public enum RuleReference {
         ### \(rule.id): \(rule.title)
 
         *\(rule.severity), \(sight(rule)).* \(rule.rationale)
+
+        To mend it: \(rule.fix)
+
+        Source: \(rule.evidence.map(\.description).joined(separator: "; ")).
+
+        """
+    }
+
+    /// The rules about an app's project, in the same form.
+    public static var appMarkdown: String {
+        var text = """
+            # Rules about apps
+
+            Every rule of the checker of apps, generated from its table.
+
+            ## Overview
+
+            `rouse audit` reads an app's Xcode project, Info.plist, entitlements and Swift \
+            sources, and compares them with what the server sends. What rests on source text \
+            alone weighs at most as a warning, except for rule CF020.
+
+            | Rule | Severity | Finds |
+            | --- | --- | --- |
+
+            """
+        for rule in AppRules.table {
+            text += "| \(rule.id) | \(rule.severity) | \(rule.title) |\n"
+        }
+        text += "\n## The rules\n"
+        for rule in AppRules.table { text += section(rule) }
+        return text
+    }
+
+    /// One rule about apps in Markdown, as it stands in ``appMarkdown``.
+    public static func section(_ rule: AppRule) -> String {
+        """
+
+        ### \(rule.id): \(rule.title)
+
+        *\(rule.severity).* \(rule.rationale)
 
         To mend it: \(rule.fix)
 

@@ -37,7 +37,7 @@ public struct Tally: Hashable, Sendable {
     /// looked up for each push.
     private var fateCounts = [UInt64](repeating: 0, count: PushFate.Kind.allCases.count)
 
-    /// Staleness of events: see ``Freshness``. In milliseconds.
+    /// Staleness of events: see `Freshness`. In milliseconds.
     public var staleness = Histogram()
     /// The ages of events that were still unseen at the end, which ``staleness`` counts as well.
     public var unseenAges = Histogram()

@@ -83,6 +83,35 @@ struct MetricsTests {
             #expect(!page.body.contains(id))
             #expect(page.body.contains("rouse_ready 1\n"))
             #expect(page.body.contains("rouse_queue_depth "))
+            Self.expectLabelsOfTable(page.body)
         }
+    }
+
+    @Test("What is counted has the labels of the table")
+    func labels() {
+        let registry = MetricsRegistry()
+        let meters = GatewayMeters(registry)
+        meters.accepted(1, kind: .background, decision: "coalesced")
+        meters.accepted(1, kind: .background, decision: "deferred")
+        meters.ended(1, kind: .voip, state: .rejected, reason: nil)
+        meters.refused(1, why: "overloaded")
+        meters.answered(afterMilliseconds: 12, kind: .background)
+        meters.dispatched(1, kind: .voip, lagMilliseconds: 3)
+        meters.committed(40, verb: "admit", microseconds: 900)
+        Self.expectLabelsOfTable(PrometheusText.page(of: registry))
+    }
+
+    /// Compares the labels of each of Rouse's series on a page with those that the table names.
+    private static func expectLabelsOfTable(_ page: String) {
+        var count = 0
+        for line in page.split(separator: "\n") where line.hasPrefix("rouse_") {
+            guard let series = line.prefixMatch(of: #/([a-z_]+)(?:\{(.*)\})?\s/#) else { continue }
+            let name = String(series.1).replacing(/_(?:bucket|sum|count)$/, with: "")
+            let labels = series.2?.matches(of: /([a-z]+)="/).map { String($0.1) } ?? []
+            let metric = Metric(rawValue: name) ?? Metric(rawValue: String(series.1))
+            #expect(metric?.labels == labels.filter { $0 != "le" }.sorted(), "\(line)")
+            count += 1
+        }
+        #expect(count > 5)
     }
 }

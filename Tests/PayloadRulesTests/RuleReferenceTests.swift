@@ -7,21 +7,34 @@ import WakeModel
 
 @Suite("Rule reference")
 struct RuleReferenceTests {
-    /// The committed reference, found from this file.
-    private static let file = URL(filePath: #filePath).deletingLastPathComponent()
+    /// The committed references, found from this file.
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Sources/PayloadRules/PayloadRules.docc/Rules.md")
+        .appending(path: "Sources/PayloadRules/PayloadRules.docc")
 
     /// With `ROUSE_WRITE_REFERENCE` set, the file is written anew instead.
-    @Test("the committed reference is the one that the table gives")
-    func referenceIsCurrent() throws {
+    @Test(
+        "the committed references are those that the tables give",
+        arguments: ["RulesForPushes.md", "RulesForApps.md"])
+    func referenceIsCurrent(name: String) throws {
+        let file = Self.folder.appending(path: name)
+        let text = name == "RulesForPushes.md" ? RuleReference.markdown : RuleReference.appMarkdown
         if ProcessInfo.processInfo.environment["ROUSE_WRITE_REFERENCE"] != nil {
-            try RuleReference.markdown.write(to: Self.file, atomically: true, encoding: .utf8)
+            try text.write(to: file, atomically: true, encoding: .utf8)
         }
-        let committed = try String(contentsOf: Self.file, encoding: .utf8)
         #expect(
-            committed == RuleReference.markdown,
+            try String(contentsOf: file, encoding: .utf8) == text,
             "It is stale: run this test once with ROUSE_WRITE_REFERENCE=1 and commit the file.")
+    }
+
+    @Test("every rule about apps has its section and its row", arguments: AppRules.table.map(\.id))
+    func everyAppRuleIsThere(id: RuleID) throws {
+        let rule = try #require(AppRules.rule(id))
+        let text = RuleReference.appMarkdown
+        #expect(text.contains("\n### \(id): \(rule.title)\n"))
+        #expect(text.contains("\n| \(id) | \(rule.severity) | \(rule.title) |\n"))
+        #expect(text.contains("To mend it: \(rule.fix)\n"))
+        #expect(!rule.title.contains("|"))
     }
 
     /// Made once: it takes a while.

@@ -58,6 +58,17 @@ struct MetricNamesTests {
         }
     }
 
+    @Test("the manual says what to do about each alert")
+    func alerts() throws {
+        let rules = try SourceTree.checkout.text(of: "Deploy/prometheus/alerts.yaml")
+        let alerts = rules.matches(of: /- alert: (\w+)/).map { String($0.1) }
+        let manual = try SourceTree.checkout.text(of: "Deploy/manual/operations.md")
+        #expect(alerts.count > 10)
+        #expect(alerts.filter { !manual.contains("`\($0)`") } == [])
+        let named = manual.matches(of: /`(Rouse[A-Z]\w+)`/).map { String($0.1) }
+        #expect(Set(named).subtracting(alerts) == [])
+    }
+
     private static let tablePath = "Sources/AdminAPI/Metrics/Metric.swift"
     private static let hasTable = (try? SourceTree.checkout.text(of: tablePath)) != nil
 

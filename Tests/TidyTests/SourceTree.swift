@@ -27,6 +27,13 @@ struct SourceTree {
         }
     }
 
+    /// Every Markdown file below a folder, by its path from the root.
+    func markdownFiles(below folder: String) -> [String] {
+        let start = root.appending(path: folder)
+        let paths = FileManager.default.enumerator(atPath: start.path)?.compactMap { $0 as? String }
+        return (paths ?? []).filter { $0.hasSuffix(".md") }.sorted().map { folder + "/" + $0 }
+    }
+
     func text(of path: String) throws -> String {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }

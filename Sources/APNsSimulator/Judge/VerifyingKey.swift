@@ -17,7 +17,7 @@ struct VerifyingKey: Sendable {
     let relatedKeyID: String?
     private let publicKey: P256.Signing.PublicKey
 
-    /// Parses the PEM. Throws ``InvalidField`` when it holds no P-256 key, or an id is not of
+    /// Parses the PEM. Throws `InvalidField` when it holds no P-256 key, or an id is not of
     /// 10 characters.
     init(_ key: ProviderKey) throws(InvalidField) {
         for (field, text) in [("provider key: team id", key.teamID), ("key id", key.keyID)]

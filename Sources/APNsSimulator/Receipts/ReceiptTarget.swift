@@ -21,7 +21,7 @@ public struct ReceiptTarget: Hashable, Sendable {
     /// Takes a URL such as `http://127.0.0.1:8080`, and an API key, if the gateway wants one.
     /// Receipts say that the apps have synced, unless `appsSync` is false.
     ///
-    /// Throws ``InvalidField`` for anything but plain HTTP to a loopback address, because the key
+    /// Throws `InvalidField` for anything but plain HTTP to a loopback address, because the key
     /// goes over it in the clear, and for a key that cannot stand in a header.
     public init(url: String, key: String? = nil, appsSync: Bool = true) throws(InvalidField) {
         guard let parts = URLComponents(string: url), parts.scheme == "http",

@@ -77,6 +77,26 @@ enum Metric: String, CaseIterable, Sendable {
         }
     }
 
+    /// The names of its labels, in the order of the alphabet. A provider token's key and team stand
+    /// only where a key signs, and not with a certificate.
+    var labels: [String] {
+        switch self {
+        case .accepted, .coalesced, .queueAge, .dueLag, .apnsLatency: ["kind"]
+        case .decisions: ["decision", "kind"]
+        case .ended: ["kind", "reason", "state"]
+        case .refused: ["reason"]
+        case .webhooks: ["result"]
+        case .requestLatency: ["method", "route", "status"]
+        case .apnsConnections, .apnsStreams: ["key", "server", "team"]
+        case .providerTokenAge: ["key", "team"]
+        case .commitTime: ["verb"]
+        case .circuitOpen: ["app", "environment", "kind"]
+        case .budgetDeferrals, .queueDepth, .inFlight, .intakeQueue, .httpConnections,
+            .eventStreams, .commitRows, .ready, .droppedSeries:
+            []
+        }
+    }
+
     /// The upper bounds of a histogram's buckets: seconds, or rows.
     var bounds: [Double] {
         switch self {

@@ -164,7 +164,9 @@ struct OpenAPIDocument {
         return .object([
             (
                 "description",
-                .string(codes.map { "`\($0.rawValue)`: \($0.meaning)" }.joined(separator: " "))
+                .string(
+                    codes.map { "`\($0.rawValue)`: \($0.meaning) \($0.remedy)" }
+                        .joined(separator: "\n\n"))
             ),
             ("headers", headers.isEmpty ? nil : .object(headers)),
             (

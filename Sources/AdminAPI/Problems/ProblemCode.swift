@@ -131,6 +131,47 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// What a caller does about it, as a sentence for the documentation.
+    public var remedy: String {
+        switch self {
+        case .malformedRequest: "Use an HTTP client; hand-written requests have to be HTTP/1.1."
+        case .malformedBody:
+            "Send one JSON object, each member once, with `Content-Type: application/json`."
+        case .invalidField:
+            "`detail` names the field, what is wrong with its value, and what to write."
+        case .invalidWake:
+            "Mend what `diagnostics` lists; `rouse validate` finds the same in CI, and "
+                + "`rouse validate --explain BG006` says why a rule exists."
+        case .unknownApp:
+            "Add the app to `apps`, in this environment, and reload; the bundle id is written "
+                + "without a suffix."
+        case .ambiguousEnvironment: "Add `environment`: `production` or `sandbox`."
+        case .unauthorized: "Send `Authorization: Bearer` with a key from `rouse keys create`."
+        case .forbidden: "Use a key with the scope that `detail` names."
+        case .notFound:
+            "Check the id or the token; ended wakes are kept for `retention-days`."
+        case .methodNotAllowed: "Use a method that `Allow` names."
+        case .requestTimeout: "Send it again, without a pause in the middle."
+        case .idempotencyConflict: "Make a new key for each new request, and repeat with the old."
+        case .notCancellable: "Nothing: `GET /v1/wakes/{id}` says how it ended."
+        case .bodyTooLarge: "Send smaller bodies, or batches with fewer items."
+        case .unsupportedMediaType:
+            "Send `Content-Type: application/json`; batches also take `application/x-ndjson`."
+        case .rateLimited:
+            "Wait for `Retry-After`, send batches, or give the key more "
+                + "`requests-per-second`."
+        case .overloaded:
+            "Wait for `Retry-After`, with the same `Idempotency-Key`; look at the store's disk if "
+                + "it stays so."
+        case .headersTooLarge: "Send fewer or smaller header fields."
+        case .internalError:
+            "Send it again with the same `Idempotency-Key`; look the request up in the log."
+        case .unavailable:
+            "Send it again after `Retry-After`, with the same `Idempotency-Key`; `/readyz` "
+                + "names the obstacle."
+        }
+    }
+
     /// The problem's `type`: a name, not a page.
     public var type: String { "urn:rouse:problem:\(rawValue)" }
 }

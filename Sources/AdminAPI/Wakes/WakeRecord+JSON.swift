@@ -115,7 +115,12 @@ extension WakeRecord {
     static var schema: Schema {
         .object([
             .required("id", .string(format: "uuid")),
-            .required("state", .words(of: WakeState.self)),
+            .required(
+                "state",
+                .words(
+                    of: WakeState.self,
+                    WakeState.allCases.map { "`\($0)`: \($0.meaning)" }.joined(separator: "\n\n"))
+            ),
             .required("kind", .words(of: WakeKind.self)),
             .required("app", .string("The bundle id.")),
             .required("environment", .words(of: APNsEnvironment.self)),

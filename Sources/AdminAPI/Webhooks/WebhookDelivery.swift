@@ -10,9 +10,9 @@ import WakeModel
 /// Delivers the gateway's webhooks: takes them from the store under leases, posts them, and settles
 /// them. It shares nothing with dispatch but the store, so a slow receiver delays no wake.
 ///
-/// A request carries up to ``batchCount`` events as `{"events": […]}`, with the headers of Standard
+/// A request carries up to 100 events as `{"events": […]}`, with the headers of Standard
 /// Webhooks 1.0. Any 2xx means that all of them were taken; anything else is tried again, each
-/// event by itself, by ``WebhookSchedule``. An event may come twice; its `id` tells.
+/// event by itself, by `WebhookSchedule`. An event may come twice; its `id` tells.
 public final class WebhookDelivery: Service {
     /// The most events of one request.
     static let batchCount = 100

@@ -5,7 +5,7 @@ public import WakeBudget
 /// What a store must know of the configuration to decide: a value, given with each verb, so that
 /// a reload changes it from one transaction to the next and every gateway may have its own.
 public struct StoreRules: Sendable {
-    /// The budget of each app; ``BudgetPolicy/standard`` for one that is not here.
+    /// The budget of each app; `BudgetPolicy.standard` for one that is not here.
     public var policies: [AppIdentity: BudgetPolicy]
     /// The webhooks that somebody listens to; for others nothing is written.
     public var webhooks: Set<WebhookKind>

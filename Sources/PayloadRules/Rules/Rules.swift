@@ -17,7 +17,7 @@ public enum Rules {
     /// The rule with this id; `nil` for an unknown one.
     public static func rule(_ id: RuleID) -> Rule? { table.first { $0.id == id } }
 
-    /// The rules that no ``WakeRequest`` can break, and the type or property that upholds each. A
+    /// The rules that no `WakeRequest` can break, and the type or property that upholds each. A
     /// ``PushDraft`` can break them.
     public static let upheldByConstruction: [(rule: RuleID, by: String)] = [
         ("BG006", "WakeKind.priority"),

@@ -49,6 +49,44 @@ enum Variable: String, CaseIterable, Sendable {
     case logLevel = "ROUSE_LOG_LEVEL"
     /// The API key that a stand-in's devices send with their receipts. Secret.
     case receiptsKey = "ROUSE_RECEIPTS_KEY"
+
+    /// What it is, in words for the documentation.
+    var meaning: String {
+        switch self {
+        case .key: "The signing key itself, as the text of its .p8 file."
+        case .keyFile: "The signing key's file."
+        case .keyID: "The signing key's id."
+        case .teamID: "The team's id."
+        case .certificate: "A push certificate's file, in PEM."
+        case .certificateKey: "The push certificate's key, in PEM."
+        case .pkcs12: "A PKCS#12 archive of both."
+        case .certificatePassword: "What decrypts the certificate's key or the archive."
+        case .bundleID: "The app's bundle id."
+        case .environment: "`production` or `sandbox`."
+        case .configuration: "The configuration file."
+        case .listen: "Where the gateway listens; stands over `listen`."
+        case .store: "The gateway's store; stands over `store`."
+        case .keysFile: "The gateway's file of API keys; stands over `keys-file`."
+        case .tlsCertificate:
+            "The listener's certificate chain; stands over `tls.certificate-file`."
+        case .tlsKey: "The listener's key; stands over `tls.key-file`."
+        case .webhookSecret: "What signs webhooks, where there is no `webhook.secret-file`."
+        case .gateway: "The gateway that `status`, `wake`, `send` and `device` ask."
+        case .apiKey: "The API key that they show."
+        case .apiKeyFile: "The file with the API key that they show."
+        case .logLevel: "The gateway's log level; stands over `log-level`."
+        case .receiptsKey: "The API key that a stand-in's devices send with their receipts."
+        }
+    }
+
+    /// Whether its value must not be seen by others. A file keeps a secret better: other processes
+    /// of the same user can read an environment.
+    var isSecret: Bool {
+        switch self {
+        case .key, .certificatePassword, .webhookSecret, .apiKey, .receiptsKey: true
+        default: false
+        }
+    }
 }
 
 /// A process's environment, as a value.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension WakeState {
+    /// What the state means, as a sentence for the documentation.
+    public var meaning: String {
+        switch self {
+        case .pending: "It is on disk, and waits for its time or for room."
+        case .claimed: "It is on its way to APNs."
+        case .sent: "APNs took it. That is not yet delivery; a receipt adds `launched_at`."
+        case .coalesced: "It was merged into another wake, and shares that one's outcome."
+        case .superseded: "The app was opened, or synced, before it left."
+        case .suppressed: "It must not be sent; `suppression` says why."
+        case .expired: "Its deadline came before it could be sent."
+        case .rejected: "APNs refused it, for a reason that trying again does not mend."
+        case .undeliverable: "APNs says that the device token is dead."
+        case .failed: "It was given up; `cause` says why."
+        case .cancelled: "Somebody cancelled it, or had its device forgotten."
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import Testing
+import WakeModel
+
+@testable import AdminAPI
+@testable import RouseCommand
+
+/// The manual's reference pages say what the code's own tables say (ROUSE_REGENERATE_GOLDEN=1
+/// writes them anew).
+///
+/// One after the other, because several of them write to one page.
+@Suite("Manual", .serialized)
+struct ManualReferenceTests {
+    private static let errors = ManualPage("errors.md")
+
+    @Test("errors.md: problem codes")
+    func problemCodes() throws {
+        var table = ManualTable(["Code", "Status", "Meaning", "What to do"])
+        for code in ProblemCode.allCases.sorted(by: { $0.rawValue < $1.rawValue }) {
+            table.add(["`\(code.rawValue)`", "\(code.status)", code.meaning, code.remedy])
+        }
+        try Self.errors.expect("problem codes", is: table.text)
+    }
+
+    @Test("errors.md: exit codes")
+    func exitCodes() throws {
+        var table = ManualTable(["Exit code", "Meaning"])
+        for status in ExitStatus.allCases { table.add(["\(status.rawValue)", status.meaning]) }
+        try Self.errors.expect("exit codes", is: table.text)
+    }
+
+    @Test("errors.md: states of wakes")
+    func wakeStates() throws {
+        var table = ManualTable(["State", "An end", "Meaning"])
+        for state in WakeState.allCases {
+            table.add(["`\(state)`", state.isEnd ? "yes" : "no", state.meaning])
+        }
+        try Self.errors.expect("wake states", is: table.text)
+    }
+
+    @Test("errors.md: why a wake is not sent, or given up")
+    func causes() throws {
+        let moment = WallInstant(secondsSinceEpoch: 0)
+        let suppressions: [WakeSuppression] = [
+            .backgroundAppRefreshOff(until: moment), .tooManyCalls(until: moment),
+            .deviceTokenDead(since: moment),
+        ]
+        var table = ManualTable(["Where", "Word", "Meaning"])
+        for suppression in suppressions {
+            let sentence = suppression.sentence.replacing("\(moment)", with: "…")
+            table.add(["`suppression`", "`\(suppression.word)`", sentence])
+        }
+        for cause in FailureCause.allCases {
+            table.add(["`cause`", "`\(cause.rawValue)`", cause.sentence])
+        }
+        try Self.errors.expect("causes", is: table.text)
+    }
+
+    @Test("apns-answers.md: Apple's reasons")
+    func reasons() throws {
+        try ManualPage("apns-answers.md").expect("reasons", is: APNsAnswersReference().markdown())
+    }
+
+    @Test("metrics.md: the table of metrics")
+    func metrics() throws {
+        var table = ManualTable(["Metric", "Kind", "Labels", "Meaning"])
+        for metric in Metric.allCases.sorted(by: { $0.rawValue < $1.rawValue }) {
+            table.add([
+                "`\(metric.rawValue)`", metric.kind.rawValue,
+                metric.labels.isEmpty
+                    ? "–" : metric.labels.map { "`\($0)`" }.joined(separator: ", "),
+                metric.help,
+            ])
+        }
+        let seconds = Metric.dueLag.bounds.map { "\($0)" }.joined(separator: ", ")
+        let rows = Metric.commitRows.bounds.map { "\(Int($0))" }.joined(separator: ", ")
+        try ManualPage("metrics.md").expect(
+            "metrics",
+            is: table.text + "\nBuckets of seconds: \(seconds). Buckets of rows: \(rows).\n")
+    }
+
+    @Test("configuration.md: every key")
+    func configurationKeys() throws {
+        try ManualPage("configuration.md").expect(
+            "keys", is: try ConfigurationReference().markdown())
+    }
+
+    @Test("pictures: the simulation of budget.md draws what is there")
+    func picture() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../..").standardized
+        let committed = root.appending(path: "Deploy/manual/pictures/wwdc-14-pushes.svg")
+        let folder = try TestFolder()
+        let drawn = folder.path + "/drawn.svg"
+        let scenario = root.appending(path: "Deploy/scenarios/wwdc-14-pushes.yaml").path
+        let result = try await Rouse.run(["simulate", scenario, "--svg", drawn])
+        #expect(result.status == 0, "\(result.all)")
+        let picture = try String(contentsOfFile: drawn, encoding: .utf8)
+        if ProcessInfo.processInfo.environment["ROUSE_REGENERATE_GOLDEN"] == "1" {
+            try picture.write(to: committed, atomically: true, encoding: .utf8)
+        }
+        #expect(
+            try String(contentsOf: committed, encoding: .utf8) == picture,
+            "Run the commands of budget.md and commit the pictures.")
+    }
+
+    @Test("configuration.md: every variable")
+    func variables() throws {
+        var table = ManualTable(["Variable", "Secret", "Meaning"])
+        for variable in Variable.allCases {
+            table.add([
+                "`\(variable.rawValue)`", variable.isSecret ? "yes" : "no", variable.meaning,
+            ])
+        }
+        try ManualPage("configuration.md").expect("variables", is: table.text)
+    }
+}
