@@ -193,13 +193,15 @@ let package = Package(
         tests(
             of: "StoreSQLite",
             ["Gateway", "GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel"]),
+        // The dashboard's files, as bytes: see its header.
+        .target(name: "CDashboard", exclude: ["Page"]),
         .target(name: "CCurlCalls", dependencies: ["CLibcurl", "CLibcrypto"]),
         room("CurlHTTP", ["CCurlCalls", "CCurlShims"]),
         tests(of: "CurlHTTP"),
         room(
             "AdminAPI",
             [
-                "Gateway", "PayloadRules", "WakeBudget", "WakeModel", coreMetrics, crypto,
+                "CDashboard", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", coreMetrics, crypto,
                 httpTypes, hummingbird, hummingbirdCore, lifecycle, logging, nioCore, nioHTTP1,
                 nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
             ]),

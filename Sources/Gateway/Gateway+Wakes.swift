@@ -67,6 +67,9 @@ extension Gateway {
         let outcome = try await asking { store async throws(StoreFailure) in
             try await store.confirm(receipts, at: clock.now(), under: hall.rules)
         }
+        if !outcome.confirmingLanes.isEmpty {
+            dispatcher.state.withLock { $0.confirming.formUnion(outcome.confirmingLanes) }
+        }
         hall.tell(outcome.ended)
         dispatcher.bell.ring()
         return outcome.answers

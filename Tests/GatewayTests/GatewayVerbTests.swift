@@ -163,7 +163,10 @@ struct GatewayVerbTests {
                 return
             }
             #expect(try await gateway.cancel(Samples.freshID()) == .unknown)
+            let confirming = { gateway.apps[0].lanes.filter(\.confirmsLaunches).map(\.kind) }
+            #expect(confirming().isEmpty)
             #expect(try await gateway.confirm([Receipt(id: sent)]) == [.recorded])
+            #expect(confirming() == [.background], "told at once, not only after a restart")
             #expect(
                 try await gateway.registered(token, app: Samples.app) == .done(ended: []))
             #expect(try await gateway.forget(token, app: Samples.app) == .done(ended: []))

@@ -133,15 +133,14 @@ public struct ReportOutcome: Sendable {
 /// What came of receipts.
 public struct ReceiptOutcome: Sendable {
     /// The answers, one by one, in order.
-    public let answers: [ReceiptAnswer]
+    public var answers: [ReceiptAnswer] = []
     /// What ended by them, because the app had synced.
-    public let ended: [EndedWake]
+    public var ended: [EndedWake] = []
+    /// The lanes whose first receipts were among them: from now on missing ones count there.
+    public var confirmingLanes: [Lane] = []
 
-    /// Spells out one outcome.
-    public init(answers: [ReceiptAnswer], ended: [EndedWake]) {
-        self.answers = answers
-        self.ended = ended
-    }
+    /// Nothing yet.
+    public init() {}
 }
 
 /// What one step of pruning removed.

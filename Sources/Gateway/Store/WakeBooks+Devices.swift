@@ -115,16 +115,15 @@ extension WakeBooks {
         _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
     ) throws(StoreFailure) -> ReceiptOutcome {
         begin(rules)
-        var answers: [ReceiptAnswer] = []
-        var ended: [EndedWake] = []
+        var outcome = ReceiptOutcome()
         for receipt in receipts {
-            answers.append(try confirm(receipt, at: now, &ended))
+            outcome.answers.append(try confirm(receipt, at: now, &outcome))
         }
-        return ReceiptOutcome(answers: answers, ended: ended)
+        return outcome
     }
 
     private func confirm(
-        _ receipt: Receipt, at now: WallInstant, _ ended: inout [EndedWake]
+        _ receipt: Receipt, at now: WallInstant, _ outcome: inout ReceiptOutcome
     ) throws(StoreFailure) -> ReceiptAnswer {
         guard let named = try rows.wake(receipt.id.number, withPayload: false),
             named.id == receipt.id
@@ -141,9 +140,9 @@ extension WakeBooks {
         let end = device.ledger.confirmLaunch(
             ofSendAt: wake.claimedAt, launchedAt: receipt.launchedAt,
             hasSynced: receipt.hasSynced, at: now)
-        try noteConfirmation(in: lane)
+        if try noteConfirmation(in: lane) { outcome.confirmingLanes.append(lane.row.lane) }
         if end != nil, let end = try finishPending(of: &device, .superseded, at: now, lane) {
-            ended.append(end)
+            outcome.ended.append(end)
         }
         try rescheduleBehind(device, try self.lane(wake.lane), at: now)
         try save(&device, at: now)

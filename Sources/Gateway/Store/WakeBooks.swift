@@ -58,13 +58,14 @@ public final class WakeBooks {
         return lane
     }
 
-    /// From now on missing receipts count in this lane.
-    func noteConfirmation(in lane: SeenLane) throws(StoreFailure) {
-        guard !lane.row.confirmsLaunches else { return }
+    /// From now on missing receipts count in this lane. Whether this is new.
+    func noteConfirmation(in lane: SeenLane) throws(StoreFailure) -> Bool {
+        guard !lane.row.confirmsLaunches else { return false }
         var row = lane.row
         row.confirmsLaunches = true
         try rows.save(row)
         seen.removeAll { $0.row.number == row.number }
+        return true
     }
 
     // MARK: Ends
