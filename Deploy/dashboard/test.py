@@ -132,6 +132,8 @@ class TheFigures(Case):
             cls.rejected = bench.wake(token(3))
             bench.wait_for(cls.rejected, "rejected")
         bench.confirm(cls.sent)
+        bench.ask("POST", "v1/wakes", {"kind": "background", "app": "com.example.none",
+                                       "device_token": token(1), "payload": {}})
 
     def test_it_follows_what_happens(self):
         self.load()
@@ -167,6 +169,7 @@ class TheFigures(Case):
         text = self.browser.text("#rejection-list")
         self.assertIn("2 times", text)
         self.assertIn("Try the other environment once", text)
+        self.browser.wait_for_text("#refused", "since the start: unknown-app 1.")
 
     def test_a_device_tells_its_budget_and_its_day(self):
         self.load()
@@ -354,6 +357,7 @@ class Trouble(Case):
         browser.wait_for_text("#notices", f"{CHAT} is halted")
         self.assertIn("InvalidProviderToken", browser.text("#notices"))
         browser.wait_for_text("#readiness", "Not ready")
+        self.assertEqual(browser.driver.title, "Not ready · Rouse")
         row = next(row.text for row in browser.all("#apps tbody tr") if "halted" in row.text)
         for part in (CHAT, "background", "InvalidProviderToken", "The next try is at",
                      f"POST /v1/apps/{CHAT}/resume"):

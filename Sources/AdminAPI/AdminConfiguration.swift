@@ -10,8 +10,8 @@ public struct AdminConfiguration: Sendable {
         case disabled
     }
 
-    /// Who may call what lies under `/v1`, and `/metrics`. Health, readiness and the OpenAPI
-    /// document are open.
+    /// Who may call what lies under `/v1`, and `/metrics`. Health, readiness, the OpenAPI document
+    /// and the dashboard's page are open.
     public var authentication: Authentication
     /// The certificate and key that the listener shows; `nil` to speak plain HTTP.
     public var tls: ListenerTLS?

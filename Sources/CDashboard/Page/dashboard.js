@@ -198,6 +198,8 @@ function showReadinessWord(tone, words) {
   const pill = byID("readiness");
   pill.dataset.tone = tone;
   setText(pill, words);
+  // Among many tabs, one that needs somebody says so.
+  document.title = tone === "good" ? "Rouse" : `${words} · Rouse`;
 }
 
 function showReadiness(readiness, apps) {

@@ -115,9 +115,6 @@ function sampleOf(metrics, stats, at) {
     backgroundDecisions: totals(
       metrics, "rouse_decisions_total", "decision", ({kind}) => kind === "background"),
     outcomes: totals(metrics, "rouse_wakes_ended_total", "state"),
-    reasons: totals(
-      metrics, "rouse_wakes_ended_total", "reason",
-      ({state}) => state === "rejected" || state === "undeliverable"),
     refused: totals(metrics, "rouse_requests_refused_total", "reason"),
     accepted: total(metrics, "rouse_wakes_accepted_total"),
     connections: total(metrics, "rouse_apns_connections"),

@@ -194,8 +194,9 @@ function meter(words, {used, limit, left, opens}) {
     make("p", {}, make("span", {}, words),
       make("strong", {"class": "number"}, `${used} of ${limit}`)),
     draw("svg", {
-      "class": "share thin", viewBox: "0 0 100 10", preserveAspectRatio: "none", role: "meter",
-      "aria-label": words, "aria-valuemin": 0, "aria-valuemax": limit, "aria-valuenow": used,
+      "class": "share thin", viewBox: "0 0 100 10", preserveAspectRatio: "none",
+      // The words above say the same.
+      "aria-hidden": "true",
     }, draw("rect", {"class": "rest", x: 0, y: 0, width: 100, height: 10}),
     draw("rect", {"class": `bar tone-${tone}`, x: 0, y: 0, width: share * 100, height: 10})),
     left === 0 && opens

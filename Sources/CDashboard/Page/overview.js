@@ -184,6 +184,7 @@ function showCharts(history, now) {
   charts.latency.show(history.quantiles("rouse_apns_request_seconds", [0.99, 0.95, 0.5]), now);
   showLatencies(history);
   showBudget(latest);
+  showRefused(latest);
 }
 
 // MARK: Latency

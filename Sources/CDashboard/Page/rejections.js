@@ -161,6 +161,16 @@ class OutcomeLists {
   }
 }
 
+/** Requests that never became wakes, by the reason that their callers were told. */
+function showRefused({refused}) {
+  const parts = Object.entries(refused).filter(([, count]) => count > 0)
+    .sort(([, left], [, right]) => right - left)
+    .map(([reason, count]) => `${reason} ${countWords(count)}`);
+  setText(byID("refused"), parts.length
+    ? `Requests that were refused before they became wakes, since the start: ${parts.join(", ")}.`
+    : "");
+}
+
 /** A link that looks up a wake: its id is no secret, and may stand in the address. */
 function makeWakeLink(id, key, words) {
   return make("a", {
