@@ -142,7 +142,7 @@ struct BudgetFleet {
         (index &* 5 &+ 12_345) & (count - 1)
     }
 
-    /// Reads per second of processor time, of as many bytes as many devices have, in the same order.
+    /// Reads per second of processor time: of the bytes of as many devices, in the same order.
     static func rateOfReads(_ reads: Int) -> Double {
         let words = MemoryLayout<DeviceLedger>.stride / MemoryLayout<UInt64>.stride
         let memory = (0..<UInt64(manyDevices * words)).map { $0 }

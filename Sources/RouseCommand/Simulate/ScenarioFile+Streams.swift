@@ -39,8 +39,8 @@ extension EventStream {
         }
     }
 
-    /// Reads a stream. A recorded one has its times since the epoch until ``beginAtMidnight()``; its
-    /// log is added to `files`.
+    /// Reads a stream. A recorded one has its times since the epoch until ``beginAtMidnight()``, and
+    /// its log is added to `files`.
     init(
         _ mapping: ConfigurationMapping, folder: URL, files: inout [String]
     ) throws(CommandFailure) {
