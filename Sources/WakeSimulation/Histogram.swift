@@ -54,8 +54,8 @@ public struct Histogram: Hashable, Sendable {
         return counts.prefix(last + 1).reduce(0, +)
     }
 
-    /// The share of the values that are at most `value`, as far as the buckets tell; `nil` when none
-    /// was counted.
+    /// The share of the values that are at most `value`, as far as the buckets tell; `nil` when
+    /// none was counted.
     public func share(upTo value: Int64) -> Double? {
         count == 0 ? nil : Double(count(upTo: value)) / Double(count)
     }

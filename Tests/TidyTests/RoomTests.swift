@@ -59,10 +59,10 @@ struct RoomTests {
         "rouse": ["Glibc", "RouseCommand"],
         "RouseBenchmarks": [
             "APNsClient", "APNsSimulator", "APNsWire", "ArgumentParser", "CBenchmarkProcess",
-            "CCurlBaseline", "CNghttp2Baseline", "CurlTransport", "Foundation",
+            "CCurlBaseline", "CNghttp2Baseline", "CurlTransport", "DeviceModel", "Foundation",
             "FoundationEssentials", "Gateway", "Glibc", "HTTP2Transport", "Logging", "PayloadLint",
             "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite", "Synchronization",
-            "WakeBudget", "WakeModel",
+            "WakeBudget", "WakeModel", "WakeSimulation",
         ],
     ]
 

@@ -9,6 +9,11 @@ import WakeSimulation
 /// it to receipts.
 @Suite("Rouse's budget against sending everything")
 struct GoalTests {
+    /// The oldest that the data may be on the devices of one profile, as a multiple of its age when
+    /// everything is sent. Over all devices the goal is 1.05; on 25 devices that launch readily the
+    /// data is a minute old, and a receipt that is lost shows.
+    static let oldestOnOneProfile = 1.35
+
     @Test(
         "half the pushes, as fresh, and nearly none in vain",
         arguments: [Scenario.ModelSource.standard, .drawn], Traffic.allCases)
@@ -32,6 +37,13 @@ struct GoalTests {
         #expect(pushes <= 0.5, "\(pushes)")
         #expect(age <= 1.05, "\(age)")
         #expect(reached >= 0.95, "\(reached)")
+        for (number, group) in scenario.groups.enumerated() {
+            let (rouse, everything) = (
+                result.contenders[0].groups[number], result.contenders[1].groups[number]
+            )
+            let age = (rouse.meanAge ?? .infinity) / (everything.meanAge ?? 0)
+            #expect(age <= Self.oldestOnOneProfile, "\(group.name): \(age)")
+        }
     }
 
     /// Events as different apps have them.

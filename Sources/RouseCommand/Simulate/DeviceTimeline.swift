@@ -8,8 +8,9 @@ import WakeSimulation
 /// send.
 struct DeviceTimeline {
     private static let rowHeight = 52.0
-    /// How far below the top of its row a push is drawn.
+    /// How far below the top of its row a push is drawn, and how far one that was wasted ends.
     private static let lane = 34.0
+    private static let wasteLane = 42.0
     /// The longest time that is drawn, in seconds.
     private static let maximumSeconds: Int64 = 86_400
 
@@ -67,7 +68,7 @@ struct DeviceTimeline {
         for ask in trace.asks where isShown(ask.at) {
             canvas.line(x(ask.at), y + 6, x(ask.at), y + 14, "ask")
         }
-        // What is drawn later lies above: no launch hides what was wasted, and no hold hides either.
+        // What is drawn later lies above: no hold hides a launch, and none hides what was wasted.
         for push in pushes { drawHold(push, on: &canvas, y: y) }
         for push in pushes where push.report?.fate.reachedApp == true {
             drawEnd(push, on: &canvas, y: y)
@@ -100,11 +101,11 @@ struct DeviceTimeline {
 
     private func drawEnd(_ push: DeviceTrace.Push, on canvas: inout SVGCanvas, y: Double) {
         guard let report = push.report else { return }
-        let (place, lane) = (x(report.at), y + Self.lane)
+        let place = x(report.at)
         switch report.fate {
-        case .launched: canvas.circle(place, lane, radius: 4, "launched")
-        case .deliveredInForeground: canvas.circle(place, lane, radius: 4, "met")
-        default: canvas.cross(place, lane, radius: 3, "waste")
+        case .launched: canvas.circle(place, y + Self.lane, radius: 4, "launched")
+        case .deliveredInForeground: canvas.circle(place, y + Self.lane, radius: 4, "met")
+        default: canvas.cross(place, y + Self.wasteLane, radius: 3, "waste")
         }
     }
 

@@ -39,8 +39,8 @@ extension EventStream {
         }
     }
 
-    /// Reads a stream. A recorded one has its times since the epoch until ``beginAtMidnight()``; its
-    /// log is added to `files`.
+    /// Reads a stream; its log, if it has one, is added to `files`. A recorded stream has its times
+    /// since the epoch until ``beginAtMidnight()``.
     init(
         _ mapping: ConfigurationMapping, folder: URL, files: inout [String]
     ) throws(CommandFailure) {

@@ -31,8 +31,8 @@ import WakeSimulation
 /// | `hold_median_ms`, `hold_p95_ms` | from sending a push to its reaching the app |
 /// | `wait_median_ms`, `wait_p95_ms` | from an event to the sending of its push |
 ///
-/// Medians and 95th percentiles are exact below 64 ms and within 1.6 % above: they are the middles of
-/// a histogram's buckets. Everything else is exact.
+/// Medians and 95th percentiles are exact below 64 ms and within 1.6 % above: they are the middles
+/// of a histogram's buckets. Everything else is exact.
 ///
 /// Figures that nothing was counted for are absent, and so is all about launches and staleness
 /// when no devices were modelled.
