@@ -5,6 +5,7 @@ import ArgumentParser
 import FoundationEssentials
 import Gateway
 import Logging
+import PushTransport
 import RouseCommand
 import StoreSQLite
 import Synchronization
