@@ -23,7 +23,8 @@ struct StoredWakeTests {
     private static func end(
         _ state: WakeState, _ random: inout SeededGenerator
     ) -> WakeEnd? {
-        let reasons: [RejectionReason?] = [nil, .unregistered, RejectionReason(rawValue: "Ünknown")]
+        let other = RejectionReason(rawValue: "Ünknown")
+        let reasons: [RejectionReason?] = [nil, .unregistered, other]
         let refusal = Refusal(
             status: .random(in: 0...599, using: &random),
             reason: reasons.randomElement(using: &random) ?? nil,
