@@ -9,14 +9,14 @@ struct GatewayCurves: AsyncParsableCommand {
         commandName: "gateway-curves",
         abstract: "What a wake costs as devices and queue grow; calls beside a long queue.",
         discussion: """
-            First the devices: each wake goes to another one, until there are as many as asked for, \
-            and each slice of them is measured; a sender that answers at once takes the place of \
-            APNs. Then the queue: with so many wakes waiting for their time, as many wakes are sent \
-            through to nghttpd as one measurement takes, and then calls beside a steady load. \
-            At the end the store is closed, and opened again.
+            First the devices: each wake goes to another one, until there are as many as asked \
+            for, and the last of each part are measured; a sender that answers at once takes the \
+            place of APNs. Then the queue: with so many wakes waiting for their time, others are \
+            sent through to nghttpd, and then calls beside a steady load. At the end the store is \
+            closed, and opened again.
 
-            A call's time ends when the answer of APNs is there, so it holds a round trip that the \
-            wish "from request to APNs" does not. Takes some minutes, and 2 GB in /tmp.
+            A call's time ends when the answer of APNs is there, so it holds a round trip more \
+            than the way from request to APNs. Takes some minutes, and 2 GB in /tmp.
             """)
 
     @OptionGroup var options: BenchmarkOptions

@@ -16,7 +16,9 @@ struct ByteWriter {
 
     /// Eight bytes, the lowest first: for what is as good as random.
     mutating func put(word: UInt64) {
-        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
+        for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+        }
     }
 
     /// Seven bits to a byte, the lowest first.

@@ -192,16 +192,32 @@ extension SQLiteRows {
         statement.bind(1, number)
         statement.bind(2, limit)
         let old = try numbers(statement)
+        // Hardly any wake has an attempt that does not stand in its own row.
+        let haveAttempts = try haveAttempts(among: old)
         for number in old {
-            let attempts = try connection.prepare("DELETE FROM attempt WHERE wake = ?")
-            attempts.bind(1, number)
-            try attempts.run()
+            if haveAttempts { try removeAttempts(of: number) }
             let wake = try connection.prepare("DELETE FROM wake WHERE number = ?")
             wake.bind(1, number)
             try wake.run()
         }
         try vacuum()
         return old.count
+    }
+
+    /// Whether there are attempts of any of these, which are in their order.
+    private func haveAttempts(among numbers: [Int64]) throws(StoreFailure) -> Bool {
+        guard let first = numbers.first, let last = numbers.last else { return false }
+        let statement = try connection.prepare(
+            "SELECT EXISTS (SELECT 1 FROM attempt WHERE wake BETWEEN ? AND ?)")
+        statement.bind(1, first)
+        statement.bind(2, last)
+        return try self.numbers(statement) == [1]
+    }
+
+    private func removeAttempts(of number: Int64) throws(StoreFailure) {
+        let statement = try connection.prepare("DELETE FROM attempt WHERE wake = ?")
+        statement.bind(1, number)
+        try statement.run()
     }
 }
 

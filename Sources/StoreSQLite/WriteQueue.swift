@@ -4,9 +4,9 @@ import GRDB
 import Gateway
 import Synchronization
 
-/// Group commit: verbs that arrive while a transaction is being written share the next one. Calls go
-/// before everything else that waits. A verb is done when its transaction is on disk; the next one
-/// is written meanwhile.
+/// Group commit: verbs that arrive while a transaction is being written share the next one. Calls
+/// go before everything else that waits. A verb is done when its transaction is on disk; the next
+/// one is written meanwhile.
 ///
 /// When one verb fails, the transaction is undone and each verb of it is done again in one of its
 /// own, so that none fails for another's sake.

@@ -172,6 +172,20 @@ struct GatewayTests {
         }
     }
 
+    @Test("A batch of ten thousand is no matter, not even in memory")
+    func manyAtOnce() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) {
+            let inquiries = (0..<10_000 as Range<UInt64>).map {
+                Inquiry(Samples.request(device: $0), environment: nil)
+            }
+            let answers = await gateway.accept(inquiries)
+            #expect(answers.count == 10_000 && answers.allSatisfy { $0.admittedID != nil })
+            try await eventually { try await store.count().unended == 0 }
+        }
+        #expect(try await store.recount().byState[.sent] == 10_000)
+    }
+
     @Test("A full intake refuses at once, and keeps what it has")
     func overload() async throws {
         var limits = GatewayLimits()

@@ -124,8 +124,8 @@ final class Intake: Sendable {
     /// Room came free: a batch that waits for it may go.
     func roomCameFree() { bell.ring() }
 
-    /// Writes what waits until the intake is closed and empty. Calls have a way of their own, so that
-    /// none waits until others are on disk.
+    /// Writes what waits until the intake is closed and empty. Calls have a way of their own, so
+    /// that none waits until others are on disk.
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.runCalls() }

@@ -35,7 +35,7 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The most rows of a kind that are pruned in one step.
     public var pruneBatchCount = 500
     /// The pause between two steps while there is more to prune.
-    public var prunePauseMilliseconds = 20
+    public var prunePauseMilliseconds = 10
     /// The pause after everything was pruned.
     public var pruneIdleMilliseconds = 10_000
     /// The most callers that wait for the outcome of a wake.

@@ -4,8 +4,8 @@ public import PayloadRules
 
 /// The gateway's answer to a request for a wake.
 public enum Acceptance: Hashable, Sendable {
-    /// The shortest and the longest that an overloaded gateway asks its callers to wait, in seconds;
-    /// between them it is as long as what waits now takes to be written.
+    /// The shortest and the longest that an overloaded gateway asks its callers to wait, in
+    /// seconds; between them it is as long as what waits now takes to be written.
     public static let overloadPauseSeconds = 1...60
 
     /// It is kept, now or since the request that this one repeats; with what the rules remark.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayTestKit
+import Testing
+import WakeModel
+
+@testable import Gateway
+@testable import StoreSQLite
+
+/// Leases that are given out with an admission stand in no queue, and yet none is lost.
+@Suite("Leases in no queue")
+struct LeaseTests {
+    private static let grant = ClaimGrant(
+        lanes: Set(Samples.lanes), background: 100, calls: 100, leaseSeconds: 60)
+
+    /// Admits a wake that goes at once.
+    private static func admit(_ counter: Counter, device: UInt64) async throws -> Claim {
+        let wake = Samples.wake(at: counter.now, device: device)
+        return try #require(try await counter.admit([wake], grant: grant).claims.first)
+    }
+
+    @Test("An old one holds the floor, and the next process takes it back")
+    func floor() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            var kept: [WakeID] = []
+            try await {
+                let store = try SQLiteWakeStore(path: path)
+                let counter = Counter(store: store)
+                try await counter.settleSent(try await Self.admit(counter, device: 1))
+                for second in 1...40 as ClosedRange<Int64> {
+                    let later = counter.later(5 * second)
+                    let claim = try await Self.admit(later, device: UInt64(1 + second))
+                    if second.isMultiple(of: 13) {
+                        kept.append(claim.id)
+                    } else {
+                        try await later.settleSent(claim)
+                    }
+                }
+                try store.close()
+            }()
+            let store = try SQLiteWakeStore(path: path)
+            let counter = Counter(store: store).later(3_600)
+            let taken = try await store.reclaimLapsed(
+                at: counter.now, limit: 100, under: counter.rules)
+            #expect(taken.returned == kept)
+            #expect(try await store.recount().isConserved)
+            try store.close()
+        }
+    }
+
+    @Test("The floor rises behind wakes that have ended")
+    func rising() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteWakeStore(path: folder + "/store.sqlite")
+            let counter = Counter(store: store)
+            var last: Claim?
+            for second in 0..<20 as Range<Int64> {
+                let later = counter.later(5 * second)
+                let claim = try await Self.admit(later, device: UInt64(second))
+                try await later.settleSent(claim)
+                last = claim
+            }
+            let floor = try await store.writing.write { books throws(StoreFailure) in
+                guard let rows = books.rows as? SQLiteRows else { return 0 as Int64 }
+                return rows.floor
+            }
+            let number = try #require(last).id.number
+            #expect(floor > number - SQLiteRows.floorStep && floor <= number + 1)
+            try store.close()
+        }
+    }
+
+    @Test("A transaction that is undone takes no lease with it")
+    func undone() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteWakeStore(path: folder + "/store.sqlite")
+            let counter = Counter(store: store)
+            let claim = try await Self.admit(counter, device: 1)
+            let failure = StoreFailure(kind: .unavailable, message: "On purpose.")
+            await #expect(throws: failure) {
+                try await store.writing.write { books throws(StoreFailure) in throw failure }
+            }
+            let later = counter.later(61)
+            let taken = try await store.reclaimLapsed(
+                at: later.now, limit: 100, under: later.rules)
+            #expect(taken.returned == [claim.id])
+            try store.close()
+        }
+    }
+
+    @Test("Numbers leave in the order in which they came")
+    func order() {
+        var queue = NumberQueue()
+        var next: Int64 = 0
+        for count in 1...100 {
+            for _ in 0..<count {
+                next += 1
+                queue.append(next)
+            }
+            for _ in 0..<count / 2 { queue.removeFirst() }
+        }
+        var left: [Int64] = []
+        while let first = queue.first {
+            left.append(first)
+            queue.removeFirst()
+        }
+        #expect(left.last == next && left == left.sorted() && left.count == Set(left).count)
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import Testing
+import WakeBudget
+import WakeModel
+
+@testable import StoreSQLite
+
+@Suite("A wake in its row")
+struct StoredWakeTests {
+    private static func instant(_ random: inout SeededGenerator) -> WallInstant {
+        let edges: [Int64] = [.min, -1, 0, 1, .max]
+        let milliseconds: Int64 =
+            Int.random(in: 0..<4, using: &random) == 0
+            ? edges.randomElement(using: &random) ?? 0
+            : Samples.start.millisecondsSinceEpoch
+                + .random(in: -1_000_000...1_000_000_000, using: &random)
+        return WallInstant(millisecondsSinceEpoch: milliseconds)
+    }
+
+    private static func end(
+        _ state: WakeState, _ random: inout SeededGenerator
+    ) -> WakeEnd? {
+        let other = RejectionReason(rawValue: "Ünknown")
+        let reasons: [RejectionReason?] = [nil, .unregistered, other]
+        let refusal = Refusal(
+            status: .random(in: 0...599, using: &random),
+            reason: reasons.randomElement(using: &random) ?? nil,
+            tokenDeadSince: Bool.random(using: &random) ? instant(&random) : nil)
+        switch state {
+        case .pending, .claimed: return nil
+        case .sent: return .sent(apnsUniqueID: Bool.random(using: &random) ? "A-1" : nil)
+        case .expired: return .expired
+        case .rejected: return .rejected(refusal)
+        case .undeliverable: return .undeliverable(refusal)
+        case .failed: return .failed(.fateUnknown)
+        case .coalesced: return .coalesced(into: Samples.freshID())
+        case .superseded: return .superseded
+        case .suppressed: return .suppressed(.tooManyCalls(until: instant(&random)))
+        case .cancelled: return .cancelled
+        }
+    }
+
+    private static func wake(
+        _ state: WakeState, _ random: inout SeededGenerator
+    ) throws -> WakeRow {
+        let id = WakeID(
+            number: .random(in: 1...(1 << 59), using: &random), entropy: random.next())
+        let end = end(state, &random)
+        var wake = WakeRow(
+            id: id, device: .random(in: 1...(1 << 62), using: &random),
+            lane: .random(in: 1...1_000, using: &random),
+            previous: Bool.random(using: &random) ? 0 : id.number - 1,
+            acceptedAt: instant(&random), decision: .send,
+            coalescing: Bool.random(using: &random) ? .union : .replace,
+            call: Bool.random(using: &random) ? CallFingerprint(bits: random.next()) : nil,
+            urgency: Urgency.allCases.randomElement(using: &random) ?? .normal, state: state,
+            dueAt: instant(&random), notBefore: instant(&random), deadline: instant(&random),
+            holds: Holds(rawValue: .random(in: 0...0x7ff, using: &random)), payload: [],
+            expiration: Bool.random(using: &random) ? .at(instant(&random)) : .immediately,
+            collapseID: Bool.random(using: &random) ? try CollapseID("a-ö-z") : nil)
+        wake.fence = .random(in: 0...300, using: &random)
+        wake.tries = .random(in: 0...300, using: &random)
+        wake.claimedAt = instant(&random)
+        if state == .claimed { wake.leaseUntil = instant(&random) }
+        if Bool.random(using: &random) { wake.previousReason = .tooManyRequests }
+        wake.end = end
+        if state.isEnd { wake.endedAt = instant(&random) }
+        if Bool.random(using: &random) { wake.launchedAt = instant(&random) }
+        return wake
+    }
+
+    @Test("It is read as it was written, in each state", arguments: WakeState.allCases)
+    func roundTrip(state: WakeState) throws {
+        for seed in 1...200 as ClosedRange<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            let wake = try Self.wake(state, &random)
+            var writer = ByteWriter()
+            writer.put(wake)
+            var reader = ByteReader(writer.bytes)
+            let read = try reader.wake(number: wake.number, state: state)
+            #expect(read == wake, "seed \(seed)")
+        }
+    }
+
+    @Test("A row that was cut, or is longer, is damaged and nothing else")
+    func damaged() throws {
+        var random = SeededGenerator(seed: 7)
+        let wake = try Self.wake(.claimed, &random)
+        var writer = ByteWriter()
+        writer.put(wake)
+        for count in 0..<writer.bytes.count {
+            var reader = ByteReader(Array(writer.bytes.prefix(count)))
+            #expect(throws: StoreFailure.self) {
+                try reader.wake(number: wake.number, state: .claimed)
+            }
+        }
+        var longer = ByteReader(writer.bytes + [0])
+        #expect(throws: StoreFailure.self) {
+            try longer.wake(number: wake.number, state: .claimed)
+        }
+    }
+}
