@@ -201,7 +201,8 @@ let package = Package(
         room(
             "AdminAPI",
             [
-                "CDashboard", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", coreMetrics, crypto,
+                "CDashboard", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", coreMetrics,
+                crypto,
                 httpTypes, hummingbird, hummingbirdCore, lifecycle, logging, nioCore, nioHTTP1,
                 nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
             ]),

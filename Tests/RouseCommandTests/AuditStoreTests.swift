@@ -12,9 +12,10 @@ struct AuditStoreTests {
             "serve", "--dev", "--folder", folder.path, "--listen", "127.0.0.1:0",
         ])
         let lines = try await gateway.lines { $0.hasPrefix("Stop it") }
-        let address = try #require(
-            lines.compactMap { $0.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+/)?.output }.first)
-        let environment = ["ROUSE_GATEWAY": String(address)]
+        let addresses = lines.compactMap { line in
+            line.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+/).map { String($0.output) }
+        }
+        let environment = ["ROUSE_GATEWAY": try #require(addresses.first)]
         for batch in 1...3 {
             try await Self.send(batch, environment)
             let audit = try await Rouse.run([
