@@ -128,6 +128,7 @@ public final class APNsClient: Sendable {
     ) async throws(TransportFailure) -> PushOutcome {
         let sent = core.prepare(.one(push), timeout: timeout, receiver: .caller)
         let result = await withTaskCancellationHandler {
+            // SAFETY: resumed by the push's one reply; see `SentPushes.Caller`.
             await withUnsafeContinuation { continuation in
                 sent.suspend(continuation)
                 core.send(sent, timeout: timeout, over: transport)

@@ -92,6 +92,7 @@ extension HTTP2Loop {
         let prefix = WireRequest.pathPrefix.utf8
         let token = request.deviceToken?.hex ?? ""
         let count = prefix.count + token.utf8.count
+        // SAFETY: both parts are written, `count` bytes in all, before any is read.
         withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { path in
             path.copyBytes(from: prefix)
             token.withBytes { bytes in
