@@ -199,7 +199,8 @@ extension APNsClient: CustomStringConvertible, CustomDebugStringConvertible, Cus
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A batch whose replies are on their way.
+/// A batch whose replies are on their way. It keeps the batch's pushes for as long as it lives, and
+/// the closure that takes replies until the last one.
 public struct SentBatch: Sendable {
     let sent: SentPushes
     let core: ClientCore

@@ -7,7 +7,8 @@ internal import WakeModel
 
 /// What all pushes of a client have in common: the present provider token with its encoder, and
 /// what answers have told about token, connections and clocks. The pushes themselves travel with
-/// their submissions, so that an ordinary answer takes no lock here.
+/// their submissions, so that the answers of one moment take one short lock here, to look at the
+/// clock.
 final class ClientCore: Sendable {
     /// After connections were replaced for one reason, how long another reason is not believed:
     /// the answers of the old connections are still coming in.

@@ -12,14 +12,23 @@ internal import WakeModel
 final class SentPushes: Sendable {
     typealias Outcome = Result<PushOutcome, TransportFailure>
 
+    /// Takes replies.
+    typealias Receive = @Sendable ([PushReply]) -> Void
+
     /// Who waits.
     enum Receiver: Sendable {
         /// The caller of `send(_:)` with one push; see ``SentPushes/suspend(_:)``.
         case caller
         /// A caller who wants all replies of a batch at once, in the order of its pushes.
-        case collector(@Sendable ([PushReply]) -> Void)
+        case collector(Receive)
         /// A caller who takes replies as they come.
-        case stream(@Sendable ([PushReply]) -> Void)
+        case stream(Receive)
+    }
+
+    private enum Manner {
+        case caller
+        case collector
+        case stream
     }
 
     /// Who is suspended until the reply comes.
@@ -31,6 +40,8 @@ final class SentPushes: Sendable {
 
     fileprivate struct State {
         var caller: Caller?
+        /// Let go of with the last reply, because whoever sent a batch may keep its handle.
+        var receive: Receive?
         /// How many pushes have no reply yet.
         var missing: Int
         /// What has come and was not handed on yet.
@@ -41,7 +52,7 @@ final class SentPushes: Sendable {
     let pushes: Pushes
     /// The first push's first submission.
     let firstID: Submission.ID
-    let receiver: Receiver
+    private let manner: Manner
     /// By when they must have an answer, by the clock's uptime.
     let due: Duration
     private let isGivenUp = Atomic(false)
@@ -52,9 +63,14 @@ final class SentPushes: Sendable {
     init(_ pushes: Pushes, firstID: Submission.ID, receiver: Receiver, due: Duration) {
         self.pushes = pushes
         self.firstID = firstID
-        self.receiver = receiver
         self.due = due
-        state = Mutex(State(missing: pushes.count))
+        var receive: Receive?
+        switch receiver {
+        case .caller: manner = .caller
+        case .collector(let closure): (manner, receive) = (.collector, closure)
+        case .stream(let closure): (manner, receive) = (.stream, closure)
+        }
+        state = Mutex(State(receive: pushes.count > 0 ? receive : nil, missing: pushes.count))
     }
 
     /// One push or many: a call with one needs no array.
@@ -115,7 +131,8 @@ final class SentPushes: Sendable {
         generation.store(tokenGeneration, ordering: .releasing)
     }
 
-    /// Remembers the provider token of second submissions: the latest one.
+    /// Remembers the provider token of second submissions: the latest one. Two of one batch with
+    /// different tokens are rare, and then cost at most one replacement of connections too few.
     func didEncodeResend(tokenGeneration: UInt64) {
         resendGeneration.store(tokenGeneration, ordering: .releasing)
     }
@@ -134,32 +151,37 @@ final class SentPushes: Sendable {
         state.withLock { state in
             precondition(state.missing > 0, "A push was answered twice.")
             state.missing -= 1
-            switch receiver {
+            switch manner {
             case .caller: return true
             case .collector:
-                state.keep(PushReply(index: index, result: outcome))
+                if state.replies.isEmpty { state.replies.reserveCapacity(pushes.count) }
+                state.replies.append(PushReply(index: index, result: outcome))
                 return state.missing == 0
             case .stream:
-                state.keep(PushReply(index: index, result: outcome))
+                state.replies.append(PushReply(index: index, result: outcome))
                 return state.replies.count == 1
             }
         }
     }
 
-    /// What has come and was not handed on yet.
-    func takeReplies() -> [PushReply] {
-        state.withLock { state in
+    /// Whether one caller waits for one reply.
+    var hasCaller: Bool { manner == .caller }
+
+    /// Hands on what has come and was not handed on yet.
+    func handOn() {
+        var (replies, receive) = state.withLock { state in
             var replies: [PushReply] = []
             swap(&replies, &state.replies)
-            return replies
+            defer { if state.missing == 0 { state.receive = nil } }
+            return (replies, state.receive)
         }
-    }
-}
-
-extension SentPushes.State {
-    fileprivate mutating func keep(_ reply: PushReply) {
-        if replies.isEmpty { replies.reserveCapacity(missing + 1) }
-        replies.append(reply)
+        if manner == .collector {
+            replies.sort { $0.index < $1.index }
+            for (place, reply) in replies.enumerated() {
+                precondition(reply.index == place, "A push was answered twice.")
+            }
+        }
+        receive?(replies)
     }
 }
 
@@ -172,7 +194,7 @@ struct Deliveries {
     /// Adds the reply to one push.
     mutating func add(_ outcome: SentPushes.Outcome, to sent: SentPushes, at index: Int) {
         guard sent.add(outcome, at: index) else { return }
-        if case .caller = sent.receiver {
+        if sent.hasCaller {
             callers.append((sent, outcome))
         } else {
             groups.append(sent)
@@ -182,14 +204,7 @@ struct Deliveries {
     /// Tells each who waits, once. Holds no lock.
     func deliver() {
         resumeCallers()
-        for sent in groups {
-            switch sent.receiver {
-            case .collector(let receive):
-                receive(sent.takeReplies().sorted { $0.index < $1.index })
-            case .stream(let receive): receive(sent.takeReplies())
-            case .caller: break
-            }
-        }
+        for sent in groups { sent.handOn() }
     }
 
     /// Resumes several callers from a task instead of from the transport's thread. There, each one

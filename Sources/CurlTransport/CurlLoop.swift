@@ -200,6 +200,7 @@ final class CurlLoop {
         sweepQueues()
         completions.append(
             Completion(id: transfer.id, result: result, context: transfer.context))
+        transfer.context = nil
     }
 
     /// Finished transfers stand in the queues until their turn comes; when they outnumber those

@@ -10,8 +10,8 @@ final class Transfer {
     /// Its place among all that were ever submitted.
     let order: Int
     let request: WireRequest
-    /// What its submitter wants back.
-    let context: Submission.Context?
+    /// What its submitter wants back; let go of when it is answered.
+    var context: Submission.Context?
     /// When its time is up, in monotonic milliseconds.
     let due: Int64
     /// How long it may take, for the message that says it did not.

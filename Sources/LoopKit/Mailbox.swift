@@ -64,8 +64,10 @@ package final class Mailbox: Sendable {
     fileprivate enum Phase {
         case open
         case shuttingDown
-        /// The loop has left; its reactor may be gone.
+        /// The loop is about to leave: nobody may reach its reactor any more.
         case closed
+        /// The loop has told its last outcome, and everything it opened is closed.
+        case left
     }
 
     private let state = StateLock(State())
@@ -124,7 +126,7 @@ package final class Mailbox: Sendable {
     /// Ends the loop's wait, so that it looks at what changed elsewhere. Also during shutdown.
     package func ring() {
         let mustWake = state.withLock { state in
-            guard state.phase != .closed else { return false }
+            guard state.isReachable else { return false }
             state.contents.isRung = true
             return state.rouse()
         }
@@ -134,7 +136,7 @@ package final class Mailbox: Sendable {
     /// Asks the loop to shut down; a shorter grace than one asked for earlier replaces it.
     package func requestShutdown(grace: Duration) {
         let mustWake = state.withLock { state in
-            guard state.phase != .closed else { return false }
+            guard state.isReachable else { return false }
             state.phase = .shuttingDown
             state.contents.shutdownGrace = min(grace, state.contents.shutdownGrace ?? grace)
             return state.rouse()
@@ -145,11 +147,11 @@ package final class Mailbox: Sendable {
     /// Returns when the loop has left.
     package func waitUntilClosed() async {
         await withCheckedContinuation { continuation in
-            let isClosed = state.withLock { state in
-                if state.phase != .closed { state.waiters.append(continuation) }
-                return state.phase == .closed
+            let hasLeft = state.withLock { state in
+                if state.phase != .left { state.waiters.append(continuation) }
+                return state.phase == .left
             }
-            if isClosed { continuation.resume() }
+            if hasLeft { continuation.resume() }
         }
     }
 
@@ -157,7 +159,7 @@ package final class Mailbox: Sendable {
     package var gauges: TransportGauges {
         state.withLock { state in
             var gauges = state.gauges
-            if state.phase != .closed { gauges.queued += state.contents.submissions.count }
+            if state.isReachable { gauges.queued += state.contents.submissions.count }
             return gauges
         }
     }
@@ -206,6 +208,7 @@ package final class Mailbox: Sendable {
     /// Lets those go who wait for the end.
     package func releaseWaiters() {
         let waiters = state.withLock { state in
+            state.phase = .left
             defer { state.waiters = [] }
             return state.waiters
         }
@@ -214,6 +217,9 @@ package final class Mailbox: Sendable {
 }
 
 extension Mailbox.State {
+    /// Whether the loop may still be woken.
+    fileprivate var isReachable: Bool { phase == .open || phase == .shuttingDown }
+
     /// Whether the loop sleeps, so that the caller must wake it.
     fileprivate mutating func rouse() -> Bool {
         guard isAsleep else { return false }

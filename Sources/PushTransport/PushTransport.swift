@@ -6,6 +6,7 @@
 /// that every transport keeps:
 /// - Each submission is answered exactly once, whatever happens: an answer, a failure, its
 ///   deadline, its cancellation, or the transport's shutdown.
+/// - A submission's context comes back with its outcome.
 /// - One submission is at most one request on the wire. A transport that cannot tell whether its
 ///   library resent something says `unknown`; it never resends by itself.
 /// - No method blocks on the network. All may be called from any thread.
@@ -81,7 +82,7 @@ public struct Completion: Sendable {
     /// Pairs a number with its outcome.
     public init(
         id: Submission.ID, result: Result<WireResponse, TransportFailure>,
-        context: Submission.Context? = nil
+        context: Submission.Context?
     ) {
         self.id = id
         self.result = result

@@ -13,7 +13,7 @@ struct GatewayBenchmark: AsyncParsableCommand {
         discussion: """
             The gateway in one process and nghttpd in another share both processors. Batches are \
             handed to the gateway in process; each answer means that its batch is on disk \
-            (SQLite, WAL, synchronous=FULL). The end is when every wake's outcome is on disk too.
+            (SQLite, WAL, flushed). The end is when every wake's outcome is on disk too.
             Each wake goes to another device, whose budget is asked, debited and kept.
             """)
 

@@ -29,8 +29,9 @@ final class Checkpointer: Sendable {
     /// A checkpointer with a connection of its own.
     init(_ database: DatabaseQueue) { self.database = database }
 
-    /// To be called by the writer between two transactions, with the length of the log.
-    func look(at pages: Int, of writer: Connection) {
+    /// To be called by the writer between two transactions, with the length of its log.
+    func look(at log: LogLength, of writer: Connection) {
+        let pages = log.pages
         guard pages >= Self.pageCount else { return }
         enum Step {
             case start
@@ -48,12 +49,18 @@ final class Checkpointer: Sendable {
         }
         switch step {
         case .nothing: break
-        case .rest: Self.checkpoint(writer.handle)
+        case .rest:
+            // The next commit says how long the log is then; one that writes nothing says nothing,
+            // and must not lead to another checkpoint of a log that is done with.
+            if Self.checkpoint(writer.handle) == .complete { log.reset() }
         case .start:
             database.asyncWriteWithoutTransaction { database in
-                if let handle = database.sqliteConnection {
-                    Self.checkpoint(handle)
-                    Self.checkpoint(handle)
+                if let handle = database.sqliteConnection,
+                    Self.checkpoint(handle) == .partial
+                {
+                    // Never after one that was complete: SQLite before 3.51.3 may then take the old
+                    // log's progress for that of one which a writer has just begun.
+                    _ = Self.checkpoint(handle)
                 }
                 self.state.withLock { state in
                     state.isRunning = false
@@ -63,10 +70,21 @@ final class Checkpointer: Sendable {
         }
     }
 
+    /// How far a checkpoint came.
+    private enum Progress {
+        case complete
+        case partial
+        case failed
+    }
+
     /// Copies what can be copied without waiting for anybody. A failure shows again at the next
     /// commit, and loses nothing: the log has it all.
-    private static func checkpoint(_ handle: OpaquePointer) {
-        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    private static func checkpoint(_ handle: OpaquePointer) -> Progress {
+        var (length, copied): (CInt, CInt) = (0, 0)
+        let code = sqlite3_wal_checkpoint_v2(
+            handle, nil, SQLITE_CHECKPOINT_PASSIVE, &length, &copied)
+        guard code == SQLITE_OK || code == SQLITE_BUSY, length >= 0 else { return .failed }
+        return copied == length ? .complete : .partial
     }
 
     func close() throws {

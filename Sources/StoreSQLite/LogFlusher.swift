@@ -34,9 +34,14 @@ final class LogFlusher: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "rouse.store.flush")
     private let descriptor: CInt
+    private let sync: @Sendable (CInt) -> CInt
 
-    /// A flusher for the log of the database at `path`, which must be open already.
-    init(besides path: String) throws(StoreFailure) {
+    /// A flusher for the log of the database at `path`, which must be open already. `sync` brings a
+    /// descriptor's file to the disk and answers an `errno`, 0 when it did; a test may hold it up.
+    init(
+        besides path: String, sync: @escaping @Sendable (CInt) -> CInt = LogFlusher.sync
+    ) throws(StoreFailure) {
+        self.sync = sync
         // Closing a descriptor drops a process' locks on a file, but nobody locks the log.
         descriptor = open(path + "-wal", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -61,6 +66,13 @@ final class LogFlusher: Sendable {
             return !state.isRunning
         }
         if starts { queue.async { self.work() } }
+    }
+
+    /// Waits for a flush that begins from now on. Why it failed, if it did.
+    func flushed() async -> StoreFailure? {
+        await withCheckedContinuation { continuation in
+            flush { continuation.resume(returning: $0) }
+        }
     }
 
     /// Waits until nothing is left to flush.
@@ -89,19 +101,26 @@ final class LogFlusher: Sendable {
     }
 
     private func flushLog() -> StoreFailure? {
+        let reason = sync(descriptor)
+        guard reason != 0 else { return nil }
+        return StoreFailure(
+            kind: reason == ENOSPC || reason == EDQUOT ? .full : .unavailable,
+            message: "The log cannot be brought to the disk: \(StoreLock.reason(reason)). It is "
+                + "not known what of the last moments is kept. Nothing more is written until the "
+                + "store is opened again.")
+    }
+
+    /// The system's own way.
+    static func sync(_ descriptor: CInt) -> CInt {
         while true {
             #if canImport(Darwin)
-            let code = fsync(descriptor)
+            // `fsync` there leaves it in the drive's own memory.
+            let code = fcntl(descriptor, F_FULLFSYNC)
             #else
             let code = fdatasync(descriptor)
             #endif
-            if code == 0 { return nil }
-            let reason = errno
-            if reason == EINTR { continue }
-            return StoreFailure(
-                kind: reason == ENOSPC || reason == EDQUOT ? .full : .unavailable,
-                message: "The log cannot be brought to the disk: \(StoreLock.reason(reason)). "
-                    + "Nothing more is written until the store is opened again.")
+            if code == 0 { return 0 }
+            if errno != EINTR { return errno }
         }
     }
 }

@@ -43,8 +43,10 @@ final class SQLiteRows: WakeRows {
             try Self.book(Self.tokenKey0, connection), try Self.book(Self.tokenKey1, connection))
         let statement = try connection.prepare("SELECT max(number) FROM wake")
         defer { statement.reset() }
-        lastNumber = try statement.step() ? statement.int64(0) : 0
         floor = try Self.book(Self.floorName, connection)
+        // A clock that was set back over a restart must not bring numbers below the floor, where
+        // nobody looks for leases.
+        lastNumber = max(try statement.step() ? statement.int64(0) : 0, floor - 1)
     }
 
     private static let tokenKey0 = "token key 0"

@@ -135,49 +135,68 @@ extension SQLiteWakeStore {
 
     /// All lanes; see ``Gateway/WakeStore/lanes()``.
     public func lanes() async throws(StoreFailure) -> [LaneRow] {
-        try await reader.read { books throws(StoreFailure) in try books.lanes() }
+        try await read { books throws(StoreFailure) in try books.lanes() }
     }
 
     /// The next due time; see ``Gateway/WakeStore/nextDue(in:)``.
     public func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {
-        try await reader.read { books throws(StoreFailure) in try books.nextDue(in: lanes) }
+        try await read { books throws(StoreFailure) in try books.nextDue(in: lanes) }
     }
 
     /// One wake; see ``Gateway/WakeStore/record(of:)``.
     public func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
-        try await reader.read { books throws(StoreFailure) in try books.record(of: id) }
+        try await show { books throws(StoreFailure) in try books.record(of: id) }
     }
 
     /// Wakes, page by page; see ``Gateway/WakeStore/wakes(_:)``.
     public func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
-        try await reader.read { books throws(StoreFailure) in try books.wakes(query) }
+        try await show { books throws(StoreFailure) in try books.wakes(query) }
     }
 
     /// A device; see ``Gateway/WakeStore/devices(_:in:at:under:)``.
     public func devices(
         _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> [DeviceView] {
-        try await reader.read { books throws(StoreFailure) in
+        try await show { books throws(StoreFailure) in
             try books.devices(token, in: lanes, at: now, under: rules)
         }
     }
 
     /// The books by their counters; see ``Gateway/WakeStore/count()``.
     public func count() async throws(StoreFailure) -> StoreCount {
-        try await reader.read { books throws(StoreFailure) in try books.count() }
+        try await read { books throws(StoreFailure) in try books.count() }
     }
 
     /// The books row by row; see ``Gateway/WakeStore/recount()``.
     public func recount() async throws(StoreFailure) -> StoreCount {
-        try await reader.read { books throws(StoreFailure) in try books.recount() }
+        try await read { books throws(StoreFailure) in try books.recount() }
     }
 
     /// The feedback feed; see ``Gateway/WakeStore/feedback(after:limit:)``.
     public func feedback(
         after cursor: Int64, limit: Int
     ) async throws(StoreFailure) -> [FeedbackEntry] {
-        try await reader.read { books throws(StoreFailure) in
+        try await show { books throws(StoreFailure) in
             try books.feedback(after: cursor, limit: limit)
         }
+    }
+
+    /// One transaction that reads, for the gateway's own use. Fails once the disk has failed, so
+    /// that readiness does not turn green by what is only remembered.
+    private func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
+        if let failure = flusher?.failure { throw failure }
+        return try await reader.read(body)
+    }
+
+    /// The same for somebody outside, who hears of nothing that is not on disk: a reader sees
+    /// transactions as soon as they are committed, before their flush.
+    private func show<Answer: Sendable>(
+        _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
+        let answer = try await read(body)
+        if let failure = await flusher?.flushed() { throw failure }
+        return answer
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import GRDBSQLite
 public import Gateway
 
 #if canImport(Glibc)
@@ -19,8 +20,8 @@ import Darwin
 public final class SQLiteWakeStore: WakeStore {
     /// What a commit waits for.
     public enum Durability: String, Hashable, Sendable, CaseIterable {
-        /// The disk has it: an accepted wake survives a power cut, as with SQLite's
-        /// `synchronous=FULL`.
+        /// The disk has it before anybody is answered or told, as with SQLite's `synchronous=FULL`:
+        /// an accepted wake survives a power cut.
         case full
         /// The operating system has it: an accepted wake survives the death of the process, but
         /// the last moments may be lost in a power cut.
@@ -41,7 +42,7 @@ public final class SQLiteWakeStore: WakeStore {
     private let writer: DatabaseQueue
     private let writerDesk: WriterDesk
     private let checkpointer: Checkpointer
-    private let flusher: LogFlusher?
+    let flusher: LogFlusher?
     private let log: LogLength
     // Held for as long as the store is open; `close()` is followed by the end of this object.
     private let lock: StoreLock
@@ -72,7 +73,7 @@ public final class SQLiteWakeStore: WakeStore {
             self.checkpointer = checkpointer
             flusher = durability == .full ? try LogFlusher(besides: path) : nil
             writing = WriteQueue(writer, desk: desk, flusher: flusher) {
-                checkpointer.look(at: log.pages, of: desk.connection)
+                checkpointer.look(at: log, of: desk.connection)
             }
             reader = try ReaderDesk(Self.openReader(path))
         } catch {
@@ -169,6 +170,7 @@ public final class SQLiteWakeStore: WakeStore {
                 message: "The store was written by a newer version; use that, or another file.")
         }
         try migrator.migrate(queue)
+        try copyLog(queue)
         try queue.write { database in
             // The leases of an earlier process end now; those that stand in no queue are found
             // from the floor on.
@@ -179,6 +181,20 @@ public final class SQLiteWakeStore: WakeStore {
                         AND number >= coalesce(
                             (SELECT value FROM book WHERE name = '\(SQLiteRows.floorName)'), 0);
                     """)
+        }
+    }
+
+    /// Copies an earlier process' log into the database and flushes that, before anything is
+    /// written behind it. If that process ended because the disk failed, the system's memory may
+    /// hold pages of the log that are not on disk and are not tried again.
+    private static func copyLog(_ queue: DatabaseQueue) throws {
+        try queue.writeWithoutTransaction { database in
+            let code = sqlite3_wal_checkpoint_v2(
+                database.sqliteConnection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+            // Busy: somebody audits the file; what is left is copied later.
+            guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else {
+                throw DatabaseError(resultCode: ResultCode(rawValue: code))
+            }
         }
     }
 

@@ -90,7 +90,8 @@ final class WriteQueue: Sendable {
     private func work() {
         while let jobs = take() {
             perform(jobs)
-            afterCommit()
+            // After a flush that failed the log must stay as it is.
+            if flusher?.failure == nil { afterCommit() }
         }
     }
 

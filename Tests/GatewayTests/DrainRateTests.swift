@@ -38,6 +38,16 @@ struct DrainRateTests {
         #expect(rate.secondsToDrain(10_000, at: instant(1_000), bounds: bounds) == 60)
     }
 
+    @Test("A queue that was empty did not stand still")
+    func idleness() {
+        var rate = DrainRate()
+        rate.began(at: start)
+        rate.took(20_000, from: start, until: instant(1))
+        rate.began(at: instant(600))
+        #expect(rate.secondsToDrain(10_000, at: instant(600), bounds: bounds) == 1)
+        #expect(rate.secondsToDrain(10_000, at: instant(605), bounds: bounds) == 5)
+    }
+
     @Test("What happened lately counts most")
     func change() {
         var rate = DrainRate()

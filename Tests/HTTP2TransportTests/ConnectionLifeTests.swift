@@ -90,7 +90,7 @@ extension ServerTests {
                 let field = HeaderField(
                     name: "apns-topic", value: String(repeating: "f", count: 20_000))
                 let request = TestPush.request(1, shared: SharedHeaders([field]))
-                bench.transport.submit([Submission(id: 1, request: request, timeout: .seconds(5))])
+                bench.transport.submit(TestPush.submission(1, of: request, timeout: .seconds(5)))
                 #expect(await bench.inbox.outcome(of: 1).label == "other (not-sent)")
                 #expect(await bench.send(2).label == "200")
                 #expect(bench.transport.gauges.connectionsOpened == 1)

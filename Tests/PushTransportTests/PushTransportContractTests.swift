@@ -62,8 +62,8 @@ extension ServerTests {
                 for size in sizes {
                     let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
                     bench.transport.submit([
-                        Submission(
-                            id: UInt64(size), request: TestPush.request(UInt64(size), body: body),
+                        TestPush.submission(
+                            UInt64(size), of: TestPush.request(UInt64(size), body: body),
                             timeout: .seconds(10))
                     ])
                     _ = await bench.inbox.outcome(of: UInt64(size))
@@ -76,7 +76,7 @@ extension ServerTests {
         func emptyBody(maker: TransportMaker) async throws {
             try await withBench(maker) { bench in
                 let request = TestPush.request(1, body: [])
-                bench.transport.submit([Submission(id: 1, request: request, timeout: .seconds(5))])
+                bench.transport.submit(TestPush.submission(1, of: request, timeout: .seconds(5)))
                 #expect(await bench.inbox.outcome(of: 1).label == "other (not-sent)")
                 #expect(bench.simulator.counters.requests == 0)
             }

@@ -50,6 +50,7 @@ package func withBench(
     }
     await transport.shutDown(gracePeriod: .zero)
     if !reusesIDs { #expect(inbox.answeredTwice == 0) }
+    #expect(inbox.withoutContext == 0, "a submitter would not know whose outcome this is")
     #expect(transport.gauges.inFlight == 0)
     #expect(transport.gauges.queued == 0)
     #expect(transport.gauges.connections == 0)

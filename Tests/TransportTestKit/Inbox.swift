@@ -16,6 +16,7 @@ package final class Inbox: Sendable {
     private struct State {
         var outcomes: [Submission.ID: [Outcome]] = [:]
         var order: [Submission.ID] = []
+        var withoutContext = 0
         var waiters: [Waiter] = []
     }
 
@@ -27,6 +28,12 @@ package final class Inbox: Sendable {
         { [self] batch in
             let ready = state.withLock { state in
                 for completion in batch {
+                    // Whatever the outcome: the submitter knows no other way to its push.
+                    if let context = completion.context as? TestPush.Context {
+                        precondition(context.number == completion.id, "Contexts were mixed up.")
+                    } else {
+                        state.withoutContext += 1
+                    }
                     state.outcomes[completion.id, default: []].append(completion.result)
                     state.order.append(completion.id)
                 }
@@ -53,6 +60,9 @@ package final class Inbox: Sendable {
 
     /// Ids in the order of their completions.
     package var order: [Submission.ID] { state.withLock { $0.order } }
+
+    /// How many came back without their context.
+    package var withoutContext: Int { state.withLock { $0.withoutContext } }
 
     /// Submissions that were answered more than once.
     package var answeredTwice: Int { outcomes.values.count { $0.count > 1 } }

@@ -39,6 +39,12 @@ package enum TestPush {
         return String(repeating: "0", count: 64 - digits.count) + digits
     }
 
+    /// What must come back with the outcome of the submission with that number.
+    package final class Context: Sendable {
+        package let number: UInt64
+        init(_ number: UInt64) { self.number = number }
+    }
+
     /// A push to the device token with that number.
     package static func request(
         _ number: UInt64, shared: SharedHeaders = shared, body: [UInt8]? = nil,
@@ -63,9 +69,14 @@ package enum TestPush {
         _ number: UInt64, timeout: Duration = .seconds(20), shared: SharedHeaders = shared,
         isUrgent: Bool = false
     ) -> Submission {
-        Submission(
-            id: number, request: request(number, shared: shared, isUrgent: isUrgent),
-            timeout: timeout)
+        submission(
+            number, of: request(number, shared: shared, isUrgent: isUrgent), timeout: timeout)
+    }
+
+    package static func submission(
+        _ number: UInt64, of request: WireRequest, timeout: Duration
+    ) -> Submission {
+        Submission(id: number, request: request, timeout: timeout, context: Context(number))
     }
 
     package static func batch(

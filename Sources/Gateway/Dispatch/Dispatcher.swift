@@ -131,7 +131,8 @@ final class Dispatcher: Sendable {
                 return true
             }
             let free = limits.inFlightCount - limits.voipReserveCount - state.inFlight
-            return free >= min(limits.intakeBatchCount, limits.inFlightCount / 8)
+            let most = max(1, limits.inFlightCount - limits.voipReserveCount)
+            return free >= min(limits.intakeBatchCount, limits.inFlightCount / 8, most)
         }
     }
 

@@ -7,6 +7,11 @@ struct DrainRate {
 
     private var perSecond: Double?
     private var latest: ContinuousClock.Instant?
+    /// Since when there has been something to take out.
+    private var busySince: ContinuousClock.Instant?
+
+    /// The queue was empty, and is not any more.
+    mutating func began(at now: ContinuousClock.Instant) { busySince = now }
 
     /// So many were taken out in the time between two instants.
     mutating func took(
@@ -20,12 +25,13 @@ struct DrainRate {
     }
 
     /// After how many seconds so many are gone, rounded up and within the bounds. Time in which
-    /// nothing was taken out counts: a queue that stands still will not be empty sooner than that.
+    /// nothing was taken out counts, if there was something: a queue that stands still will not be
+    /// empty sooner than that.
     func secondsToDrain(
         _ waiting: Int, at now: ContinuousClock.Instant, bounds: ClosedRange<Int>
     ) -> Int {
         guard let perSecond, let latest else { return bounds.lowerBound }
-        let stillness = Self.seconds(from: latest, until: now)
+        let stillness = Self.seconds(from: max(latest, busySince ?? latest), until: now)
         let seconds = max(Double(waiting) / max(perSecond, 1e-6), stillness)
         let whole = Int(min(seconds, Double(bounds.upperBound)).rounded(.up))
         return max(whole, bounds.lowerBound)

@@ -6,8 +6,8 @@ import WakeModel
 /// The way in: requests that arrive while a transaction is being written share the next one.
 ///
 /// A commit costs a disk flush, whatever it holds; sharing it is what makes durable acceptance
-/// cheap. Calls are written before everything else that waits. The queue is bounded, and a full
-/// one says so at once.
+/// cheap. Calls have a way and a queue of their own. Both queues are bounded, and a full one says
+/// so at once.
 final class Intake: Sendable {
     /// The answer to one submission.
     enum Answer: Sendable {
@@ -17,7 +17,7 @@ final class Intake: Sendable {
         case overloaded(retryAfterSeconds: Int)
         /// The gateway is shutting down; nothing was kept.
         case closed
-        /// The store failed; nothing was kept.
+        /// The store failed. Nothing was kept, unless its words say that this is not known.
         case failed(StoreFailure)
     }
 
@@ -56,16 +56,20 @@ final class Intake: Sendable {
     private struct State {
         var calls: [Parcel] = []
         var others: [Parcel] = []
-        var waiting = 0
+        var waitingCalls = 0
+        var waitingOthers = 0
         var isClosed = false
+        /// How fast others are written.
         var drain = DrainRate()
 
-        /// What is said to those for whom there is no room.
-        var refusal: Answer {
+        /// What is said to those for whom there is no room. A call is worth nothing a minute later,
+        /// so it is told the least.
+        func refusal(areCalls: Bool) -> Answer {
             guard !isClosed else { return .closed }
+            let bounds = Acceptance.overloadPauseSeconds
+            guard !areCalls else { return .overloaded(retryAfterSeconds: bounds.lowerBound) }
             return .overloaded(
-                retryAfterSeconds: drain.secondsToDrain(
-                    waiting, at: .now, bounds: Acceptance.overloadPauseSeconds))
+                retryAfterSeconds: drain.secondsToDrain(waitingOthers, at: .now, bounds: bounds))
         }
     }
 
@@ -88,7 +92,7 @@ final class Intake: Sendable {
     }
 
     /// How many submissions wait.
-    var waitingCount: Int { state.withLock { $0.waiting } }
+    var waitingCount: Int { state.withLock { $0.waitingCalls + $0.waitingOthers } }
 
     /// Waits until each submission is on disk, or refused; answers one by one, in order. They may
     /// end up in several transactions. Calls go before the rest. Needs ``run()`` to be running.
@@ -96,16 +100,20 @@ final class Intake: Sendable {
         guard !submissions.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
             let (parcel, isTaken) = state.withLock { state -> (Parcel, Bool) in
-                let room = state.isClosed ? 0 : max(0, limits.intakeQueueCount - state.waiting)
+                let waiting = areCalls ? state.waitingCalls : state.waitingOthers
+                let room = state.isClosed ? 0 : max(0, limits.intakeQueueCount - waiting)
                 let taken = min(room, submissions.count)
                 let parcel = Parcel(
                     submissions, taken: taken,
-                    refusal: taken < submissions.count ? state.refusal : .closed, continuation)
+                    refusal: taken < submissions.count
+                        ? state.refusal(areCalls: areCalls) : .closed, continuation)
                 guard !parcel.submissions.isEmpty else { return (parcel, false) }
-                state.waiting += parcel.submissions.count
                 if areCalls {
+                    state.waitingCalls += parcel.submissions.count
                     state.calls.append(parcel)
                 } else {
+                    if state.waitingOthers == 0 { state.drain.began(at: .now) }
+                    state.waitingOthers += parcel.submissions.count
                     state.others.append(parcel)
                 }
                 return (parcel, true)
@@ -138,7 +146,7 @@ final class Intake: Sendable {
         while true {
             let isClosed = take(\.calls, into: &calls)
             if !calls.isEmpty {
-                await writeSome(&calls, since: .now)
+                await writeSome(&calls, areCalls: true, since: .now)
             } else if isClosed {
                 return
             } else {
@@ -168,7 +176,7 @@ final class Intake: Sendable {
                 waitsSince = start
                 await bell.wait(until: start.advanced(by: patience))
             } else {
-                await writeSome(&others, since: waitsSince ?? .now)
+                await writeSome(&others, areCalls: false, since: waitsSince ?? .now)
                 waitsSince = nil
             }
         }
@@ -187,14 +195,20 @@ final class Intake: Sendable {
 
     /// Writes one transaction, in the order in which they came.
     private func writeSome(
-        _ parcels: inout [Parcel], since start: ContinuousClock.Instant
+        _ parcels: inout [Parcel], areCalls: Bool, since start: ContinuousClock.Instant
     ) async {
         var batch: [Submission] = []
         let shares = Self.take(parcels, limits.intakeBatchCount, &batch)
         let result = await write(batch)
         state.withLock { state in
-            state.waiting -= batch.count
-            state.drain.took(batch.count, from: start, until: .now)
+            guard !areCalls else {
+                state.waitingCalls -= batch.count
+                return
+            }
+            state.waitingOthers -= batch.count
+            var written = 0
+            if case .success = result { written = batch.count }
+            state.drain.took(written, from: start, until: .now)
         }
         Self.give(result, shares, &parcels)
     }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PushTransport
+import Synchronization
+import Testing
+import TransportTestKit
+
+@testable import LoopKit
+
+@Suite("Mailbox", .timeLimit(.minutes(1)))
+struct MailboxTests {
+    /// Counts wakes, and holds each one up while its gate is closed.
+    final class GatedWaker: LoopWaker {
+        let wakes = Atomic(0)
+        let isWaking = Atomic(false)
+        let isOpen = Atomic(true)
+
+        func wake() {
+            isWaking.store(true, ordering: .sequentiallyConsistent)
+            while !isOpen.load(ordering: .sequentiallyConsistent) { usleep(1000) }
+            wakes.add(1, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    private func waitUntil(_ condition: () -> Bool) async throws {
+        while !condition() { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    @Test("a loop is woken once, and only if it said that it sleeps")
+    func wakes() {
+        let waker = GatedWaker()
+        let mailbox = Mailbox(waker: waker)
+        #expect(mailbox.submit(TestPush.submission(1)))
+        #expect(waker.wakes.load(ordering: .relaxed) == 0)
+        #expect(!mailbox.mayFallAsleep(), "a message is there")
+        var contents = Mailbox.Contents()
+        mailbox.take(into: &contents)
+        #expect(contents.submissions.map(\.id) == [1])
+        contents = Mailbox.Contents()
+        #expect(mailbox.mayFallAsleep())
+        #expect(mailbox.submit([TestPush.submission(2), TestPush.submission(3)]))
+        mailbox.cancel(2)
+        mailbox.ring()
+        #expect(waker.wakes.load(ordering: .relaxed) == 1)
+        mailbox.take(into: &contents)
+        #expect(contents.submissions.map(\.id) == [2, 3])
+        #expect(contents.cancellations.map(\.submittedBefore) == [2])
+    }
+
+    @Test("closing waits for who is waking the loop, and nobody wakes it afterwards")
+    func closing() async throws {
+        let waker = GatedWaker()
+        let mailbox = Mailbox(waker: waker)
+        waker.isOpen.store(false, ordering: .sequentiallyConsistent)
+        #expect(mailbox.mayFallAsleep())
+        let ringing = Thread { mailbox.ring() }
+        ringing.start()
+        try await waitUntil { waker.isWaking.load(ordering: .sequentiallyConsistent) }
+        let isClosed = SharedFlag()
+        let closing = Thread {
+            _ = mailbox.close(gauges: TransportGauges())
+            isClosed.raise()
+        }
+        closing.start()
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(!isClosed.isRaised, "the reactor is still being written to")
+        waker.isOpen.store(true, ordering: .sequentiallyConsistent)
+        try await waitUntil { isClosed.isRaised }
+        mailbox.ring()
+        mailbox.requestShutdown(grace: .zero)
+        #expect(!mailbox.submit(TestPush.submission(1)))
+        #expect(waker.wakes.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("whoever shuts down while the loop closes waits until it has left")
+    func secondShutdown() async throws {
+        let mailbox = Mailbox(waker: GatedWaker())
+        mailbox.requestShutdown(grace: .zero)
+        _ = mailbox.close(gauges: TransportGauges())
+        let hasReturned = SharedFlag()
+        let second = Task {
+            await mailbox.shutDown(grace: .zero)
+            hasReturned.raise()
+        }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(!hasReturned.isRaised, "the last outcomes are not told yet")
+        mailbox.releaseWaiters()
+        await second.value
+        await mailbox.shutDown(grace: .zero)
+    }
+
+    final class SharedFlag: Sendable {
+        private let flag = Atomic(false)
+        func raise() { flag.store(true, ordering: .sequentiallyConsistent) }
+        var isRaised: Bool { flag.load(ordering: .sequentiallyConsistent) }
+    }
+}
