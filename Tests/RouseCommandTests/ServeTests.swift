@@ -45,17 +45,25 @@ struct ServeTests {
     }
 
     /// Starts a gateway and waits until it listens; its base URL comes with it.
-    private static func start(_ arguments: [String]) async throws -> (RunningRouse, String) {
+    static func start(_ arguments: [String]) async throws -> (RunningRouse, String) {
         let gateway = try RunningRouse(["serve"] + arguments)
         let lines = try await gateway.lines { $0.hasPrefix(readyPrefix) }
         let address = try #require(lines.last?.firstMatch(of: /127\.0\.0\.1:\d+/)?.output)
         return (gateway, "http://\(address)")
     }
 
-    private static func curl(_ arguments: [String]) async throws -> [String: Any] {
+    static func curl(_ arguments: [String], stdin: String = "") async throws -> [String: Any] {
         try await Rouse.run(
-            "/usr/bin/curl", ["-sS", "-H", "Authorization: Bearer \(secret)"] + arguments
+            "/usr/bin/curl", ["-sS", "-H", "Authorization: Bearer \(secret)"] + arguments,
+            stdin: stdin
         ).json()
+    }
+
+    /// A configuration that pushes to a stand-in, with the tests' key in it.
+    static func keyedConfiguration(_ standIn: StandIn) async throws -> String {
+        let path = try configuration(standIn)
+        try await setKey(path)
+        return path
     }
 
     /// Asks for one silent wake; returns its id.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsSimulator
+import Foundation
+import Synchronization
+import Testing
+
+/// A gateway that is killed again and again while others send wakes to it over HTTP; at the end
+/// three books are compared: what was answered 202, what the store says, what the stand-in got.
+///
+/// `ROUSE_KILLS=50 swift test --filter CrashTests` is the long version.
+@Suite("kill -9 at any moment", .timeLimit(.minutes(15)))
+struct CrashTests {
+    private static let kills =
+        ProcessInfo.processInfo.environment["ROUSE_KILLS"].flatMap { Int($0) } ?? 4
+    /// Wakes of one request.
+    private static let batchCount = 100
+    /// Every so manieth wake is a call.
+    private static let callInterval = 5
+
+    /// What senders know: which wakes were answered 202, over all lives of the gateway.
+    private final class Ledger: Sendable {
+        private let answered = Mutex<[String: Bool]>([:])
+        private let next = Atomic(0)
+
+        /// Numbers of devices that no wake went to.
+        func devices(_ count: Int) -> Range<Int> {
+            let end = next.add(count, ordering: .relaxed).newValue
+            return end - count..<end
+        }
+
+        func enter(_ id: String, isCall: Bool) { answered.withLock { $0[id] = isCall } }
+        var ids: [String: Bool] { answered.withLock { $0 } }
+    }
+
+    @Test("three books agree: nothing answered is lost, no call is sent twice")
+    func books() async throws {
+        try await StandIn.with {
+            $0.log = .last(1_000_000)
+        } _: { standIn in
+            let path = try await ServeTests.keyedConfiguration(standIn)
+            let ledger = Ledger()
+            for _ in 0..<Self.kills {
+                let (gateway, base) = try await ServeTests.start(["--config", path])
+                let senders = Task {
+                    await withTaskGroup { group in
+                        for _ in 0..<2 { group.addTask { await Self.send(base, ledger) } }
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(.random(in: 50...700)))
+                #expect(try await gateway.end(SIGKILL) == -1)
+                await senders.value
+            }
+            let (gateway, base) = try await ServeTests.start(["--config", path])
+            try await Self.waitUntilSettled(base)
+            let kept = try await Self.records(base)
+            #expect(try await gateway.end(SIGTERM) == 0)
+            Self.compare(ledger.ids, kept, standIn.simulator.receivedPushes)
+            let audit = try await Rouse.run([
+                "audit-store", standIn.folder.path + "/wakes.sqlite", "--json",
+            ])
+            #expect(try audit.json()["sound"] as? Bool == true, "\(audit.all)")
+        }
+    }
+
+    /// Sends batches until the gateway is gone.
+    private static func send(_ base: String, _ ledger: Ledger) async {
+        while true {
+            let devices = ledger.devices(batchCount)
+            let lines = devices.map { number in
+                let token = String(number, radix: 16)
+                let kind = number % callInterval == 0 ? "voip" : "background"
+                let payload = kind == "voip" ? #"{"n":1}"# : #"{"aps":{"content-available":1}}"#
+                return #"{"kind":"\#(kind)","app":"\#(StandIn.bundleID)","device_token":""#
+                    + String(repeating: "0", count: 64 - token.count) + token
+                    + #"","payload":\#(payload)}"#
+            }
+            guard
+                let answer = try? await ServeTests.curl(
+                    [
+                        "-m", "10", "-H", "Content-Type: application/x-ndjson", "--data-binary",
+                        "@-", "\(base)/v1/wakes/batch",
+                    ], stdin: lines.joined(separator: "\n")),
+                let items = answer["items"] as? [[String: Any]]
+            else { return }
+            for (item, number) in zip(items, devices) {
+                guard let wake = item["wake"] as? [String: Any], let id = wake["id"] as? String
+                else { continue }
+                ledger.enter(id, isCall: number % callInterval == 0)
+            }
+        }
+    }
+
+    private static func waitUntilSettled(_ base: String) async throws {
+        for _ in 0..<600 {
+            let page = try await ServeTests.curl([
+                "\(base)/v1/wakes?state=pending,claimed&limit=1"
+            ])
+            if (page["wakes"] as? [Any])?.isEmpty == true { return }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        Issue.record("Some wakes have no end after a minute.")
+    }
+
+    /// Every wake's state by its id.
+    private static func records(_ base: String) async throws -> [String: String] {
+        var states: [String: String] = [:]
+        var cursor = ""
+        repeat {
+            let page = try await ServeTests.curl(["\(base)/v1/wakes?limit=1000\(cursor)"])
+            for wake in try #require(page["wakes"] as? [[String: Any]], "\(page)") {
+                guard let id = wake["id"] as? String, let state = wake["state"] as? String else {
+                    continue
+                }
+                states[id] = state
+            }
+            cursor = (page["next"] as? String).map { "&cursor=\($0)" } ?? ""
+        } while !cursor.isEmpty
+        return states
+    }
+
+    private static func compare(
+        _ answered: [String: Bool], _ kept: [String: String], _ pushes: [ReceivedPush]
+    ) {
+        #expect(answered.count > 0 && pushes.count > 0)
+        let lost = answered.keys.filter { kept[$0] == nil }
+        #expect(lost.isEmpty, "answered 202, and not in the store: \(lost.prefix(5))")
+        let attempts = Dictionary(grouping: pushes) { $0["apns-id"] ?? "" }
+        let strange = attempts.keys.filter { kept[$0] == nil }
+        #expect(strange.isEmpty, "pushed, and not in the store: \(strange.prefix(5))")
+        let unsent = kept.filter { $0.value == "sent" && attempts[$0.key] == nil }
+        #expect(unsent.isEmpty, "said to be sent, and never received: \(unsent.prefix(5))")
+        let twice = attempts.filter { $0.value.count > 1 }
+        #expect(
+            twice.values.allSatisfy { $0[0]["apns-push-type"] == "background" },
+            "a call was sent twice")
+        let byDevice = Dictionary(grouping: pushes, by: \.deviceTokenHex)
+        #expect(
+            byDevice.values.allSatisfy { Set($0.map { $0["apns-id"] }).count == 1 },
+            "a wake went out under two ids")
+        let states = Dictionary(grouping: kept.values, by: \.self).mapValues(\.count)
+        print(
+            "\(kills) kills: \(answered.count) answered, \(kept.count) kept \(states), "
+                + "\(pushes.count) pushed, \(twice.count) of them again")
+    }
+}
