@@ -51,7 +51,7 @@ final class LogFlusher: Sendable {
         }
     }
 
-    deinit { Self.closeDescriptor(descriptor) }
+    deinit { if descriptor >= 0 { Self.closeDescriptor(descriptor) } }
 
     private static func closeDescriptor(_ descriptor: CInt) { close(descriptor) }
 

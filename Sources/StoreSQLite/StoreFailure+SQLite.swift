@@ -29,6 +29,6 @@ extension StoreFailure {
             case SQLITE_BUSY, SQLITE_LOCKED: .inUse
             default: .unavailable
             }
-        self.init(kind: kind, message: "SQLite says: \(message).")
+        self.init(kind: kind, message: "SQLite says: \(message) (code \(code)).")
     }
 }

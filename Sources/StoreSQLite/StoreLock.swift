@@ -26,8 +26,9 @@ final class StoreLock: Sendable {
                 message: "The lock file \(path).lock cannot be opened: \(Self.reason(errno)).")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            // Not closed here: `deinit` does it, also for an object whose initializer throws, and a
+            // second time might hit a descriptor that somebody else was given meanwhile.
             let code = errno
-            close(descriptor)
             throw StoreFailure(
                 kind: .inUse,
                 message: code == EWOULDBLOCK
@@ -36,7 +37,7 @@ final class StoreLock: Sendable {
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// The system's words for an error number.
     static func reason(_ code: CInt) -> String {

@@ -88,7 +88,7 @@ struct ChaosTests {
                     folder, ledger, clock, seed: seed * 100 + UInt64(life), accepted: accepted)
             }
             // The last life: APNs is well, and time goes on until all have ended.
-            let store = try SQLiteWakeStore(path: folder + "/store.sqlite", durability: .normal)
+            let store = try await reopen(folder + "/store.sqlite")
             let sender = ScriptedSender { claim in
                 ledger.answer(claim) == nil ? Samples.unknown : Samples.accepted
             }
@@ -117,12 +117,26 @@ struct ChaosTests {
         }
     }
 
+    /// Opens the store as soon as the last life has let go of it: the object ends with the last task
+    /// that waited for an answer of it.
+    private func reopen(_ path: String) async throws -> SQLiteWakeStore {
+        for _ in 0..<500 {
+            do throws(StoreFailure) {
+                return try SQLiteWakeStore(path: path, durability: .normal)
+            } catch {
+                guard error.kind == .inUse else { throw error }
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return try SQLiteWakeStore(path: path, durability: .normal)
+    }
+
     /// One life of the gateway, which ends by being cut off from its store, as by death.
     private func live(
         _ folder: String, _ ledger: Ledger, _ clock: FastClock, seed: UInt64,
         accepted: borrowing Mutex<Set<WakeID>>
     ) async throws {
-        let store = try SQLiteWakeStore(path: folder + "/store.sqlite", durability: .normal)
+        let store = try await reopen(folder + "/store.sqlite")
         let watchful = WatchfulStore(store)
         let sender = ScriptedSender { ledger.answer($0) }
         let gateway = sampleGateway(

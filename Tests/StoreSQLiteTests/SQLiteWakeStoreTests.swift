@@ -3,9 +3,10 @@
 import Foundation
 import Gateway
 import GatewayTestKit
-import StoreSQLite
 import Testing
 import WakeModel
+
+@testable import StoreSQLite
 
 @Suite("The SQLite file")
 struct SQLiteWakeStoreTests {
@@ -19,6 +20,29 @@ struct SQLiteWakeStoreTests {
                 let attributes = try FileManager.default.attributesOfItem(atPath: path + suffix)
                 #expect(attributes[.posixPermissions] as? Int == 0o600, "\(suffix)")
             }
+            try store.close()
+        }
+    }
+
+    @Test("A refused opening gives its own descriptor back, once, and nobody else's")
+    func refusedDescriptor() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let store = try SQLiteWakeStore(path: path)
+            let witness = Task.detached {
+                var lost = 0
+                while !Task.isCancelled {
+                    let descriptor = open("/dev/null", O_RDONLY)
+                    sched_yield()
+                    if fcntl(descriptor, F_GETFD) < 0 { lost += 1 } else { close(descriptor) }
+                }
+                return lost
+            }
+            for _ in 0..<2_000 {
+                #expect(throws: StoreFailure.self) { try StoreLock(besides: path) }
+            }
+            witness.cancel()
+            #expect(await witness.value == 0, "a descriptor was closed by somebody else")
             try store.close()
         }
     }
