@@ -117,8 +117,8 @@ struct ChaosTests {
         }
     }
 
-    /// Opens the store as soon as the last life has let go of it: the object ends with the last task
-    /// that waited for an answer of it.
+    /// Opens the store as soon as the last life has let go of it: the object ends with the last
+    /// task that waited for an answer of it.
     private func reopen(_ path: String) async throws -> SQLiteWakeStore {
         for _ in 0..<500 {
             do throws(StoreFailure) {

@@ -29,16 +29,19 @@ struct SQLiteWakeStoreTests {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             let store = try SQLiteWakeStore(path: path)
+            // It takes the lowest number that is free, again and again, and looks for it later.
             let witness = Task.detached {
                 var lost = 0
                 while !Task.isCancelled {
-                    let descriptor = open("/dev/null", O_RDONLY)
-                    sched_yield()
-                    if fcntl(descriptor, F_GETFD) < 0 { lost += 1 } else { close(descriptor) }
+                    let descriptors = (0..<8).map { _ in open("/dev/null", O_RDONLY) }
+                    for descriptor in descriptors {
+                        if fcntl(descriptor, F_GETFD) < 0 { lost += 1 }
+                        close(descriptor)
+                    }
                 }
                 return lost
             }
-            for _ in 0..<2_000 {
+            for _ in 0..<20_000 {
                 #expect(throws: StoreFailure.self) { try StoreLock(besides: path) }
             }
             witness.cancel()
