@@ -474,7 +474,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
 }
 
 static bool is_kept_header(const char *line, size_t length) {
-    static const char *const names[] = {"apns-", "date:", "retry-after:"};
+    static const char *const names[] = {"apns-", "date:"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t nameLength = strlen(names[i]);
         if (length > nameLength && strncasecmp(line, names[i], nameLength) == 0) return true;

@@ -21,8 +21,7 @@ static bool is_named(const uint8_t *name, size_t length, const char *text) {
 }
 
 static bool is_kept(const uint8_t *name, size_t length) {
-    return (length > 5 && memcmp(name, "apns-", 5) == 0) || is_named(name, length, "date") ||
-           is_named(name, length, "retry-after");
+    return (length > 5 && memcmp(name, "apns-", 5) == 0) || is_named(name, length, "date");
 }
 
 // What finds no room is left out; a push client can do without it.
