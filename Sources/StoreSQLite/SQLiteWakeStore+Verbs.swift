@@ -186,17 +186,18 @@ extension SQLiteWakeStore {
     private func read<Answer: Sendable>(
         _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
-        if let failure = flusher?.failure { throw failure }
+        if let failure = flusher.failure { throw failure }
         return try await reader.read(body)
     }
 
-    /// The same for somebody outside, who hears of nothing that is not on disk: a reader sees
-    /// transactions as soon as they are committed, before their flush.
+    /// The same for somebody outside, who with ``Durability/disk`` hears of nothing that is not
+    /// there: a reader sees transactions as soon as they are committed, before their flush.
     private func show<Answer: Sendable>(
         _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         let answer = try await read(body)
-        if let failure = await flusher?.flushed() { throw failure }
+        guard durability == .disk else { return answer }
+        if let failure = await flusher.flushed() { throw failure }
         return answer
     }
 }

@@ -37,6 +37,7 @@ struct ConfigurationTests {
             listen: "[::1]:9000"
             insecure: true
             store: data/wakes.sqlite
+            store-durability: system
             log-level: debug
             api-keys:
               - name: backend
@@ -73,6 +74,7 @@ struct ConfigurationTests {
         #expect(configuration.listen == .tcp(host: "::1", port: 9000))
         #expect(configuration.allowsInsecureListen)
         #expect(configuration.storePath == "/etc/rouse/data/wakes.sqlite")
+        #expect(configuration.storeDurability == .system)
         #expect(configuration.logLevel == .debug)
         #expect(configuration.apiKeys.map(\.name) == ["backend"])
         #expect(configuration.transport.kind == .curl)
@@ -114,6 +116,7 @@ struct ConfigurationTests {
         let configuration = try read(Self.app)
         #expect(configuration.listen == .tcp(host: "127.0.0.1", port: 8080))
         #expect(configuration.storePath == "/etc/rouse/rouse.sqlite")
+        #expect(configuration.storeDurability == .disk)
         let problems = ServeReadiness.problems(of: configuration, keysFile: KeysFile())
         #expect(problems.count == 1)
         #expect(problems[0].hasPrefix("There is no API key"))
@@ -125,11 +128,12 @@ struct ConfigurationTests {
             "listen: 127.0.0.1:1\nstore: a\nlog-level: info\n" + Self.app,
             [
                 "ROUSE_LISTEN": "unix:/run/rouse.sock", "ROUSE_STORE": "/var/b",
-                "ROUSE_LOG_LEVEL": "trace",
+                "ROUSE_LOG_LEVEL": "trace", "ROUSE_STORE_DURABILITY": "system",
             ])
         #expect(configuration.listen == .unixSocket(path: "/run/rouse.sock"))
         #expect(configuration.storePath == "/var/b")
         #expect(configuration.logLevel == .trace)
+        #expect(configuration.storeDurability == .system)
     }
 
     @Test(
@@ -140,6 +144,8 @@ struct ConfigurationTests {
             ("listen: 8080", "listen is not host:port", "127.0.0.1:8080"),
             ("listen: localhost:99999", "listen is not host:port", "127.0.0.1:8080"),
             ("insecure: maybe", "insecure is neither true nor false", "true or false"),
+            ("store-durability: sytem", "store-durability is none of", "Did you mean system?"),
+            ("store-durabilty: disk", "store-durabilty is no key", "mean store-durability?"),
             ("log-level: wrning", "log-level is none of the words", "Did you mean warning?"),
             ("apps: com.example.app", "apps is not a list", "hyphen"),
             ("apps:\n  - text", "rouse.yaml:2: apps[0] is not a mapping", "bundle-id"),

@@ -15,7 +15,7 @@ struct RetentionTests {
             let path = folder + "/store.sqlite"
             var sizes: [Int] = []
             for part in 0..<3 as Range<Int64> {
-                let store = try SQLiteWakeStore(path: path, durability: .normal)
+                let store = try SQLiteWakeStore(path: path, durability: .system)
                 let desk = Counter(store: store, rules: StoreRules())
                 for round in 0..<8 as Range<Int64> {
                     try await live(desk.later((part * 8 + round) * 3_600))

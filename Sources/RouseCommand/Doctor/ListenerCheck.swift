@@ -2,6 +2,7 @@
 
 import AdminAPI
 import Foundation
+import StoreSQLite
 import WakeModel
 
 /// Looks at what a gateway's own side needs: API keys, the listener's certificate, the webhooks'
@@ -70,6 +71,17 @@ enum ListenerCheck {
                     "Let this user write the file and its folder.", .notAllowed)
             ]
         }
-        return [.fine("store", isThere ? "\(path) can be written." : "\(path) will be made.")]
+        var findings: [Examination.Finding] = [
+            .fine("store", isThere ? "\(path) can be written." : "\(path) will be made.")
+        ]
+        if configuration.storeDurability != .disk {
+            findings.append(
+                .warning(
+                    "store",
+                    "store-durability is \(configuration.storeDurability.rawValue): a power cut "
+                        + "may take the last second of what was answered.",
+                    "Write disk if an accepted wake must survive that."))
+        }
+        return findings
     }
 }

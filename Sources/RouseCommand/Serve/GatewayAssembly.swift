@@ -33,7 +33,7 @@ struct GatewayAssembly {
             }
         }
         let manager = try Self.notifier(logger)
-        let store = try openStore()
+        let store = try openStore(logger)
         let clients = try ClientGroup(plan.apps)
         let metrics = MetricsRegistry()
         let gateway = Gateway(
@@ -87,9 +87,16 @@ struct GatewayAssembly {
         }
     }
 
-    private func openStore() throws(CommandFailure) -> SQLiteWakeStore {
+    private func openStore(_ logger: Logger) throws(CommandFailure) -> SQLiteWakeStore {
+        let durability = plan.configuration.storeDurability
+        if durability != .disk {
+            logger.notice(
+                "answers do not wait for the disk: a power cut may take the last second",
+                metadata: ["store-durability": "\(durability.rawValue)"])
+        }
         do throws(StoreFailure) {
-            return try SQLiteWakeStore(path: plan.configuration.storePath)
+            return try SQLiteWakeStore(
+                path: plan.configuration.storePath, durability: durability)
         } catch {
             throw CommandFailure(error)
         }

@@ -103,6 +103,7 @@ final class Reloader: Service {
         var keys: [String] = []
         if new.listen != started.listen { keys.append("listen") }
         if new.storePath != started.storePath { keys.append("store") }
+        if new.storeDurability != started.storeDurability { keys.append("store-durability") }
         if (new.tls == nil) != (tls == nil) { keys.append("tls") }
         if new.logLevel != started.logLevel { keys.append("log-level") }
         guard !keys.isEmpty else { return }

@@ -3,14 +3,15 @@
 import Foundation
 import Logging
 import PushTransport
+import StoreSQLite
 import WakeBudget
 import WakeModel
 
 extension ServeConfiguration {
     /// The keys at the top of the file.
     static let keys = [
-        "listen", "insecure", "tls", "store", "retention-days", "log-level", "keys-file",
-        "api-keys", "budget", "webhook", "apps", "transport",
+        "listen", "insecure", "tls", "store", "store-durability", "retention-days", "log-level",
+        "keys-file", "api-keys", "budget", "webhook", "apps", "transport",
     ]
     /// The largest configuration file that is read, in bytes.
     static let maximumByteCount = 1_048_576
@@ -24,6 +25,7 @@ extension ServeConfiguration {
     /// | `tls.certificate-file` | the listener's chain in PEM; `ROUSE_TLS_CERTIFICATE` | none |
     /// | `tls.key-file` | its key in PEM; `ROUSE_TLS_KEY` | none |
     /// | `store` | the SQLite file; `ROUSE_STORE` | `rouse.sqlite` |
+    /// | `store-durability` | `disk` or `system`; `ROUSE_STORE_DURABILITY` | `disk` |
     /// | `retention-days` | how long ended wakes are kept, 1–365 | 7 |
     /// | `log-level` | `trace` … `critical`; `ROUSE_LOG_LEVEL` | `info` |
     /// | `keys-file` | what `rouse keys` keeps; `ROUSE_KEYS_FILE` | `keys.json` by the store |
@@ -118,6 +120,11 @@ extension ServeConfiguration {
     ) throws(CommandFailure) {
         let store = try root.string("store") ?? storePath
         storePath = variables[.store] ?? Self.path(store, in: folder)
+        if let word = variables[.storeDurability] {
+            storeDurability = try Self.durability(word)
+        } else {
+            storeDurability = try root.choice("store-durability") ?? storeDurability
+        }
         let keys = try root.string("keys-file").map { Self.path($0, in: folder) }
         keysPath = variables[.keysFile] ?? keys
         let mapping = try root.mapping("tls", known: TLSFiles.keys)
@@ -145,6 +152,20 @@ extension ServeConfiguration {
             throw CommandFailure(.configuration, "\(field) is no log level. Use one of \(words).")
         }
         return level
+    }
+
+    /// A durability from the word in the environment.
+    private static func durability(
+        _ word: String
+    ) throws(CommandFailure) -> SQLiteWakeStore.Durability {
+        guard let durability = SQLiteWakeStore.Durability(rawValue: word) else {
+            let words = SQLiteWakeStore.Durability.allCases.map(\.rawValue)
+            throw CommandFailure(
+                .configuration,
+                "\(Variable.storeDurability.rawValue) is none of the words that it can be. "
+                    + "Use \(words.joined(separator: " or ")).")
+        }
+        return durability
     }
 
     private func checkAppsDiffer(_ root: ConfigurationMapping) throws(CommandFailure) {

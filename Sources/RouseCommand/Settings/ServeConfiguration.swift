@@ -4,6 +4,7 @@ import AdminAPI
 import Gateway
 import Logging
 import PushTransport
+import StoreSQLite
 import WakeBudget
 import WakeModel
 
@@ -16,6 +17,8 @@ struct ServeConfiguration: Hashable, Sendable {
     var allowsInsecureListen = false
     /// The SQLite file.
     var storePath = "rouse.sqlite"
+    /// What an answer waits for.
+    var storeDurability = SQLiteWakeStore.Durability.disk
     /// The certificate and key of the listener; `nil` to speak plain HTTP.
     var tls: TLSFiles?
     /// Who may call the API, besides those of the keys' file.

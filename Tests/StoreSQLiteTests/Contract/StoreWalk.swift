@@ -310,7 +310,7 @@ struct StoreWalkTests {
     func walk(seed: UInt64) async throws {
         try await withTemporaryFolder { folder in
             let file = try SQLiteWakeStore(
-                path: folder + "/store.sqlite", durability: .normal,
+                path: folder + "/store.sqlite", durability: .system,
                 cachedDevices: seed.isMultiple(of: 2) ? 4 : 1_000)
             var walk = StoreWalk([InMemoryWakeStore(), file], seed: seed)
             try await walk.walk(steps: 500)
