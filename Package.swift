@@ -226,7 +226,7 @@ let package = Package(
             of: "RouseCommand",
             [
                 "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "PushTransport",
-                "WakeBudget", "WakeModel", "rouse", logging,
+                "StoreSQLite", "WakeBudget", "WakeModel", "rouse", logging,
             ],
             exclude: ["Golden"]),
 

@@ -105,12 +105,19 @@ extension SQLiteWakeStore {
         }
     }
 
-    /// Takes leases on webhooks; see ``Gateway/WakeStore/claimWebhooks(at:until:limit:)``.
+    /// Takes leases on webhooks; see
+    /// ``Gateway/WakeStore/claimWebhooks(of:at:until:limit:)``.
     public func claimWebhooks(
-        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
-    ) async throws(StoreFailure) -> [WebhookItem] {
-        try await writing.write(weight: limit) { books throws(StoreFailure) in
-            try books.claimWebhooks(at: now, until: leaseEnd, limit: limit)
+        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
+        limit: Int
+    ) async throws(StoreFailure) -> WebhookBatch {
+        // An endpoint to which nothing happened costs a look, and no transaction.
+        let standing = try await reader.read { books throws(StoreFailure) in
+            try books.webhookStanding(of: endpoint)
+        }
+        guard standing.backlogCount > 0 else { return standing }
+        return try await writing.write(weight: limit) { books throws(StoreFailure) in
+            try books.claimWebhooks(of: endpoint, at: now, until: leaseEnd, limit: limit)
         }
     }
 

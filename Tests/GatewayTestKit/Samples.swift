@@ -14,8 +14,13 @@ package enum Samples {
     package static let lanes = WakeKind.allCases.flatMap { kind in
         [app, otherApp].map { Lane(app: $0, kind: kind) }
     }
-    /// All webhooks, and the standard budget.
-    package static let rules = StoreRules(webhooks: Set(WebhookKind.allCases))
+    /// Two webhook endpoints.
+    package static let endpoint = WebhookEndpointID(rawValue: 7)
+    package static let otherEndpoint = WebhookEndpointID(rawValue: -7)
+    /// All webhooks for one endpoint, and the standard budget.
+    package static let rules = StoreRules(webhooks: [
+        WebhookSubscription(endpoint: endpoint, kinds: Set(WebhookKind.allCases))
+    ])
 
     private static let counter = Atomic<UInt64>(1)
 

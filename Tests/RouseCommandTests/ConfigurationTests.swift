@@ -6,6 +6,7 @@ import Foundation
 import Gateway
 import Logging
 import PushTransport
+import StoreSQLite
 import Testing
 import WakeBudget
 import WakeModel
@@ -267,10 +268,53 @@ struct ConfigurationTests {
         #expect(configuration.retentionDays == 30)
         #expect(configuration.apiKeys.first?.scopes == [.wake, .admin])
         #expect(configuration.apiKeys.first?.requestsPerSecond == 50)
-        #expect(configuration.webhook?.events == [.tokenDead, .appHalted])
+        #expect(configuration.webhooks.map(\.events) == [[.tokenDead, .appHalted]])
+        #expect(configuration.webhooks.map(\.place) == ["webhook"])
         #expect(configuration.apps.map(\.budget.settings.spacingSeconds) == [600, 600])
         #expect(configuration.apps.map(\.budget.settings.hourlySends) == [2, 4])
         #expect(try read(Self.app).effectiveKeysPath == "/etc/rouse/keys.json")
+    }
+
+    @Test("reads several webhook endpoints, each with its events, apps and secret")
+    func webhooks() throws {
+        let folder = try TestFolder()
+        let secrets = try [
+            folder.write("a-secret-of-the-first-one", to: "a"),
+            folder.write("a-secret-of-the-second-one", to: "b"),
+        ]
+        let yaml = """
+            webhooks:
+              - url: https://a.example/hook
+                secret-file: \(secrets[0])
+              - url: http://b.example:81/hook
+                secret-file: \(secrets[1])
+                events: [token-dead]
+                apps: [com.example.app]
+                ca-file: ca.pem
+
+            """ + Self.app
+        let configuration = try read(yaml)
+        let webhooks = configuration.webhooks
+        #expect(webhooks.map(\.place) == ["webhooks[0]", "webhooks[1]"])
+        #expect(webhooks.map(\.events) == [Set(WebhookKind.allCases), [.tokenDead]])
+        #expect(webhooks.map { $0.apps?.map(\.value) } == [nil, ["com.example.app"]])
+        #expect(webhooks[1].certificateAuthorityPath == "/etc/rouse/ca.pem")
+        // The variable has the secret of one alone, and is not taken for one of several.
+        let variables = Variables(["ROUSE_WEBHOOK_SECRET": "a-secret-of-the-variable"])
+        let endpoints = try configuration.webhookEndpoints(variables)
+        #expect(
+            try endpoints == zip(webhooks, secrets).map { webhook, path in
+                try WebhookEndpoint(
+                    url: webhook.url, secret: String(contentsOfFile: path, encoding: .utf8),
+                    certificateAuthorityPath: webhook.certificateAuthorityPath)
+            })
+        let bare = try read(yaml.replacing("    secret-file: \(secrets[1])\n", with: ""))
+        let failure = #expect(throws: CommandFailure.self) {
+            try bare.webhookEndpoints(variables)
+        }
+        #expect(failure?.message.contains("webhooks[1] has no secret") == true)
+        let alone = try read("webhooks: [{ url: http://x.example }]\n" + Self.app)
+        #expect(try alone.webhookEndpoints(variables).count == 1)
     }
 
     @Test(
@@ -279,7 +323,26 @@ struct ConfigurationTests {
             ("tsl: {}", "tls"), ("tls: { certificate-file: a }", "both"),
             ("retention-days: 0", "retention-days"), ("budget: { hourly-send: 3 }", "hourly-sends"),
             ("budget: { hourly-sends: 13 }", "hourly-sends"),
-            ("webhook: { url: ftp://x }", "url"),
+            ("webhook: { url: ftp://x }", "webhook.url"),
+            ("webhok: { url: http://x }", "Did you mean webhook?"),
+            ("webhooks: { url: http://x }", "webhooks is not a list. Begin each entry"),
+            ("webhooks: [{ ulr: http://x }]", "webhooks[0].ulr is no key"),
+            ("webhooks: [{ url: http://x }, { url: ftp://x }]", "webhooks[1].url"),
+            ("webhooks: [{ url: http://x }, { url: http://x }]", "webhooks[1].url is there twice"),
+            (
+                "webhook: { url: http://x }\nwebhooks: [{ url: http://y }]",
+                "webhook stands beside webhooks. Move it into the list"
+            ),
+            (
+                "webhooks: [{ url: http://x, apps: [com.example.ap] }]",
+                "webhooks[0].apps names com.example.ap, which is not among the apps. "
+                    + "Did you mean com.example.app?"
+            ),
+            ("webhooks: [{ url: http://x, apps: [] }]", "Leave it out"),
+            (
+                "webhooks: [\((1...9).map { "{ url: http://x/\($0) }" }.joined(separator: ","))]",
+                "webhooks has more than 8 endpoints"
+            ),
             ("webhook: { url: http://x, events: [outcom] }", "outcome"),
             ("api-keys: [{ name: a b, sha256: \(String(repeating: "0f", count: 32)) }]", "name"),
             (

@@ -12,7 +12,7 @@ enum ListenerCheck {
     static func findings(
         of configuration: ServeConfiguration, _ variables: Variables
     ) -> [Examination.Finding] {
-        keys(configuration) + tls(configuration) + webhook(configuration, variables)
+        keys(configuration) + tls(configuration) + webhooks(configuration, variables)
             + store(configuration)
     }
 
@@ -41,19 +41,17 @@ enum ListenerCheck {
         }
     }
 
-    private static func webhook(
+    private static func webhooks(
         _ configuration: ServeConfiguration, _ variables: Variables
     ) -> [Examination.Finding] {
-        guard let webhook = configuration.webhook else { return [] }
         do throws(CommandFailure) {
-            let endpoint = try webhook.endpoint(variables)
-            guard webhook.url.hasPrefix("https://") else {
-                return [
-                    .warning(
+            return try configuration.webhookEndpoints(variables).map { endpoint in
+                guard endpoint.url.hasPrefix("https://") else {
+                    return .warning(
                         "webhook", "Events go to \(endpoint) without TLS.", "Use an https URL.")
-                ]
+                }
+                return .fine("webhook", "Events go to \(endpoint).")
             }
-            return [.fine("webhook", "Events go to \(endpoint).")]
         } catch {
             return [.wrong("webhook", error.message)]
         }

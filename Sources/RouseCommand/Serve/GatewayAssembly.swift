@@ -40,8 +40,8 @@ struct GatewayAssembly {
             configuration: plan.gatewayConfiguration, store: store, sender: clients.sender,
             metrics: GatewayMeters(metrics), logger: logger)
         let webhooks = WebhookDelivery(
-            gateway: gateway, endpoint: plan.webhook, carrier: CurlWebhookCarrier(),
-            metrics: metrics, logger: logger)
+            gateway: gateway, endpoints: plan.webhooks, metrics: metrics, logger: logger
+        ) { CurlWebhookCarrier() }
         var api = AdminConfiguration(authentication: authentication)
         api.tls = tls
         let isListening = Mutex(false)
@@ -122,7 +122,10 @@ extension ServePlan {
         var gateway = GatewayConfiguration(apps: apps.map(\.identity))
         for app in apps { gateway.policies[app.identity] = app.budget }
         gateway.retentionSeconds = configuration.retentionDays * 86_400
-        gateway.webhooks = webhook == nil ? [] : configuration.webhook?.events ?? []
+        gateway.webhooks = zip(webhooks, configuration.webhooks).map { endpoint, webhook in
+            WebhookSubscription(
+                endpoint: endpoint.id, kinds: webhook.events, apps: webhook.apps)
+        }
         return gateway
     }
 }

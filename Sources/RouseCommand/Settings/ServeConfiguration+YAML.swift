@@ -11,7 +11,8 @@ extension ServeConfiguration {
     /// The keys at the top of the file.
     static let keys = [
         "listen", "insecure", "tls", "store", "store-durability", "retention-days", "log-level",
-        "keys-file", "api-keys", "budget", "webhook", "apps", "transport",
+        "keys-file", "api-keys", "budget", "webhook", "webhooks", "apps",
+        "transport",
     ]
     /// The largest configuration file that is read, in bytes.
     static let maximumByteCount = 1_048_576
@@ -32,10 +33,13 @@ extension ServeConfiguration {
     /// | `api-keys` | list of `name`, `sha256` (64 hexadecimal digits), `scopes` (of `wake`, |
     /// | | `read`, `device`, `admin`), `requests-per-second` | none; the first three |
     /// | `budget` | for all apps: see ``BudgetSettings``, in kebab case | its defaults |
-    /// | `webhook.url` | where events are posted to, `https://` | none |
-    /// | `webhook.secret-file` | what signs them; or `ROUSE_WEBHOOK_SECRET` | – |
-    /// | `webhook.events` | list of `outcome`, `token-dead`, `app-halted` | all |
-    /// | `webhook.ca-file` | trust these authorities for it | the system's |
+    /// | `webhooks` | list of at most 8, each with what follows | none |
+    /// | `url` | where events are posted to, `https://` | – |
+    /// | `secret-file` | what signs them; for one alone, or `ROUSE_WEBHOOK_SECRET` | – |
+    /// | `events` | list of `outcome`, `token-dead`, `app-halted` | all |
+    /// | `apps` | list of bundle ids that it is told about | all |
+    /// | `ca-file` | trust these authorities for it | the system's |
+    /// | `webhook` | instead of `webhooks`: one alone | none |
     /// | `apps` | list, see below | – |
     /// | `transport` | `native` or `curl`; or a mapping of what follows | `native` |
     /// | `transport.kind` | `native` or `curl` | `native` |
@@ -98,14 +102,12 @@ extension ServeConfiguration {
         apiKeys = try root.list("api-keys", known: NamedKey.keys).map {
             (mapping) throws(CommandFailure) in try NamedKey(mapping)
         }
-        webhook = try root.mapping("webhook", known: Webhook.keys).map {
-            (mapping) throws(CommandFailure) in try Webhook(mapping, folder: folder)
-        }
         let budget = try BudgetMapping.settings(in: root, over: BudgetSettings())
         apps = try root.list("apps", known: App.keys).map {
             (mapping) throws(CommandFailure) in
             try App(mapping, folder: folder, budget: budget)
         }
+        webhooks = try Webhook.all(root, folder: folder, apps: apps)
         if root.isText("transport") {
             transport.kind = try root.choice("transport") ?? transport.kind
         } else if let mapping = try root.mapping("transport", known: TransportSettings.keys) {

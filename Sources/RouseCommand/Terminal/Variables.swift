@@ -73,7 +73,7 @@ enum Variable: String, CaseIterable, Sendable {
         case .tlsCertificate:
             "The listener's certificate chain; stands over `tls.certificate-file`."
         case .tlsKey: "The listener's key; stands over `tls.key-file`."
-        case .webhookSecret: "What signs webhooks, where there is no `webhook.secret-file`."
+        case .webhookSecret: "What signs webhooks, where there is one endpoint alone."
         case .gateway: "The gateway that `status`, `wake`, `send` and `device` ask."
         case .apiKey: "The API key that they show."
         case .apiKeyFile: "The file with the API key that they show."

@@ -246,14 +246,15 @@ struct StoreWalk {
         for store in stores { try await store.settleWebhooks(effects) }
         items = try await ask("webhooks") { store in
             try await store.claimWebhooks(
-                at: at, until: at.advanced(bySeconds: 60), limit: limit)
-        }
+                of: Samples.endpoint, at: at, until: at.advanced(bySeconds: 60), limit: limit)
+        }.items
     }
 
     private mutating func prune() async throws {
         let order = PruneOrder(
             now: now, wakesBefore: now.advanced(bySeconds: -40_000),
-            devicesBefore: WallInstant(millisecondsSinceEpoch: 0), limit: draw(1..<9))
+            devicesBefore: WallInstant(millisecondsSinceEpoch: 0),
+            webhookEndpoints: [Samples.endpoint], limit: draw(1..<9))
         _ = try await ask("prune") { store in try await store.prune(order) }
     }
 
