@@ -6,6 +6,8 @@ public import WakeModel
 public struct EndedWake: Hashable, Sendable {
     /// The wake.
     public let id: WakeID
+    /// What its caller calls it.
+    public let ref: WakeRef?
     /// App and kind.
     public let lane: Lane
     /// How it ended.
@@ -14,8 +16,11 @@ public struct EndedWake: Hashable, Sendable {
     public let at: WallInstant
 
     /// Spells out one.
-    public init(id: WakeID, lane: Lane, end: WakeEnd, at: WallInstant) {
+    public init(
+        id: WakeID, ref: WakeRef? = nil, lane: Lane, end: WakeEnd, at: WallInstant
+    ) {
         self.id = id
+        self.ref = ref
         self.lane = lane
         self.end = end
         self.at = at

@@ -13,7 +13,12 @@ extension WakeBooks {
         for (index, subscription) in rules.webhooks.enumerated()
         where subscription.listens(to: kind, of: app) {
             let endpoint = subscription.endpoint
-            let backlog = try backlogs[index] ?? rows.value(of: .webhooks(endpoint))
+            let backlog: Int
+            if let known = backlogs[index] {
+                backlog = known
+            } else {
+                backlog = try rows.value(of: .webhooks(endpoint))
+            }
             guard backlog < subscription.backlogCount else {
                 backlogs[index] = backlog
                 rows.add(1, to: .webhooksDropped(endpoint))

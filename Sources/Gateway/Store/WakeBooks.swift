@@ -94,7 +94,7 @@ public final class WakeBooks {
         if !rules.webhooks.isEmpty {
             try tell(.outcome(wake: wake.number), .outcome, of: lane.row.lane.app, at: now)
         }
-        return EndedWake(id: wake.id, lane: lane.row.lane, end: end, at: now)
+        return EndedWake(id: wake.id, ref: wake.ref, lane: lane.row.lane, end: end, at: now)
     }
 
     /// Ends the wake that a background device waits with, after its ledger has let go of it.

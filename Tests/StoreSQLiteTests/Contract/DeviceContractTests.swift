@@ -160,6 +160,41 @@ struct DeviceContractTests {
         }
     }
 
+    @Test(
+        "A receipt may name a wake by its ref and the device: the newest of that name is meant",
+        arguments: StoreKind.allCases)
+    func receiptsByRef(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let first = try await desk.claimOne(Samples.wake(ref: "a"))
+            try await desk.settleSent(first)
+            var later = desk.later(1_000)
+            let second = try await later.claimOne(Samples.wake(at: later.now, ref: "a"))
+            try await later.settleSent(second)
+            // Another device's, and another of this one, also as a call.
+            try await later.admitOne(Samples.wake(at: later.now, device: 8, ref: "a"))
+            let call = try await later.claimOne(
+                Samples.wake(.voip, app: Samples.otherApp, at: later.now, call: 1, ref: "call"))
+            try await later.admitOne(Samples.wake(at: later.now, dueIn: 600, ref: "b"))
+            later = later.later(5)
+            func confirm(_ ref: String, device: UInt64 = 7) async throws -> [ReceiptAnswer] {
+                try await later.store.confirm(
+                    [Receipt(.ref(Samples.name(ref), Samples.deviceToken(device)))],
+                    at: later.now, under: later.rules
+                ).answers
+            }
+            #expect(try await confirm("a") == [.recorded])
+            #expect(try await confirm("a") == [.repeated])
+            #expect(try await later.record(second.id).launchedAt == later.now)
+            #expect(try await later.record(first.id).launchedAt == nil)
+            #expect(try await later.record(second.id).ref == Samples.name("a"))
+            #expect(try await confirm("call") == [.recorded])
+            #expect(try await later.record(call.id).launchedAt == later.now)
+            #expect(try await confirm("b") == [.notSent])
+            #expect(try await confirm("c") == [.unknownWake])
+            #expect(try await confirm("a", device: 9) == [.unknownWake])
+        }
+    }
+
     // A ledger's clock stands still after a small step back. Were a wake claimed meanwhile, the
     // ledger would book the send later than the row says, and take it for one that came after the
     // launch which its receipt confirms.

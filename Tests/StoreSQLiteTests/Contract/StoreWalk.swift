@@ -87,7 +87,8 @@ struct StoreWalk {
                     ? nil : #"{"aps":{"content-available":1},"k\#(draw(0..<3))":\#(draw(0..<9))}"#,
                 call: UInt64(draw(0..<30)),
                 urgency: Urgency.allCases[draw(0..<3)],
-                coalescing: draw(0..<2) == 0 ? .replace : .union)
+                coalescing: draw(0..<2) == 0 ? .replace : .union,
+                ref: draw(0..<3) == 0 ? "r\(draw(0..<4))" : nil)
             var mark: IdempotencyMark?
             if draw(0..<3) == 0 {
                 mark = IdempotencyMark(
@@ -210,7 +211,11 @@ struct StoreWalk {
         let at = now
         let receipts = (0..<draw(1..<3)).map { _ in
             Receipt(
-                id: ids[draw(0..<ids.count)],
+                draw(0..<3) == 0
+                    ? .ref(
+                        Samples.name("r\(draw(0..<4))"),
+                        Samples.deviceToken(UInt64(draw(0..<6))))
+                    : .wake(ids[draw(0..<ids.count)]),
                 launchedAt: draw(0..<2) == 0 ? now.advanced(bySeconds: -1) : nil,
                 hasSynced: draw(0..<2) == 0)
         }
