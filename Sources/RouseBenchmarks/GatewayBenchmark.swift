@@ -87,11 +87,13 @@ struct GatewayBenchmark: AsyncParsableCommand {
     /// The results as a table.
     static func report(_ results: [GatewayResult]) -> String {
         var table = TextTable(
-            "transport", "durability", "batch", "accepted/s", "settled/s", "us CPU", "server us", "not sent")
+            "transport", "durability", "batch", "accepted/s", "settled/s", "us CPU", "server us",
+            "not sent")
         for result in results {
             table.add(
                 result.transport, result.durability, String(result.batch),
-                result.acceptedPerSecond.grouped, result.settledPerSecond.grouped, result.microsecondsPerWake.fixed(1),
+                result.acceptedPerSecond.grouped, result.settledPerSecond.grouped,
+                result.microsecondsPerWake.fixed(1),
                 result.serverMicrosecondsPerWake.fixed(1), String(result.notSent))
         }
         return "\nThe gateway, from batch to settled outcome, nghttpd on the same processors\n\n"

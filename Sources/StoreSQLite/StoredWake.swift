@@ -151,8 +151,8 @@ extension ByteReader {
             previous: distance == 0 ? 0 : number &- distance, acceptedAt: accepted,
             decision: try decision.decision(carrier: end.columns.carrier),
             coalescing: traits & 4 == 0 ? .replace : .union, ref: ref, call: call,
-            urgency: urgency, state: state, dueAt: due, notBefore: notBefore, deadline: deadline, holds: holds,
-            payload: [], expiration: expiration, collapseID: collapseID)
+            urgency: urgency, state: state, dueAt: due, notBefore: notBefore, deadline: deadline,
+            holds: holds, payload: [], expiration: expiration, collapseID: collapseID)
         wake.fence = fence
         wake.tries = tries
         wake.claimedAt = attempt.claimedAt

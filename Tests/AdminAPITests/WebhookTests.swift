@@ -173,7 +173,9 @@ struct WebhookTests {
         }
     }
 
-    @Test("An event that cannot be taken is found, and the others arrive", arguments: [400, 413, 422])
+    @Test(
+        "An event that cannot be taken is found, and the others arrive",
+        arguments: [400, 413, 422])
     func halves(status: Int) async throws {
         let poison = Mutex<String?>(nil)
         let gate = AsyncStream.makeStream(of: Void.self)
@@ -201,7 +203,7 @@ struct WebhookTests {
         #expect(receiver.all.map(\.count) == [1, 8, 4, 2, 1, 1, 2, 4])
     }
 
-    @Test("What does not fit into a backlog is counted; a new endpoint is told, one that went is not")
+    @Test("What does not fit is counted; a new endpoint is told, and one that went is not")
     func changes() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
         let receiver = Receiver { number, _ in

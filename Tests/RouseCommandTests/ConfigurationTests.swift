@@ -303,11 +303,12 @@ struct ConfigurationTests {
         let variables = Variables(["ROUSE_WEBHOOK_SECRET": "a-secret-of-the-variable"])
         let endpoints = try configuration.webhookEndpoints(variables)
         #expect(
-            try endpoints == zip(webhooks, secrets).map { webhook, path in
-                try WebhookEndpoint(
-                    url: webhook.url, secret: String(contentsOfFile: path, encoding: .utf8),
-                    certificateAuthorityPath: webhook.certificateAuthorityPath)
-            })
+            try endpoints
+                == zip(webhooks, secrets).map { webhook, path in
+                    try WebhookEndpoint(
+                        url: webhook.url, secret: String(contentsOfFile: path, encoding: .utf8),
+                        certificateAuthorityPath: webhook.certificateAuthorityPath)
+                })
         let bare = try read(yaml.replacing("    secret-file: \(secrets[1])\n", with: ""))
         let failure = #expect(throws: CommandFailure.self) {
             try bare.webhookEndpoints(variables)

@@ -3,7 +3,8 @@
 import Synchronization
 public import WakeModel
 
-/// Rings when events of one endpoint may have been written. See ``Gateway/Gateway/webhookBell(of:)``.
+/// Rings when events of one endpoint may have been written; see
+/// ``Gateway/Gateway/webhookBell(of:)``.
 public final class WebhookBell: Sendable {
     let endpoint: WebhookEndpointID
     private let bell = Bell()

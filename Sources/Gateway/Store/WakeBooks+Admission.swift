@@ -229,8 +229,8 @@ extension WakeBooks {
             id: WakeID(number: rows.makeNumber(at: now), entropy: new.entropy),
             device: device.number, lane: lane.row.number, previous: device.latest,
             acceptedAt: now, decision: .send, coalescing: new.coalescing, ref: new.ref,
-            call: call, urgency: new.urgency, state: .pending, dueAt: now, notBefore: new.notBefore ?? now,
-            deadline: now, holds: [], payload: new.wake.payload,
+            call: call, urgency: new.urgency, state: .pending, dueAt: now,
+            notBefore: new.notBefore ?? now, deadline: now, holds: [], payload: new.wake.payload,
             expiration: new.wake.expiration, collapseID: new.wake.collapseID)
     }
 

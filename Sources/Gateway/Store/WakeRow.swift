@@ -66,8 +66,9 @@ public struct WakeRow: Hashable, Sendable {
     public init(
         id: WakeID, device: Int64, lane: Int64, previous: Int64, acceptedAt: WallInstant,
         decision: WakeDecision, coalescing: Coalescing, ref: WakeRef? = nil,
-        call: CallFingerprint?, urgency: Urgency, state: WakeState, dueAt: WallInstant, notBefore: WallInstant, deadline: WallInstant,
-        holds: Holds, payload: [UInt8], expiration: Expiration, collapseID: CollapseID?
+        call: CallFingerprint?, urgency: Urgency, state: WakeState, dueAt: WallInstant,
+        notBefore: WallInstant, deadline: WallInstant, holds: Holds, payload: [UInt8],
+        expiration: Expiration, collapseID: CollapseID?
     ) {
         self.id = id
         self.device = device
