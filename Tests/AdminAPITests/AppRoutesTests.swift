@@ -94,9 +94,11 @@ struct AppRoutesTests {
                 streams =
                     try await caller.send("GET", "/v1/stats").json()["event_streams"] as? Int ?? 0
             }
-            _ = try await caller.send("POST", "/v1/wakes?wait=outcome", APIBench.body())
+            _ = try await caller.send(
+                "POST", "/v1/wakes?wait=outcome", APIBench.body(#","ref":"order-1""#))
         }
         let answer = try await stream.value
+        #expect(answer.body.contains("\"ref\":\"order-1\""), "\(answer.body)")
         #expect(answer.status == 200)
         #expect(answer.head.contains("text/event-stream"))
         #expect(answer.body.contains("retry: 3000"))

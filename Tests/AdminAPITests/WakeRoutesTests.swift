@@ -65,6 +65,7 @@ struct WakeRoutesTests {
             ("{\"kind\":1,\"kind\":2}", .malformedBody, "twice"),
             ("{}", .invalidField, "payload is missing"),
             (body(",\"prio\":5"), .invalidField, "prio is not a member"),
+            (body(",\"ref\":\"a b\""), .invalidField, "ref is not 1 to 64 characters"),
             (body().replacing(token, with: "xyz"), .invalidField, "device token holds"),
             (body(",\"ttl_seconds\":1795000000"), .invalidField, "ttl_seconds"),
             (body(",\"ttl_seconds\":\"60\""), .invalidField, "ttl_seconds"),
