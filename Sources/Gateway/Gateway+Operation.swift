@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
-public import WakeModel
+import WakeModel
 
 extension Gateway {
     // MARK: Apps

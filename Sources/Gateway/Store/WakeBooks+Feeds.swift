@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WakeModel
+import WakeModel
 
 extension WakeBooks {
     /// Entries of the feedback feed; see ``WakeStore/feedback(after:limit:)``.

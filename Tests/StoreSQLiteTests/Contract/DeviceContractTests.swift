@@ -171,10 +171,10 @@ struct DeviceContractTests {
             let second = try await later.claimOne(Samples.wake(at: later.now, ref: "a"))
             try await later.settleSent(second)
             // Another device's, and another of this one, also as a call.
-            try await later.admitOne(Samples.wake(at: later.now, device: 8, ref: "a"))
+            try await later.admit([Samples.wake(at: later.now, device: 8, ref: "a")])
             let call = try await later.claimOne(
                 Samples.wake(.voip, app: Samples.otherApp, at: later.now, call: 1, ref: "call"))
-            try await later.admitOne(Samples.wake(at: later.now, dueIn: 600, ref: "b"))
+            try await later.admit([Samples.wake(at: later.now, dueIn: 600, ref: "b")])
             later = later.later(5)
             func confirm(_ ref: String, device: UInt64 = 7) async throws -> [ReceiptAnswer] {
                 try await later.store.confirm(
