@@ -37,8 +37,8 @@ struct RejectionReasonTests {
     static let inTwentyMinutes = RejectionReason.Retry.later(
         .init(initialSeconds: 1200, maximumSeconds: 3600))
 
-    /// What facts §3.3 asks for, by status and name. MissingProviderToken is the key's fault here and
-    /// not the request's, so that a gateway stops instead of losing one wake after the other.
+    /// What facts §3.3 asks for, by status and name. MissingProviderToken is the key's fault here
+    /// and not the request's, so that a gateway stops instead of losing one wake after the other.
     static let rows: [Row] = [
         Row(400, "BadCollapseId", .request, .afterFix),
         Row(400, "BadDeviceToken", .device, .never, .suspectEnvironment),

@@ -76,7 +76,7 @@ struct GatewayAssembly {
         try? store.close()
         if case .failure(let error) = outcome {
             let what = isListening.withLock { $0 } ? "stopped" : "cannot listen on \(address)"
-            let why = (error as? ListenerFailure)?.description ?? "\(error)."
+            let why = (error as? ListenerFailure)?.advice ?? "\(error)."
             throw CommandFailure(.unavailable, "The gateway \(what): \(why)")
         }
     }
