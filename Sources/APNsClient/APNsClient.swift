@@ -9,7 +9,7 @@ public import WakeModel
 /// Sends pushes to APNs over one group of HTTP/2 connections.
 ///
 /// One client serves one environment and one credential, because APNs binds a connection to the
-/// team and key of its first push (reference §4.4). It is safe to use from any thread or task, and
+/// team and key of its first push (facts §4.4). It is safe to use from any thread or task, and
 /// it must be shut down explicitly.
 ///
 /// ```swift

@@ -177,7 +177,7 @@ final class ClientCore: Sendable {
                 if mayReplaceConnections(&state) { mending.replacesConnections = true }
             } else {
                 let generation = sent.tokenGeneration(of: id)
-                // A connection that saw an expired token may refuse every later one too (reference
+                // A connection that saw an expired token may refuse every later one too (facts
                 // §1.6). Once for each token: if a clock is wrong, new connections do not help.
                 if tokens != nil, generation > state.expiredGeneration {
                     state.expiredGeneration = generation

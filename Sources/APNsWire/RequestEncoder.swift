@@ -5,7 +5,7 @@ internal import WakeModel
 
 /// Turns pushes into requests. Total: every ``Push`` has exactly one encoding.
 ///
-/// Header fields come in the order that Apple's HPACK advice groups them (reference §1.4): those
+/// Header fields come in the order that Apple's HPACK advice groups them (facts §1.4): those
 /// that many pushes share first, kept as one ``PushTransport/SharedHeaders`` for each combination,
 /// then those of this push alone.
 public struct RequestEncoder: Sendable {

@@ -21,7 +21,7 @@ final class HTTP2Loop {
     /// How often a submission that was certainly not sent moves to another connection by itself.
     static let maximumMoves: UInt8 = 3
     /// The streams of one connection unless the configuration says otherwise: what APNs announces
-    /// (reference §1.3). A stream costs this transport some 350 bytes.
+    /// (facts §1.3). A stream costs this transport some 350 bytes.
     static let defaultStreamsPerConnection = 1000
     /// How many events one wait takes in; there are hardly more descriptors than connections.
     static let eventsPerWait = 64
