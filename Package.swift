@@ -197,7 +197,9 @@ let package = Package(
         .target(name: "CDashboard", exclude: ["Page"]),
         .target(name: "CCurlCalls", dependencies: ["CLibcurl", "CLibcrypto"]),
         room("CurlHTTP", ["CCurlCalls", "CCurlShims"]),
-        tests(of: "CurlHTTP"),
+        tests(of: "CurlHTTP", ["HTTPTestKit"]),
+        .target(
+            name: "HTTPTestKit", path: "Tests/HTTPTestKit", swiftSettings: roomSettings),
         room(
             "AdminAPI",
             [
@@ -225,8 +227,8 @@ let package = Package(
         tests(
             of: "RouseCommand",
             [
-                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "PushTransport",
-                "WakeBudget", "WakeModel", "rouse", logging,
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "HTTPTestKit",
+                "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel", "rouse", logging,
             ],
             exclude: ["Golden"]),
 

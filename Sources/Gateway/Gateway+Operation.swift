@@ -136,16 +136,17 @@ extension Gateway {
 
     // MARK: Webhooks
 
-    /// Takes leases on webhooks that are due. Whoever holds one delivers it and settles it; one
-    /// that is not settled comes again when its lease is over.
+    /// Takes leases on webhooks of an endpoint that are due. Whoever holds one delivers it and
+    /// settles it; one that is not settled comes again when its lease is over.
     public func webhooks(
-        limit: Int, leaseSeconds: Int
-    ) async throws(StoreFailure) -> [WebhookItem] {
+        of endpoint: WebhookEndpointID, limit: Int, leaseSeconds: Int
+    ) async throws(StoreFailure) -> WebhookBatch {
         try await hall.writeHalts()
         let now = clock.now()
         return try await asking { store async throws(StoreFailure) in
             try await store.claimWebhooks(
-                at: now, until: now.advanced(bySeconds: Int64(leaseSeconds)), limit: limit)
+                of: endpoint, at: now, until: now.advanced(bySeconds: Int64(leaseSeconds)),
+                limit: limit)
         }
     }
 
@@ -156,9 +157,9 @@ extension Gateway {
         }
     }
 
-    /// Returns when a webhook may have been written, when the gateway stops, or at the instant. One
-    /// task waits at a time.
-    public func waitForWebhooks(until instant: WallInstant) async {
-        await hall.webhookBell.wait(until: instant, clock: clock)
+    /// A bell that rings when webhooks of an endpoint may have been written, for as long as the
+    /// caller holds it.
+    public func webhookBell(of endpoint: WebhookEndpointID) -> WebhookBell {
+        hall.webhookBells.make(for: endpoint, clock: clock)
     }
 }

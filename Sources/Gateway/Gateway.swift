@@ -106,7 +106,7 @@ public final class Gateway: Service {
         intake.close()
         dispatcher.stop()
         pruneBell.ring()
-        hall.webhookBell.ring()
+        hall.webhookBells.ring { _ in true }
     }
 
     private func prune() async {
@@ -223,7 +223,8 @@ public final class Gateway: Service {
             let new = NewWake(
                 wake: wake, environment: app.environment, acceptedAt: now,
                 notBefore: notBefore > now && wake.kind == .background ? notBefore : nil,
-                urgency: inquiry.urgency, coalescing: inquiry.coalescing, entropy: entropy())
+                urgency: inquiry.urgency, coalescing: inquiry.coalescing,
+                ref: inquiry.ref, entropy: entropy())
             return .fine(
                 Submission(wake: new, idempotency: inquiry.idempotency), remarks: remarks)
         }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
+public import ArgumentParser
 import FoundationEssentials
 import PushTransport
+public import StoreSQLite
 import WakeModel
 
 /// Wakes per second through the whole gateway: accepted durably, sent, settled.
@@ -13,7 +14,8 @@ struct GatewayBenchmark: AsyncParsableCommand {
         discussion: """
             The gateway in one process and nghttpd in another share both processors. Batches are \
             handed to the gateway in process; each answer means that its batch is on disk \
-            (SQLite, WAL, flushed). The end is when every wake's outcome is on disk too.
+            (SQLite, WAL, flushed), or with --durability system that the operating system has it. \
+            The end is when every wake's outcome is there too.
             Each wake goes to another device, whose budget is asked, debited and kept.
             """)
 
@@ -25,6 +27,12 @@ struct GatewayBenchmark: AsyncParsableCommand {
     @Option(help: "Wakes of one batch.")
     var batch = 1000
 
+    @Option(help: "How many batches wait for their answers at any time.")
+    var atATime = 4
+
+    @Option(help: "What answers wait for: disk, system. May be given twice, to compare.")
+    var durability: [SQLiteWakeStore.Durability] = [.disk]
+
     @Option(help: "Devices that the wakes go to; fewer than wakes makes some of them wait.")
     var devices = 100_000
 
@@ -33,6 +41,7 @@ struct GatewayBenchmark: AsyncParsableCommand {
         defer { bench.clear() }
         let results = try Self.measure(
             options, wakes: wakes ?? Self.wakes(options), batch: max(1, batch),
+            batchesAtATime: max(1, atATime), durabilities: durability,
             devices: max(1, devices), on: bench)
         if options.json {
             try JSONOutput.print(results)
@@ -44,42 +53,47 @@ struct GatewayBenchmark: AsyncParsableCommand {
     static func wakes(_ options: BenchmarkOptions) -> Int { options.quick ? 5000 : 50_000 }
 
     static func measure(
-        _ options: BenchmarkOptions, wakes: Int, batch: Int, devices: Int = 100_000,
+        _ options: BenchmarkOptions, wakes: Int, batch: Int, batchesAtATime: Int = 4,
+        durabilities: [SQLiteWakeStore.Durability] = [.disk], devices: Int = 100_000,
         on bench: Bench
     ) throws -> [GatewayResult] {
         try GatewayTask.makeDocuments(devices, in: bench.documentsPath)
         let server = try MeasuredServer.start(.nghttpd, on: bench, processor: nil)
-        var samples: [TransportKind: [GatewaySample]] = [:]
+        let tasks = durabilities.flatMap { durability in
+            TransportKind.allCases.map { kind in
+                GatewayTask(
+                    transport: kind, port: server.port, authorityPath: server.authorityPath,
+                    wakes: wakes, batch: batch, batchesAtATime: batchesAtATime,
+                    durability: durability, devices: devices)
+            }
+        }
+        var samples = Array(repeating: [GatewaySample](), count: tasks.count)
         for round in 1...options.rounds {
-            for kind in TransportKind.allCases {
+            for (index, task) in tasks.enumerated() {
                 bench.progress(
-                    "gateway: \(kind.rawValue), batches of \(batch), "
-                        + "round \(round) of \(options.rounds)")
+                    "gateway: \(task.transport.rawValue), \(task.durability.rawValue), "
+                        + "batches of \(batch), round \(round) of \(options.rounds)")
                 let before = server.cpuSeconds
                 var sample: GatewaySample = try bench.runOurselves(
-                    RunGateway.name,
-                    GatewayTask(
-                        transport: kind, port: server.port, authorityPath: server.authorityPath,
-                        wakes: wakes, batch: batch, devices: devices),
-                    processor: nil)
+                    RunGateway.name, task, processor: nil)
                 sample.serverCPUSeconds = server.cpuSeconds - before
-                samples[kind, default: []].append(sample)
+                samples[index].append(sample)
             }
         }
         try server.stop()
-        return TransportKind.allCases.map { kind in
-            GatewayResult(kind, batch: batch, samples: samples[kind] ?? [])
-        }
+        return zip(tasks, samples).map { GatewayResult($0, samples: $1) }
     }
 
     /// The results as a table.
     static func report(_ results: [GatewayResult]) -> String {
         var table = TextTable(
-            "transport", "batch", "accepted/s", "settled/s", "us CPU", "server us", "not sent")
+            "transport", "durability", "batch", "accepted/s", "settled/s", "us CPU", "server us",
+            "not sent")
         for result in results {
             table.add(
-                result.transport, String(result.batch), result.acceptedPerSecond.grouped,
-                result.settledPerSecond.grouped, result.microsecondsPerWake.fixed(1),
+                result.transport, result.durability, String(result.batch),
+                result.acceptedPerSecond.grouped, result.settledPerSecond.grouped,
+                result.microsecondsPerWake.fixed(1),
                 result.serverMicrosecondsPerWake.fixed(1), String(result.notSent))
         }
         return "\nThe gateway, from batch to settled outcome, nghttpd on the same processors\n\n"
@@ -94,6 +108,9 @@ struct GatewayTask: Codable {
     let authorityPath: String
     let wakes: Int
     let batch: Int
+    /// How many batches wait for their answers at any time.
+    let batchesAtATime: Int
+    let durability: SQLiteWakeStore.Durability
     let devices: Int
 
     /// A device token of 32 bytes, another for each number.
@@ -131,6 +148,7 @@ struct GatewaySample: Codable {
 /// One row: the medians of all rounds.
 struct GatewayResult: Encodable {
     let transport: String
+    let durability: String
     let batch: Int
     let acceptedPerSecond: Double
     let settledPerSecond: Double
@@ -138,9 +156,10 @@ struct GatewayResult: Encodable {
     let serverMicrosecondsPerWake: Double
     let notSent: Int
 
-    init(_ kind: TransportKind, batch: Int, samples: [GatewaySample]) {
-        transport = kind.rawValue
-        self.batch = batch
+    init(_ task: GatewayTask, samples: [GatewaySample]) {
+        transport = task.transport.rawValue
+        durability = task.durability.rawValue
+        batch = task.batch
         acceptedPerSecond = samples.map { Double($0.wakes) / $0.acceptedSeconds }.median
         settledPerSecond = samples.map { Double($0.wakes) / $0.settledSeconds }.median
         microsecondsPerWake = samples.map { $0.cpuSeconds * 1e6 / Double($0.wakes) }.median
@@ -149,3 +168,5 @@ struct GatewayResult: Encodable {
         notSent = samples.map(\.notSent).reduce(0, +)
     }
 }
+
+extension SQLiteWakeStore.Durability: ExpressibleByArgument {}

@@ -15,9 +15,6 @@ struct RunGateway: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: name, abstract: "For the benchmark's own use.", shouldDisplay: false)
 
-    /// How many batches are waiting for their answers at any time.
-    private static let batchesAtATime = 4
-
     @Argument var task: String
 
     func run() async throws {
@@ -27,7 +24,8 @@ struct RunGateway: AsyncParsableCommand {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try SQLiteWakeStore(
-            path: folder.appending(path: "store.sqlite").path(percentEncoded: false))
+            path: folder.appending(path: "store.sqlite").path(percentEncoded: false),
+            durability: task.durability)
         let client = try APNsClientLoad.client(
             task.transport, port: task.port, authorityPath: task.authorityPath, connections: 4,
             streamsPerConnection: nil)
@@ -35,7 +33,7 @@ struct RunGateway: AsyncParsableCommand {
         var logger = Logger(label: "rouse")
         logger.logLevel = .warning
         var limits = GatewayLimits()
-        limits.intakeQueueCount = Self.batchesAtATime * task.batch
+        limits.intakeQueueCount = task.batchesAtATime * task.batch
         let gateway = Gateway(
             apps: [app], store: store, sender: APNsWakeSender(clients: [app: client]),
             limits: limits, logger: logger)
@@ -46,7 +44,7 @@ struct RunGateway: AsyncParsableCommand {
         try await load.accept(min(task.wakes, 1000))
         try await load.finish()
         let before = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
-        try await load.accept(task.wakes, from: 1000, batchesAtATime: Self.batchesAtATime)
+        try await load.accept(task.wakes, from: 1000, batchesAtATime: task.batchesAtATime)
         let acceptedAt = ProcessClocks.wallSeconds
         let settledAt = try await load.finish()
         let count = try await store.recount()

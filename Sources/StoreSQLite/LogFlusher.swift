@@ -21,6 +21,9 @@ import Darwin
 /// that are committed during one flush share the next one; and the log and the database keep their
 /// order on disk, because SQLite itself flushes the log before it copies from it.
 ///
+/// Where nobody waits for the disk (``SQLiteWakeStore/Durability/system``), it flushes within a
+/// second of a transaction all the same, so that a power cut takes no more than that.
+///
 /// After a flush that failed nothing is certain any more, not even by a later one that succeeds:
 /// the kernel may have dropped what it could not write. From then on everything fails, until the
 /// store is opened again.
@@ -28,6 +31,8 @@ final class LogFlusher: Sendable {
     private struct State {
         var waiting: [@Sendable (StoreFailure?) -> Void] = []
         var isRunning = false
+        /// Whether a flush that nobody waits for is due in a moment.
+        var isPlanned = false
         var failure: StoreFailure?
     }
 
@@ -36,12 +41,17 @@ final class LogFlusher: Sendable {
     private let descriptor: CInt
     private let sync: @Sendable (CInt) -> CInt
 
+    private let pause: Double
+
     /// A flusher for the log of the database at `path`, which must be open already. `sync` brings a
     /// descriptor's file to the disk and answers an `errno`, 0 when it did; a test may hold it up.
+    /// `pause` is how long a flush that nobody waits for is put off, in seconds.
     init(
-        besides path: String, sync: @escaping @Sendable (CInt) -> CInt = LogFlusher.sync
+        besides path: String, pause: Double = SQLiteWakeStore.flushSeconds,
+        sync: @escaping @Sendable (CInt) -> CInt = LogFlusher.sync
     ) throws(StoreFailure) {
         self.sync = sync
+        self.pause = pause
         // Closing a descriptor drops a process' locks on a file, but nobody locks the log.
         descriptor = open(path + "-wal", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -75,10 +85,30 @@ final class LogFlusher: Sendable {
         }
     }
 
+    /// Has what is in the log now flushed in a moment, with what comes meanwhile; nobody waits.
+    func flushSoon() {
+        let plans = state.withLock { state in
+            defer { state.isPlanned = true }
+            return !state.isPlanned
+        }
+        guard plans else { return }
+        queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.flushPlanned() }
+    }
+
     /// Waits until nothing is left to flush.
-    func drain() { queue.sync {} }
+    func drain() { queue.sync { flushPlanned() } }
 
     // MARK: On the queue
+
+    /// Flushes what was put off, unless that has been done.
+    private func flushPlanned() {
+        let isPlanned = state.withLock { state in
+            defer { state.isPlanned = false }
+            return state.isPlanned && state.failure == nil
+        }
+        guard isPlanned, let failure = flushLog() else { return }
+        state.withLock { $0.failure = failure }
+    }
 
     private func work() {
         while let waiting = take() {

@@ -153,6 +153,8 @@ extension StoreCounter {
         case .accepted: "accepted"
         case .pruned: "pruned"
         case .ended(let state): "ended \(state.rawValue)"
+        case .webhooks(let endpoint): "webhooks \(endpoint.rawValue)"
+        case .webhooksDropped(let endpoint): "webhooks dropped \(endpoint.rawValue)"
         }
     }
 }

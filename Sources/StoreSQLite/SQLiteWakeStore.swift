@@ -19,15 +19,20 @@ import Darwin
 /// by their owner only, because they hold device tokens.
 public final class SQLiteWakeStore: WakeStore {
     /// What a commit waits for.
-    public enum Durability: String, Hashable, Sendable, CaseIterable {
+    public enum Durability: String, Hashable, Sendable, CaseIterable, Codable {
         /// The disk has it before anybody is answered or told, as with SQLite's `synchronous=FULL`:
-        /// an accepted wake survives a power cut.
-        case full
-        /// The operating system has it: an accepted wake survives the death of the process, but
-        /// the last moments may be lost in a power cut.
-        case normal
+        /// what was answered survives a power cut.
+        case disk
+        /// The operating system has it, as with SQLite's `synchronous=NORMAL`: what was answered
+        /// survives the death of the process, `kill -9` included. When the machine itself fails,
+        /// the last ``SQLiteWakeStore/flushSeconds`` may be lost, and pushes of that time are
+        /// forgotten, so that a phone may be woken again.
+        case system
     }
 
+    /// How long the operating system may keep to itself what was answered under
+    /// ``Durability/system``, in seconds; then it is flushed to the disk.
+    public static let flushSeconds = 1.0
     /// How long a statement waits for another program that has the file open, in seconds.
     static let busySeconds = 5.0
     /// The size of a page of a new file, in bytes. Nearly each wake changes a device, and each
@@ -42,8 +47,9 @@ public final class SQLiteWakeStore: WakeStore {
     private let writer: DatabaseQueue
     private let writerDesk: WriterDesk
     private let checkpointer: Checkpointer
-    let flusher: LogFlusher?
+    let flusher: LogFlusher
     private let log: LogLength
+    let durability: Durability
     // Held for as long as the store is open; `close()` is followed by the end of this object.
     private let lock: StoreLock
 
@@ -54,10 +60,11 @@ public final class SQLiteWakeStore: WakeStore {
     /// when it cannot be written, `corrupt` when the file is no store or is damaged or was written
     /// by a newer version. `cachedDevices` is how many ledgers are kept in memory.
     public init(
-        path: String, durability: Durability = .full,
+        path: String, durability: Durability = .disk,
         cachedDevices: Int = SQLiteWakeStore.defaultCachedDevices
     ) throws(StoreFailure) {
         lock = try StoreLock(besides: path)
+        self.durability = durability
         try Self.makeFile(at: path)
         let log = LogLength()
         self.log = log
@@ -71,8 +78,8 @@ public final class SQLiteWakeStore: WakeStore {
             writerDesk = desk
             let checkpointer = Checkpointer(try Self.open(path))
             self.checkpointer = checkpointer
-            flusher = durability == .full ? try LogFlusher(besides: path) : nil
-            writing = WriteQueue(writer, desk: desk, flusher: flusher) {
+            flusher = try LogFlusher(besides: path)
+            writing = WriteQueue(writer, desk: desk, flusher: flusher, durability: durability) {
                 checkpointer.look(at: log, of: desk.connection)
             }
             reader = try ReaderDesk(Self.openReader(path))
@@ -91,7 +98,7 @@ public final class SQLiteWakeStore: WakeStore {
             try reader.close()
             try checkpointer.close()
             writer.writeWithoutTransaction { _ in writerDesk.close() }
-            flusher?.drain()
+            flusher.drain()
             try writer.close()
         } catch {
             throw StoreFailure(error)

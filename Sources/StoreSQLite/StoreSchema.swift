@@ -19,6 +19,9 @@ enum StoreSchema {
                 try database.execute(sql: tables)
             }
         }
+        migrator.registerMigration("2 webhook endpoints") { database in
+            try database.execute(sql: webhookEndpoints)
+        }
         return migrator
     }
 
@@ -128,5 +131,14 @@ enum StoreSchema {
         ) STRICT;
 
         CREATE INDEX webhook_due ON webhook (due_at);
+        """
+
+    /// Each event stands once for each endpoint that is told of it. Of those that are there already
+    /// it was not written down whom they are for.
+    private static let webhookEndpoints = """
+        DELETE FROM webhook;
+        DROP INDEX webhook_due;
+        ALTER TABLE webhook ADD COLUMN endpoint INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX webhook_due ON webhook (endpoint, due_at);
         """
 }

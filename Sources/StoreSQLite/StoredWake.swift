@@ -26,6 +26,7 @@ private struct Parts: OptionSet {
     static let since = Parts(rawValue: 1 << 11)
     static let detail = Parts(rawValue: 1 << 12)
     static let launchedAt = Parts(rawValue: 1 << 13)
+    static let ref = Parts(rawValue: 1 << 14)
 
     init(rawValue: UInt64) { self.rawValue = rawValue }
 
@@ -46,6 +47,7 @@ private struct Parts: OptionSet {
         add(.since, if: end.since != nil)
         add(.detail, if: end.detail != nil)
         add(.launchedAt, if: wake.launchedAt != nil)
+        add(.ref, if: wake.ref != nil)
         rawValue = bits
     }
 }
@@ -93,6 +95,7 @@ extension ByteWriter {
         if let call = wake.call { put(word: call.bits) }
         if case .at(let instant) = wake.expiration { put(instant, from: wake.acceptedAt) }
         if let collapseID = wake.collapseID { put(collapseID.value) }
+        if let ref = wake.ref { put(ref.value) }
     }
 
     private mutating func putAttempt(_ wake: borrowing WakeRow, _ parts: Parts) {
@@ -138,6 +141,7 @@ extension ByteReader {
         let expiration: Expiration =
             parts.contains(.expiration) ? .at(instant(from: accepted)) : .immediately
         let collapseID = parts.contains(.collapseID) ? try collapseID() : nil
+        let ref = parts.contains(.ref) ? try ref() : nil
         let attempt = try attempt(parts, from: accepted)
         let end = end(parts, from: accepted)
         guard let urgency = Urgency(rawValue: traits & 3) else { throw .damaged("urgency") }
@@ -146,9 +150,9 @@ extension ByteReader {
             id: WakeID(number: number, low: low), device: device, lane: lane,
             previous: distance == 0 ? 0 : number &- distance, acceptedAt: accepted,
             decision: try decision.decision(carrier: end.columns.carrier),
-            coalescing: traits & 4 == 0 ? .replace : .union, call: call, urgency: urgency,
-            state: state, dueAt: due, notBefore: notBefore, deadline: deadline, holds: holds,
-            payload: [], expiration: expiration, collapseID: collapseID)
+            coalescing: traits & 4 == 0 ? .replace : .union, ref: ref, call: call,
+            urgency: urgency, state: state, dueAt: due, notBefore: notBefore, deadline: deadline,
+            holds: holds, payload: [], expiration: expiration, collapseID: collapseID)
         wake.fence = fence
         wake.tries = tries
         wake.claimedAt = attempt.claimedAt
@@ -166,6 +170,14 @@ extension ByteReader {
             return try CollapseID(text())
         } catch {
             throw .damaged("collapse id")
+        }
+    }
+
+    private mutating func ref() throws(StoreFailure) -> WakeRef {
+        do throws(InvalidField) {
+            return try WakeRef(text())
+        } catch {
+            throw .damaged("ref")
         }
     }
 

@@ -5,8 +5,8 @@ import Gateway
 import Synchronization
 
 /// Group commit: verbs that arrive while a transaction is being written share the next one. Calls
-/// go before everything else that waits. A verb is done when its transaction is on disk; the next
-/// one is written meanwhile.
+/// go before everything else that waits. A verb is done when its transaction is where the store's
+/// durability wants it; with the disk, the next one is written meanwhile.
 ///
 /// When one verb fails, the transaction is undone and each verb of it is done again in one of its
 /// own, so that none fails for another's sake.
@@ -35,23 +35,24 @@ final class WriteQueue: Sendable {
     private let state = Mutex(State())
     private let database: DatabaseQueue
     private let desk: WriterDesk
-    private let flusher: LogFlusher?
+    private let flusher: LogFlusher
+    private let durability: SQLiteWakeStore.Durability
     private let afterCommit: @Sendable () -> Void
 
-    /// A queue in front of a connection. Without a flusher a verb is done when the operating system
-    /// has its transaction. `afterCommit` is called between transactions, on the connection's
-    /// queue.
+    /// A queue in front of a connection, whose log `flusher` flushes. `afterCommit` is called
+    /// between transactions, on the connection's queue.
     init(
-        _ database: DatabaseQueue, desk: WriterDesk, flusher: LogFlusher?,
-        afterCommit: @escaping @Sendable () -> Void
+        _ database: DatabaseQueue, desk: WriterDesk, flusher: LogFlusher,
+        durability: SQLiteWakeStore.Durability, afterCommit: @escaping @Sendable () -> Void
     ) {
         self.database = database
         self.desk = desk
         self.flusher = flusher
+        self.durability = durability
         self.afterCommit = afterCommit
     }
 
-    /// Waits until a verb is done and on disk. It is not given up when the calling task is
+    /// Waits until a verb is done, and durable. It is not given up when the calling task is
     /// cancelled.
     func write<Answer: Sendable>(
         weight: Int = 1, isUrgent: Bool = false,
@@ -91,7 +92,7 @@ final class WriteQueue: Sendable {
         while let jobs = take() {
             perform(jobs)
             // After a flush that failed the log must stay as it is.
-            if flusher?.failure == nil { afterCommit() }
+            if flusher.failure == nil { afterCommit() }
         }
     }
 
@@ -131,12 +132,16 @@ final class WriteQueue: Sendable {
 
     private func perform(_ jobs: [Job]) {
         do throws(StoreFailure) {
-            if let failure = flusher?.failure { throw failure }
+            if let failure = flusher.failure { throw failure }
             try desk.write { books throws(StoreFailure) in
                 for job in jobs { try job.run(books) }
             }
-            guard let flusher else { return Self.finish(jobs, nil) }
-            flusher.flush { failure in Self.finish(jobs, failure) }
+            switch durability {
+            case .disk: flusher.flush { failure in Self.finish(jobs, failure) }
+            case .system:
+                flusher.flushSoon()
+                Self.finish(jobs, nil)
+            }
         } catch {
             guard jobs.count > 1 else { return jobs[0].finish(error) }
             for job in jobs { perform([job]) }

@@ -105,6 +105,26 @@ struct DeviceRoutesTests {
             #expect(try await results("{\"id\":\"\(id)\",\"synced\":true}") == ["repeated"])
             let record = try await caller.send("GET", "/v1/wakes/\(id)").json()
             #expect(record["launched_at"] is String)
+            let token = Samples.deviceToken(9).hex
+            let named = try await caller.send(
+                "POST", "/v1/wakes?wait=outcome", APIBench.body(device: 9, #","ref":"order-1""#))
+            #expect(try named.json()["ref"] as? String == "order-1", "\(named.body)")
+            let byRef = try await caller.send(
+                "POST", "/v1/receipts",
+                "{\"receipts\":[{\"ref\":\"order-1\",\"device_token\":\"\(token)\"},"
+                    + "{\"ref\":\"order-2\",\"device_token\":\"\(token)\"}]}", as: .device)
+            #expect(
+                byRef.body == "{\"receipts\":[{\"ref\":\"order-1\",\"result\":\"recorded\"},"
+                    + "{\"ref\":\"order-2\",\"result\":\"unknown-wake\"}]}")
+            for text in [
+                "{\"ref\":\"a\"}", "{\"ref\":\"a b\",\"device_token\":\"\(token)\"}",
+                "{\"ref\":\"\",\"device_token\":\"\(token)\"}",
+                "{\"ref\":\"a\",\"id\":\"\(id)\",\"device_token\":\"\(token)\"}",
+                "{\"id\":\"\(id)\",\"device_token\":\"\(token)\"}",
+            ] {
+                try expectProblem(
+                    try await caller.send("POST", "/v1/receipts", text), .invalidField)
+            }
             for text in ["{}", "{\"id\":1}", "{\"id\":\"x\"}", "{\"receipts\":[],\"id\":\"x\"}"] {
                 try expectProblem(
                     try await caller.send("POST", "/v1/receipts", text), .invalidField)

@@ -18,13 +18,20 @@ struct WebhookTests {
         struct Post {
             let body: [UInt8]
             let headers: [String: String]
+
+            /// How many events it has.
+            var count: Int {
+                let json = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+                return (json?["events"] as? [Any])?.count ?? 0
+            }
         }
 
         private let posts = Mutex<[Post]>([])
-        private let answer: @Sendable (Int) -> Result<Int, WebhookFailure>
+        private let answer: @Sendable (Int, Post) async -> Result<Int, WebhookFailure>
         private let arrived = AsyncStream.makeStream(of: Int.self)
 
-        init(_ answer: @escaping @Sendable (Int) -> Result<Int, WebhookFailure>) {
+        /// `answer` is given the number of the post, from 1, and the post.
+        init(_ answer: @escaping @Sendable (Int, Post) async -> Result<Int, WebhookFailure>) {
             self.answer = answer
         }
 
@@ -37,47 +44,83 @@ struct WebhookTests {
         func post(
             _ body: [UInt8], to endpoint: WebhookEndpoint, headers: [(name: String, value: String)]
         ) async -> Result<Int, WebhookFailure> {
+            let post = Post(
+                body: body, headers: Dictionary(headers.map { $0 }) { first, _ in first })
             let number = posts.withLock { posts in
-                posts.append(
-                    Post(body: body, headers: Dictionary(headers.map { $0 }) { first, _ in first }))
+                posts.append(post)
                 return posts.count
             }
             arrived.continuation.yield(number)
-            return answer(number)
+            return await answer(number, post)
+        }
+    }
+
+    /// Connects each endpoint with the receiver of its host.
+    private struct Switchboard: WebhookCarrier {
+        let receivers: [String: Receiver]
+
+        func post(
+            _ body: [UInt8], to endpoint: WebhookEndpoint, headers: [(name: String, value: String)]
+        ) async -> Result<Int, WebhookFailure> {
+            guard let receiver = receivers[endpoint.host] else {
+                return .failure(WebhookFailure(description: "nobody is there"))
+            }
+            return await receiver.post(body, to: endpoint, headers: headers)
         }
     }
 
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
+    private static func endpoint(_ host: String = "example.com") throws -> WebhookEndpoint {
+        try WebhookEndpoint(url: "https://\(host)/hook", secret: secret)
+    }
+
+    private static func subscription(
+        _ endpoint: WebhookEndpoint, backlogCount: Int = 100_000
+    ) -> WebhookSubscription {
+        WebhookSubscription(
+            endpoint: endpoint.id, kinds: Set(WebhookKind.allCases), backlogCount: backlogCount)
+    }
+
+    /// Until the gateway runs it takes nothing.
+    private static func wake(_ gateway: Gateway, _ devices: ClosedRange<UInt64> = 1...1) async {
+        while !gateway.readiness.isReady { await Task.yield() }
+        for device in devices { _ = await gateway.accept(Samples.request(device: device)) }
+    }
+
+    /// Runs a gateway with an endpoint for each receiver, which has the name of its host.
     private func deliver(
-        to receiver: Receiver, count: Int, _ body: (Gateway) async throws -> Void
+        to receivers: [String: Receiver], besides others: [String: Receiver] = [:],
+        backlogCount: Int = 100_000,
+        metrics: MetricsRegistry = MetricsRegistry(),
+        _ body: (Gateway, WebhookDelivery) async throws -> Void
     ) async throws {
+        let endpoints = try receivers.keys.sorted().map(Self.endpoint)
         var configuration = GatewayConfiguration(apps: [Samples.app])
-        configuration.webhooks = Set(WebhookKind.allCases)
+        configuration.webhooks = endpoints.map {
+            Self.subscription($0, backlogCount: backlogCount)
+        }
         let gateway = Gateway(
             configuration: configuration, store: InMemoryWakeStore(), sender: ScriptedSender(),
-            logger: .silent)
+            clock: ManualClock(), logger: .silent)
         let delivery = WebhookDelivery(
-            gateway: gateway,
-            endpoint: try WebhookEndpoint(url: "https://example.com/hook", secret: Self.secret),
-            carrier: receiver, metrics: MetricsRegistry(), logger: .silent)
+            gateway: gateway, endpoints: endpoints, metrics: metrics, logger: .silent
+        ) { Switchboard(receivers: receivers.merging(others) { first, _ in first }) }
         let group = ServiceGroup(
             configuration: .init(
                 services: [.init(service: gateway), .init(service: delivery)], logger: .silent))
         let run = Task { try await group.run() }
-        try await body(gateway)
-        await receiver.wait(for: count)
+        try await body(gateway, delivery)
         await group.triggerGracefulShutdown()
         try await run.value
     }
 
     @Test("An outcome is posted, signed as Standard Webhooks say")
     func delivery() async throws {
-        let receiver = Receiver { _ in .success(204) }
-        try await deliver(to: receiver, count: 1) { gateway in
-            // Until the gateway runs it takes nothing.
-            while !gateway.readiness.isReady { await Task.yield() }
-            _ = await gateway.accept(Samples.request())
+        let receiver = Receiver { _, _ in .success(204) }
+        try await deliver(to: ["example.com": receiver]) { gateway, _ in
+            await Self.wake(gateway)
+            await receiver.wait(for: 1)
         }
         let post = try #require(receiver.all.first)
         let json = try #require(
@@ -96,6 +139,115 @@ struct WebhookTests {
         #expect(post.headers["webhook-signature"] == "v1," + Data(mac).base64EncodedString())
     }
 
+    @Test("A receiver that never answers, and one that is down, hold up nobody else")
+    func independence() async throws {
+        let silence = AsyncStream.makeStream(of: Void.self)
+        let hanging = Receiver { _, _ in
+            for await _ in silence.stream {}
+            return .success(204)
+        }
+        let down = Receiver { _, _ in .success(503) }
+        let fine = Receiver { _, _ in .success(204) }
+        let metrics = MetricsRegistry()
+        try await deliver(
+            to: ["hanging.example": hanging, "down.example": down, "fine.example": fine],
+            metrics: metrics
+        ) { gateway, _ in
+            for device in 1...5 as ClosedRange<UInt64> {
+                await Self.wake(gateway, device...device)
+                await fine.wait(for: Int(device))
+            }
+            await hanging.wait(for: 1)
+            await down.wait(for: 1)
+            // Each has been asked once: one waits for its answer, the other is let alone.
+            #expect(hanging.all.count == 1 && down.all.count == 1)
+            silence.continuation.finish()
+        }
+        #expect(fine.all.map(\.count) == [1, 1, 1, 1, 1])
+        let text = PrometheusText.page(of: metrics)
+        for line in [
+            #"rouse_webhook_deliveries_total{endpoint="down.example",result="failed"} 1"#,
+            #"rouse_webhook_deliveries_total{endpoint="fine.example",result="delivered"} 5"#,
+        ] {
+            #expect(text.contains(line), "\(text)")
+        }
+    }
+
+    @Test(
+        "An event that cannot be taken is found, and the others arrive",
+        arguments: [400, 413, 422])
+    func halves(status: Int) async throws {
+        let poison = Mutex<String?>(nil)
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let receiver = Receiver { number, post in
+            // The first post waits, so that the others come together behind it.
+            if number == 1 { for await _ in gate.stream {} }
+            let text = String(decoding: post.body, as: UTF8.self)
+            let isBad = poison.withLock { poison in
+                if poison == nil, post.count > 1 {
+                    poison = text.firstMatch(of: /evt_\d+/).map { String($0.output) }
+                }
+                return poison.map { text.contains("\"\($0)\"") } ?? false
+            }
+            return .success(isBad ? status : 204)
+        }
+        try await deliver(to: ["example.com": receiver]) { gateway, _ in
+            await Self.wake(gateway, 1...1)
+            await receiver.wait(for: 1)
+            await Self.wake(gateway, 2...9)
+            while try await gateway.stats().byState[.sent] != 9 { await Task.yield() }
+            gate.continuation.finish()
+            // 8, 4, 2, 1 of which the first is bad, then 1, 2, 4.
+            await receiver.wait(for: 8)
+        }
+        #expect(receiver.all.map(\.count) == [1, 8, 4, 2, 1, 1, 2, 4])
+    }
+
+    @Test("What does not fit is counted; a new endpoint is told, and one that went is not")
+    func changes() async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let receiver = Receiver { number, _ in
+            if number == 1 { for await _ in gate.stream {} }
+            return .success(204)
+        }
+        let other = Receiver { _, _ in .success(204) }
+        let metrics = MetricsRegistry()
+        try await deliver(
+            to: ["example.com": receiver], besides: ["new.example": other], backlogCount: 2,
+            metrics: metrics
+        ) { gateway, delivery in
+            await Self.wake(gateway)
+            await receiver.wait(for: 1)
+            // One is under way, one waits, three are dropped.
+            await Self.wake(gateway, 2...5)
+            while try await gateway.stats().byState[.sent] != 5 { await Task.yield() }
+            gate.continuation.finish()
+            await receiver.wait(for: 2)
+            while !PrometheusText.page(of: metrics).contains(
+                #"rouse_webhook_events_dropped_total{endpoint="example.com"} 3"#)
+            { await Task.yield() }
+
+            let new = try Self.endpoint("new.example")
+            var configuration = GatewayConfiguration(apps: [Samples.app])
+            configuration.webhooks = [Self.subscription(new)]
+            gateway.reload(configuration, sender: ScriptedSender())
+            delivery.replace([new])
+            await Self.wake(gateway, 6...6)
+            await other.wait(for: 1)
+        }
+        #expect(receiver.all.map(\.count) == [1, 1])
+        #expect(other.all.map(\.count) == [1])
+    }
+
+    @Test("Endpoints are told apart by their hosts, and by numbers where these are the same")
+    func labels() throws {
+        let endpoints = try ["a.example", "b.example:8443", "a.example"].map(Self.endpoint)
+        #expect(
+            WebhookDelivery.labels(of: endpoints)
+                == ["a.example", "b.example:8443", "a.example#2"])
+        #expect(endpoints[0].id == endpoints[2].id && endpoints[0].id != endpoints[1].id)
+    }
+
     @Test("The signature is that of the specification's example")
     func signature() throws {
         let endpoint = try WebhookEndpoint(url: "https://example.com", secret: Self.secret)
@@ -111,6 +263,9 @@ struct WebhookTests {
         #expect((0...3).map { WebhookSchedule.pauseSeconds(tries: $0) } == [5, 10, 20, 40])
         #expect(WebhookSchedule.pauseSeconds(tries: 10) == 3_600)
         #expect(WebhookSchedule.pauseSeconds(tries: .max) == 3_600)
+        #expect(
+            (0...5).map { WebhookSchedule.receiverPauseSeconds(failures: $0) }
+                == [5, 10, 20, 40, 60, 60])
         let start = Samples.start
         #expect(
             WebhookSchedule.effect(tries: 1, createdAt: start, now: start)

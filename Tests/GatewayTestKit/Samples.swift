@@ -14,8 +14,13 @@ package enum Samples {
     package static let lanes = WakeKind.allCases.flatMap { kind in
         [app, otherApp].map { Lane(app: $0, kind: kind) }
     }
-    /// All webhooks, and the standard budget.
-    package static let rules = StoreRules(webhooks: Set(WebhookKind.allCases))
+    /// Two webhook endpoints.
+    package static let endpoint = WebhookEndpointID(rawValue: 7)
+    package static let otherEndpoint = WebhookEndpointID(rawValue: -7)
+    /// All webhooks for one endpoint, and the standard budget.
+    package static let rules = StoreRules(webhooks: [
+        WebhookSubscription(endpoint: endpoint, kinds: Set(WebhookKind.allCases))
+    ])
 
     private static let counter = Atomic<UInt64>(1)
 
@@ -58,7 +63,7 @@ package enum Samples {
         _ kind: WakeKind = .background, app: AppIdentity = Samples.app, at: WallInstant = start,
         dueIn: Int64 = 0, device: UInt64 = 7, expiration: Expiration? = nil,
         payload: String? = nil, call: UInt64? = nil, urgency: Urgency = .normal,
-        coalescing: Coalescing = .replace
+        coalescing: Coalescing = .replace, ref: String? = nil
     ) -> NewWake {
         var request = request(kind, app: app, device: device, expiration: expiration, call: call)
         if let payload { request.payload = Array(payload.utf8) }
@@ -68,7 +73,14 @@ package enum Samples {
         return NewWake(
             wake: valid, environment: app.environment, acceptedAt: at,
             notBefore: dueIn == 0 ? nil : at.advanced(bySeconds: dueIn), urgency: urgency,
-            coalescing: coalescing, entropy: counter.wrappingAdd(1, ordering: .relaxed).newValue)
+            coalescing: coalescing, ref: ref.map(name),
+            entropy: counter.wrappingAdd(1, ordering: .relaxed).newValue)
+    }
+
+    /// A caller's name of a wake.
+    package static func name(_ text: String) -> WakeRef {
+        guard let ref = try? WakeRef(text) else { fatalError("The sample is no name.") }
+        return ref
     }
 
     /// An id that no store gave.

@@ -199,10 +199,12 @@ package final class WatchfulStore: WakeStore {
     }
 
     package func claimWebhooks(
-        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
-    ) async throws(StoreFailure) -> [WebhookItem] {
+        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
+        limit: Int
+    ) async throws(StoreFailure) -> WebhookBatch {
         try check()
-        return try await base.claimWebhooks(at: now, until: leaseEnd, limit: limit)
+        return try await base.claimWebhooks(
+            of: endpoint, at: now, until: leaseEnd, limit: limit)
     }
 
     package func settleWebhooks(

@@ -181,7 +181,7 @@ struct GatewayVerbTests {
     @Test("A halted lane is told by webhook, with all else that somebody listens to")
     func webhooks() async throws {
         var configuration = GatewayConfiguration(apps: [Samples.app])
-        configuration.webhooks = Set(WebhookKind.allCases)
+        configuration.webhooks = Samples.rules.webhooks
         let sender = ScriptedSender { claim in
             claim.kind == .voip
                 ? Samples.refusal(410, .unregistered)
@@ -194,12 +194,16 @@ struct GatewayVerbTests {
             _ = await gateway.accept(Samples.request())
             _ = await gateway.accept(Samples.request(.voip))
             await store.waitUntilSettled(2)
-            let items = try await gateway.webhooks(limit: 10, leaseSeconds: 30)
+            let items = try await gateway.webhooks(
+                of: Samples.endpoint, limit: 10, leaseSeconds: 30
+            ).items
             #expect(Set(items.map(\.event.kind)) == Set(WebhookKind.allCases))
             try await gateway.settle(
                 items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
             clock.advance(bySeconds: 60)
-            #expect(try await gateway.webhooks(limit: 10, leaseSeconds: 30).isEmpty)
+            #expect(
+                try await gateway.webhooks(of: Samples.endpoint, limit: 10, leaseSeconds: 30)
+                    == WebhookBatch())
         }
     }
 }

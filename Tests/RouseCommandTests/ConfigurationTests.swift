@@ -6,6 +6,7 @@ import Foundation
 import Gateway
 import Logging
 import PushTransport
+import StoreSQLite
 import Testing
 import WakeBudget
 import WakeModel
@@ -37,6 +38,7 @@ struct ConfigurationTests {
             listen: "[::1]:9000"
             insecure: true
             store: data/wakes.sqlite
+            store-durability: system
             log-level: debug
             api-keys:
               - name: backend
@@ -73,6 +75,7 @@ struct ConfigurationTests {
         #expect(configuration.listen == .tcp(host: "::1", port: 9000))
         #expect(configuration.allowsInsecureListen)
         #expect(configuration.storePath == "/etc/rouse/data/wakes.sqlite")
+        #expect(configuration.storeDurability == .system)
         #expect(configuration.logLevel == .debug)
         #expect(configuration.apiKeys.map(\.name) == ["backend"])
         #expect(configuration.transport.kind == .curl)
@@ -114,6 +117,7 @@ struct ConfigurationTests {
         let configuration = try read(Self.app)
         #expect(configuration.listen == .tcp(host: "127.0.0.1", port: 8080))
         #expect(configuration.storePath == "/etc/rouse/rouse.sqlite")
+        #expect(configuration.storeDurability == .disk)
         let problems = ServeReadiness.problems(of: configuration, keysFile: KeysFile())
         #expect(problems.count == 1)
         #expect(problems[0].hasPrefix("There is no API key"))
@@ -125,11 +129,12 @@ struct ConfigurationTests {
             "listen: 127.0.0.1:1\nstore: a\nlog-level: info\n" + Self.app,
             [
                 "ROUSE_LISTEN": "unix:/run/rouse.sock", "ROUSE_STORE": "/var/b",
-                "ROUSE_LOG_LEVEL": "trace",
+                "ROUSE_LOG_LEVEL": "trace", "ROUSE_STORE_DURABILITY": "system",
             ])
         #expect(configuration.listen == .unixSocket(path: "/run/rouse.sock"))
         #expect(configuration.storePath == "/var/b")
         #expect(configuration.logLevel == .trace)
+        #expect(configuration.storeDurability == .system)
     }
 
     @Test(
@@ -140,6 +145,8 @@ struct ConfigurationTests {
             ("listen: 8080", "listen is not host:port", "127.0.0.1:8080"),
             ("listen: localhost:99999", "listen is not host:port", "127.0.0.1:8080"),
             ("insecure: maybe", "insecure is neither true nor false", "true or false"),
+            ("store-durability: sytem", "store-durability is none of", "Did you mean system?"),
+            ("store-durabilty: disk", "store-durabilty is no key", "mean store-durability?"),
             ("log-level: wrning", "log-level is none of the words", "Did you mean warning?"),
             ("apps: com.example.app", "apps is not a list", "hyphen"),
             ("apps:\n  - text", "rouse.yaml:2: apps[0] is not a mapping", "bundle-id"),
@@ -261,10 +268,54 @@ struct ConfigurationTests {
         #expect(configuration.retentionDays == 30)
         #expect(configuration.apiKeys.first?.scopes == [.wake, .admin])
         #expect(configuration.apiKeys.first?.requestsPerSecond == 50)
-        #expect(configuration.webhook?.events == [.tokenDead, .appHalted])
+        #expect(configuration.webhooks.map(\.events) == [[.tokenDead, .appHalted]])
+        #expect(configuration.webhooks.map(\.place) == ["webhook"])
         #expect(configuration.apps.map(\.budget.settings.spacingSeconds) == [600, 600])
         #expect(configuration.apps.map(\.budget.settings.hourlySends) == [2, 4])
         #expect(try read(Self.app).effectiveKeysPath == "/etc/rouse/keys.json")
+    }
+
+    @Test("reads several webhook endpoints, each with its events, apps and secret")
+    func webhooks() throws {
+        let folder = try TestFolder()
+        let secrets = try [
+            folder.write("a-secret-of-the-first-one", to: "a"),
+            folder.write("a-secret-of-the-second-one", to: "b"),
+        ]
+        let yaml = """
+            webhooks:
+              - url: https://a.example/hook
+                secret-file: \(secrets[0])
+              - url: http://b.example:81/hook
+                secret-file: \(secrets[1])
+                events: [token-dead]
+                apps: [com.example.app]
+                ca-file: ca.pem
+
+            """ + Self.app
+        let configuration = try read(yaml)
+        let webhooks = configuration.webhooks
+        #expect(webhooks.map(\.place) == ["webhooks[0]", "webhooks[1]"])
+        #expect(webhooks.map(\.events) == [Set(WebhookKind.allCases), [.tokenDead]])
+        #expect(webhooks.map { $0.apps?.map(\.value) } == [nil, ["com.example.app"]])
+        #expect(webhooks[1].certificateAuthorityPath == "/etc/rouse/ca.pem")
+        // The variable has the secret of one alone, and is not taken for one of several.
+        let variables = Variables(["ROUSE_WEBHOOK_SECRET": "a-secret-of-the-variable"])
+        let endpoints = try configuration.webhookEndpoints(variables)
+        #expect(
+            try endpoints
+                == zip(webhooks, secrets).map { webhook, path in
+                    try WebhookEndpoint(
+                        url: webhook.url, secret: String(contentsOfFile: path, encoding: .utf8),
+                        certificateAuthorityPath: webhook.certificateAuthorityPath)
+                })
+        let bare = try read(yaml.replacing("    secret-file: \(secrets[1])\n", with: ""))
+        let failure = #expect(throws: CommandFailure.self) {
+            try bare.webhookEndpoints(variables)
+        }
+        #expect(failure?.message.contains("webhooks[1] has no secret") == true)
+        let alone = try read("webhooks: [{ url: http://x.example }]\n" + Self.app)
+        #expect(try alone.webhookEndpoints(variables).count == 1)
     }
 
     @Test(
@@ -273,7 +324,26 @@ struct ConfigurationTests {
             ("tsl: {}", "tls"), ("tls: { certificate-file: a }", "both"),
             ("retention-days: 0", "retention-days"), ("budget: { hourly-send: 3 }", "hourly-sends"),
             ("budget: { hourly-sends: 13 }", "hourly-sends"),
-            ("webhook: { url: ftp://x }", "url"),
+            ("webhook: { url: ftp://x }", "webhook.url"),
+            ("webhok: { url: http://x }", "Did you mean webhook?"),
+            ("webhooks: { url: http://x }", "webhooks is not a list. Begin each entry"),
+            ("webhooks: [{ ulr: http://x }]", "webhooks[0].ulr is no key"),
+            ("webhooks: [{ url: http://x }, { url: ftp://x }]", "webhooks[1].url"),
+            ("webhooks: [{ url: http://x }, { url: http://x }]", "webhooks[1].url is there twice"),
+            (
+                "webhook: { url: http://x }\nwebhooks: [{ url: http://y }]",
+                "webhook stands beside webhooks. Move it into the list"
+            ),
+            (
+                "webhooks: [{ url: http://x, apps: [com.example.ap] }]",
+                "webhooks[0].apps names com.example.ap, which is not among the apps. "
+                    + "Did you mean com.example.app?"
+            ),
+            ("webhooks: [{ url: http://x, apps: [] }]", "Leave it out"),
+            (
+                "webhooks: [\((1...9).map { "{ url: http://x/\($0) }" }.joined(separator: ","))]",
+                "webhooks has more than 8 endpoints"
+            ),
             ("webhook: { url: http://x, events: [outcom] }", "outcome"),
             ("api-keys: [{ name: a b, sha256: \(String(repeating: "0f", count: 32)) }]", "name"),
             (

@@ -33,12 +33,17 @@ struct CrashTests {
         var ids: [String: Bool] { answered.withLock { $0 } }
     }
 
-    @Test("three books agree: nothing answered is lost, no call is sent twice")
-    func books() async throws {
+    @Test(
+        "three books agree: nothing answered is lost, no call is sent twice",
+        arguments: ["disk", "system"])
+    func books(durability: String) async throws {
         try await StandIn.with {
             $0.log = .last(1_000_000)
         } _: { standIn in
             let path = try await ServeTests.keyedConfiguration(standIn)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try "store-durability: \(durability)\n\(text)"
+                .write(toFile: path, atomically: true, encoding: .utf8)
             let ledger = Ledger()
             for life in 0..<Self.kills {
                 let (gateway, base) = try await ServeTests.start(["--config", path])

@@ -83,6 +83,14 @@ struct DoctorTests {
         #expect(good.status == 0, "\(good.all)")
         #expect(good.out.contains("com.example.app (production)"))
 
+        let loose = try folder.write(
+            "store-durability: system\n" + (try String(contentsOfFile: yaml, encoding: .utf8)),
+            to: "loose.yaml")
+        let warned = try await Rouse.run(["doctor", "--config", loose, "--offline"])
+        #expect(warned.status == 0, "\(warned.all)")
+        #expect(warned.out.contains("0 wrong, 1 warnings"), "\(warned.all)")
+        #expect(warned.out.contains("Write disk if an accepted wake must survive that."))
+
         let several = try folder.write(
             try String(contentsOfFile: yaml, encoding: .utf8) + """
 

@@ -7,7 +7,7 @@ import WakeModel
 
 @Suite("rouse serve", .timeLimit(.minutes(2)))
 struct ServeTests {
-    private static let secret = "a-key-for-tests"
+    static let secret = "a-key-for-tests"
     private static let readyPrefix = "Ready"
 
     /// A configuration that pushes to a stand-in, with one API key.
@@ -66,10 +66,11 @@ struct ServeTests {
         return path
     }
 
-    /// Asks for one silent wake; returns its id.
-    private static func wake(_ base: String) async throws -> String {
+    /// Asks for one silent wake, of the usual device or of another one; returns its id.
+    static func wake(_ base: String, device number: Int? = nil) async throws -> String {
+        let device = number.map { "\(StandIn.device.dropLast(2))0\($0)" } ?? StandIn.device
         let body = """
-            {"kind":"background","app":"\(StandIn.bundleID)","device_token":"\(StandIn.device)",\
+            {"kind":"background","app":"\(StandIn.bundleID)","device_token":"\(device)",\
             "ttl_seconds":600,"payload":{"aps":{"content-available":1},"version":1}}
             """
         let answer = try await curl(

@@ -122,13 +122,13 @@ struct ChaosTests {
     private func reopen(_ path: String) async throws -> SQLiteWakeStore {
         for _ in 0..<500 {
             do throws(StoreFailure) {
-                return try SQLiteWakeStore(path: path, durability: .normal)
+                return try SQLiteWakeStore(path: path, durability: .system)
             } catch {
                 guard error.kind == .inUse else { throw error }
             }
             try await Task.sleep(for: .milliseconds(10))
         }
-        return try SQLiteWakeStore(path: path, durability: .normal)
+        return try SQLiteWakeStore(path: path, durability: .system)
     }
 
     /// One life of the gateway, which ends by being cut off from its store, as by death.

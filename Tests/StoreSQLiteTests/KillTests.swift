@@ -11,8 +11,11 @@ import WakeModel
 struct KillTests {
     /// Runs in a child process: takes wakes through a gateway, notes each accepted id in a file,
     /// and kills itself in the midst of it.
-    static func acceptUntilKilled(in folder: String, after count: Int) async throws {
-        let store = try SQLiteWakeStore(path: folder + "/store.sqlite")
+    static func acceptUntilKilled(
+        in folder: String, after count: Int, _ durability: SQLiteWakeStore.Durability
+    ) async throws {
+        let store = try SQLiteWakeStore(
+            path: folder + "/store.sqlite", durability: durability)
         // Some claims stay in flight for ever, so that the death leaves leases behind.
         let sender = ScriptedSender {
             $0.deviceToken.hex.utf8.first == 0x61 ? nil : Samples.accepted
@@ -75,11 +78,15 @@ struct KillTests {
         try store.close()
     }
 
-    @Test("What was accepted before a kill is there after it, and is sent", .timeLimit(.minutes(2)))
-    func killed() async throws {
+    @Test(
+        "What was accepted before a kill is there after it, and is sent", .timeLimit(.minutes(2)),
+        arguments: SQLiteWakeStore.Durability.allCases)
+    func killed(_ durability: SQLiteWakeStore.Durability) async throws {
         try await withTemporaryFolder { folder in
-            await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String] in
-                try await KillTests.acceptUntilKilled(in: folder, after: 400)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [folder = folder as String, durability = durability.rawValue as String] in
+                let durability = try #require(SQLiteWakeStore.Durability(rawValue: durability))
+                try await KillTests.acceptUntilKilled(in: folder, after: 400, durability)
             }
             try await check(folder)
         }
@@ -95,10 +102,13 @@ struct KillTests {
     /// One life in a child process: requests come in from all sides until a kill at a random
     /// moment. Each answer 202 goes into one book when it is given, and each push into another when
     /// APNs would have it, before the gateway hears of it.
-    static func liveUntilKilled(in folder: String, seed: UInt64) async throws {
+    static func liveUntilKilled(
+        in folder: String, seed: UInt64, _ durability: SQLiteWakeStore.Durability
+    ) async throws {
         var generator = SeededGenerator(seed: seed)
         let moment = Int.random(in: 100..<900, using: &generator)
-        let store = try SQLiteWakeStore(path: folder + "/store.sqlite")
+        let store = try SQLiteWakeStore(
+            path: folder + "/store.sqlite", durability: durability)
         let pushed = Book(folder + "/pushed")
         let answered = Book(folder + "/answered")
         let sender = ScriptedSender { claim in
@@ -150,15 +160,22 @@ struct KillTests {
         }
     }
 
-    @Test("Killed again and again, the three books agree", .timeLimit(.minutes(10)))
-    func books() async throws {
+    @Test(
+        "Killed again and again, the three books agree", .timeLimit(.minutes(10)),
+        arguments: SQLiteWakeStore.Durability.allCases)
+    func books(_ durability: SQLiteWakeStore.Durability) async throws {
         try await withTemporaryFolder { folder in
             let first = UInt64.random(in: 1...1_000_000)
             for life in 0..<UInt64(Self.lives) {
                 let seed = first + life
                 await #expect(processExitsWith: .signal(SIGKILL)) {
-                    [folder = folder as String, seed = seed as UInt64] in
-                    try await KillTests.liveUntilKilled(in: folder, seed: seed)
+                    [
+                        folder = folder as String, seed = seed as UInt64,
+                        durability = durability.rawValue as String,
+                    ] in
+                    let durability = try #require(
+                        SQLiteWakeStore.Durability(rawValue: durability))
+                    try await KillTests.liveUntilKilled(in: folder, seed: seed, durability)
                 }
             }
             let store = try SQLiteWakeStore(path: folder + "/store.sqlite")

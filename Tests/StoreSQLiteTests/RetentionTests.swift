@@ -15,7 +15,7 @@ struct RetentionTests {
             let path = folder + "/store.sqlite"
             var sizes: [Int] = []
             for part in 0..<3 as Range<Int64> {
-                let store = try SQLiteWakeStore(path: path, durability: .normal)
+                let store = try SQLiteWakeStore(path: path, durability: .system)
                 let desk = Counter(store: store, rules: StoreRules())
                 for round in 0..<8 as Range<Int64> {
                     try await live(desk.later((part * 8 + round) * 3_600))
@@ -38,7 +38,8 @@ struct RetentionTests {
         for claim in claims { try await desk.settleSent(claim) }
         let order = PruneOrder(
             now: desk.now, wakesBefore: desk.now.advanced(bySeconds: -7_200),
-            devicesBefore: desk.now.advanced(bySeconds: -100_000), limit: 1_000)
+            devicesBefore: desk.now.advanced(bySeconds: -100_000), webhookEndpoints: [],
+            limit: 1_000)
         _ = try await desk.store.prune(order)
         let count = try await desk.store.recount()
         #expect(count.isConserved && count.ended - count.pruned <= 600)

@@ -9,6 +9,7 @@ import Testing
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
     case memory
     case sqlite
+    case sqliteOfSystem = "sqlite, answered once the system has it"
 
     var testDescription: String { rawValue }
 
@@ -16,9 +17,10 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
     func withStore(_ body: (any WakeStore) async throws -> Void) async throws {
         switch self {
         case .memory: try await body(InMemoryWakeStore())
-        case .sqlite:
+        case .sqlite, .sqliteOfSystem:
             try await withTemporaryFolder { folder in
-                let store = try SQLiteWakeStore(path: folder + "/store.sqlite")
+                let store = try SQLiteWakeStore(
+                    path: folder + "/store.sqlite", durability: self == .sqlite ? .disk : .system)
                 try await body(store)
                 try store.close()
             }

@@ -55,6 +55,7 @@ struct StoredWakeTests {
             previous: Bool.random(using: &random) ? 0 : id.number - 1,
             acceptedAt: instant(&random), decision: .send,
             coalescing: Bool.random(using: &random) ? .union : .replace,
+            ref: Bool.random(using: &random) ? try WakeRef("order-4711.b_2") : nil,
             call: Bool.random(using: &random) ? CallFingerprint(bits: random.next()) : nil,
             urgency: Urgency.allCases.randomElement(using: &random) ?? .normal, state: state,
             dueAt: instant(&random), notBefore: instant(&random), deadline: instant(&random),

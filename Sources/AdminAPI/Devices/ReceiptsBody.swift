@@ -35,11 +35,10 @@ struct ReceiptsBody {
 
     private static func receipt(_ members: Members) throws(Problem) -> Receipt {
         do throws(InvalidField) {
-            try members.check(names: ["id", "apns_id", "launched_at", "synced"])
-            // A wake's id is its apns-id, so that the app can say what it has got.
-            let name = members.has("id") ? "id" : "apns_id"
+            try members.check(
+                names: ["id", "apns_id", "ref", "device_token", "launched_at", "synced"])
             return Receipt(
-                id: try WakeID(members.requiredString(name)),
+                try Self.subject(members),
                 launchedAt: try members.instant("launched_at"),
                 hasSynced: try members.boolean("synced") ?? false)
         } catch {
@@ -47,11 +46,33 @@ struct ReceiptsBody {
         }
     }
 
+    private static func subject(_ members: Members) throws(InvalidField) -> Receipt.Subject {
+        guard let ref = try members.string("ref") else {
+            if members.has("device_token") {
+                throw InvalidField(
+                    field: "device_token", problem: "stands there without ref",
+                    remedy: "Give the wake's ref with it, or the wake's id alone.")
+            }
+            // A wake's id is its apns-id, so that the app can say what it has got.
+            let name = members.has("id") ? "id" : "apns_id"
+            return .wake(try WakeID(members.requiredString(name)))
+        }
+        if members.has("id") || members.has("apns_id") {
+            throw InvalidField(
+                field: "ref", problem: "stands beside the wake's id",
+                remedy: "Give the id alone, or ref with device_token.")
+        }
+        return .ref(
+            try WakeRef(ref), try DeviceToken(hex: members.requiredString("device_token")))
+    }
+
     /// What the OpenAPI document says of it.
     static var schema: Schema {
         let id = Schema.string(format: "uuid")
         let members: [Schema.Member] = [
             .optional("id", id), .optional("apns_id", id),
+            .optional("ref", WakeBody.refSchema),
+            .optional("device_token", WakeBody.deviceTokenSchema),
             .optional("launched_at", .instant("When the app was launched; now by default.")),
             .optional("synced", .boolean("Whether the app finished what the wake was for.")),
         ]
@@ -59,6 +80,6 @@ struct ReceiptsBody {
             members + [
                 .optional(
                     "receipts", .array(of: .object(members), count: 0...maximumCount))
-            ], "One receipt with id or apns_id; or receipts alone.")
+            ], "One receipt with id, or apns_id, or ref and device_token; or receipts alone.")
     }
 }

@@ -16,6 +16,8 @@ enum Metric: String, CaseIterable, Sendable {
     case inFlight = "rouse_wakes_in_flight"
     case intakeQueue = "rouse_intake_queue_depth"
     case webhooks = "rouse_webhook_deliveries_total"
+    case webhooksDropped = "rouse_webhook_events_dropped_total"
+    case webhookBacklog = "rouse_webhook_backlog"
     case dueLag = "rouse_due_lag_seconds"
     case requestLatency = "rouse_http_request_seconds"
     case apnsLatency = "rouse_apns_request_seconds"
@@ -41,7 +43,7 @@ enum Metric: String, CaseIterable, Sendable {
         switch self {
         case .dueLag, .requestLatency, .apnsLatency, .commitTime, .commitRows: .histogram
         case .accepted, .decisions, .ended, .refused, .budgetDeferrals, .coalesced,
-            .webhooks, .droppedSeries:
+            .webhooks, .webhooksDropped, .droppedSeries:
             .counter
         default: .gauge
         }
@@ -61,6 +63,8 @@ enum Metric: String, CaseIterable, Sendable {
         case .inFlight: "Wakes that are claimed and not yet settled."
         case .intakeQueue: "Requests that wait to be written."
         case .webhooks: "Webhook events, by what became of their delivery."
+        case .webhooksDropped: "Webhook events that were not kept, because too many waited."
+        case .webhookBacklog: "Webhook events that wait to be delivered."
         case .dueLag: "Time from a wake's due time until it was handed to the transport."
         case .requestLatency: "Time to answer a request, by route."
         case .apnsLatency: "Time from claiming a wake until APNs answered."
@@ -85,7 +89,8 @@ enum Metric: String, CaseIterable, Sendable {
         case .decisions: ["decision", "kind"]
         case .ended: ["kind", "reason", "state"]
         case .refused: ["reason"]
-        case .webhooks: ["result"]
+        case .webhooks: ["endpoint", "result"]
+        case .webhooksDropped, .webhookBacklog: ["endpoint"]
         case .requestLatency: ["method", "route", "status"]
         case .apnsConnections, .apnsStreams: ["key", "server", "team"]
         case .providerTokenAge: ["key", "team"]

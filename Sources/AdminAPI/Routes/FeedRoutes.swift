@@ -114,7 +114,8 @@ extension OutcomeEvent {
     var json: JSONValue {
         .object([
             ("sequence", .integer(Int64(clamping: sequence))),
-            ("id", .string(id.description)), ("app", .string(app.bundleID.value)),
+            ("id", .string(id.description)), ("ref", ref.map { .string($0.value) }),
+            ("app", .string(app.bundleID.value)),
             ("environment", .string(app.environment.rawValue)),
             ("kind", .string(kind.rawValue)), ("at", .string(at.description)),
             ("outcome", end.json),

@@ -17,7 +17,10 @@ struct ReceiptRoutes {
                 Operation(
                     id: "confirmLaunches", summary: "Wakes have launched their app",
                     description: "A device that confirms its launches may be woken more often. "
-                        + "An id that the gateway does not know fails nothing.",
+                        + "An id that the gateway does not know fails nothing. A wake can also "
+                        + "be named by its ref and the device token: then it is the newest with "
+                        + "this ref among the device's last "
+                        + "\(WakeBooks.refChainCount).",
                     body: .json(.named(.receipts), limit: limit),
                     answers: [
                         Operation.Answer(200, "What became of each.", .named(.receiptAnswers))
@@ -29,10 +32,12 @@ struct ReceiptRoutes {
                     try await services.gateway.confirm(receipts)
                 }
                 let items = zip(receipts, answers).map { receipt, answer in
-                    JSONValue.object([
-                        ("id", .string(receipt.id.description)),
-                        ("result", .string(answer.rawValue)),
-                    ])
+                    let name: (String, JSONValue?) =
+                        switch receipt.subject {
+                        case .wake(let id): ("id", .string(id.description))
+                        case .ref(let ref, _): ("ref", .string(ref.value))
+                        }
+                    return JSONValue.object([name, ("result", .string(answer.rawValue))])
                 }
                 return JSONValue.object([("receipts", .array(items))]).response(status: .ok)
             }
@@ -46,7 +51,8 @@ struct ReceiptRoutes {
                 "receipts",
                 .array(
                     of: .object([
-                        .required("id", .string(format: "uuid")),
+                        .optional("id", .string(format: "uuid")),
+                        .optional("ref", WakeBody.refSchema),
                         .required("result", .words(of: ReceiptAnswer.self)),
                     ])))
         ])

@@ -14,13 +14,14 @@ struct WakeBody {
 
     private static let names: Set<String> = [
         "kind", "device_token", "app", "topic", "environment", "payload", "ttl_seconds",
-        "expires_at", "urgency", "coalescing", "collapse_id",
+        "expires_at", "urgency", "coalescing", "collapse_id", "ref",
     ]
 
     let request: WakeRequest
     let environment: APNsEnvironment?
     let urgency: Urgency
     let coalescing: Coalescing
+    let ref: WakeRef?
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
     init(_ text: [UInt8], now: WallInstant) throws(Problem) {
@@ -31,6 +32,9 @@ struct WakeBody {
             urgency = try members.choice("urgency", UrgencyWord.self)?.urgency ?? .normal
             coalescing =
                 try members.choice("coalescing", CoalescingWord.self)?.coalescing ?? .replace
+            ref = try members.string("ref").map { (text) throws(InvalidField) in
+                try WakeRef(text)
+            }
             let payload = try members.required("payload")
             guard payload.first == UInt8(ascii: "{") else {
                 throw InvalidField(
@@ -52,7 +56,7 @@ struct WakeBody {
     /// What the gateway is asked.
     func inquiry(_ mark: IdempotencyMark?) -> Inquiry {
         Inquiry(
-            request, environment: environment, urgency: urgency, coalescing: coalescing,
+            request, environment: environment, urgency: urgency, coalescing: coalescing, ref: ref,
             idempotency: mark)
     }
 
@@ -157,11 +161,7 @@ extension WakeBody {
         .object(
             [
                 .required("kind", .words(of: WakeKind.self)),
-                .required(
-                    "device_token",
-                    .string(
-                        "In hexadecimal; for VoIP the token of PushKit.",
-                        pattern: "^([0-9A-Fa-f]{2}){1,256}$")),
+                .required("device_token", deviceTokenSchema),
                 .optional("app", .string("The bundle id, without any suffix.")),
                 .optional("topic", .string("Instead: the value of apns-topic.")),
                 .optional(
@@ -182,6 +182,21 @@ extension WakeBody {
                         of: CoalescingWord.self,
                         "How it merges with a wake that waits; replace by default.")),
                 .optional("collapse_id", .string("Up to 64 bytes.", length: 1...64)),
+                .optional("ref", refSchema),
             ], "Either app or topic must be there.")
+    }
+
+    /// A device token.
+    static var deviceTokenSchema: Schema {
+        .string(
+            "In hexadecimal; for VoIP the token of PushKit.",
+            pattern: "^([0-9A-Fa-f]{2}){1,256}$")
+    }
+
+    /// A caller's name of a wake.
+    static var refSchema: Schema {
+        .string(
+            "Your own name of the wake. Put it into the payload too, and a receipt can name it.",
+            pattern: "^[A-Za-z0-9._-]{1,\(WakeRef.maximumCount)}$")
     }
 }

@@ -9,6 +9,7 @@ extension WakeRecord {
     var json: JSONValue {
         .object([
             ("id", .string(id.description)),
+            ("ref", ref.map { .string($0.value) }),
             ("state", .string(state.rawValue)),
             ("kind", .string(kind.rawValue)),
             ("app", .string(app.bundleID.value)),
@@ -115,6 +116,7 @@ extension WakeRecord {
     static var schema: Schema {
         .object([
             .required("id", .string(format: "uuid")),
+            .optional("ref", WakeBody.refSchema),
             .required(
                 "state",
                 .words(

@@ -1,127 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CoreMetrics
 public import Gateway
 public import Logging
 public import ServiceLifecycle
 import Synchronization
-import WakeModel
 
-/// Delivers the gateway's webhooks: takes them from the store under leases, posts them, and settles
-/// them. It shares nothing with dispatch but the store, so a slow receiver delays no wake.
+/// Delivers the gateway's webhooks: a courier for each endpoint takes its events from the store
+/// under leases, posts them, and settles them. Couriers share nothing with each other, nor with
+/// dispatch, but the store; so a receiver that is slow or down delays its own events only.
 ///
 /// A request carries up to 100 events as `{"events": […]}`, with the headers of Standard
-/// Webhooks 1.0. Any 2xx means that all of them were taken; anything else is tried again, each
-/// event by itself, by `WebhookSchedule`. An event may come twice; its `id` tells.
+/// Webhooks 1.0. Any 2xx means that all of them were taken; anything else is tried again by
+/// `WebhookSchedule`. An event may come twice; its `id` tells.
 public final class WebhookDelivery: Service {
-    /// The most events of one request.
-    static let batchCount = 100
-    /// How long a lease lasts, in seconds: longer than a request may take.
-    static let leaseSeconds = 120
-    /// How long it sleeps when nothing rings, in seconds.
-    static let sleepSeconds: Int64 = 30
+    private struct State {
+        var couriers: [WebhookEndpointID: WebhookCourier] = [:]
+        /// Those that do not run yet.
+        var fresh: [WebhookCourier] = []
+    }
 
     private let gateway: Gateway
-    private let carrier: any WebhookCarrier
+    private let makeCarrier: @Sendable () -> any WebhookCarrier
+    private let metrics: MetricsRegistry
     private let logger: Logger
-    private let endpoint: Mutex<WebhookEndpoint?>
-    private let delivered: Counter
-    private let failed: Counter
-    private let givenUp: Counter
+    private let state = Mutex(State())
+    private let changes = AsyncStream.makeStream(
+        of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    /// A delivery to this endpoint; `nil` delivers nothing until there is one.
+    /// A delivery to these endpoints, of different URLs. `makeCarrier` makes what carries the
+    /// events of one of them.
     public init(
-        gateway: Gateway, endpoint: WebhookEndpoint?, carrier: any WebhookCarrier,
-        metrics: MetricsRegistry, logger: Logger
+        gateway: Gateway, endpoints: [WebhookEndpoint], metrics: MetricsRegistry, logger: Logger,
+        makeCarrier: @escaping @Sendable () -> any WebhookCarrier
     ) {
         self.gateway = gateway
-        self.carrier = carrier
+        self.makeCarrier = makeCarrier
+        self.metrics = metrics
         self.logger = logger
-        self.endpoint = Mutex(endpoint)
-        func counter(_ result: String) -> Counter {
-            Counter(
-                label: Metric.webhooks.rawValue, dimensions: [("result", result)],
-                factory: metrics)
+        replace(endpoints)
+    }
+
+    /// Delivers to other endpoints from now on. One that stays, by its URL, goes on where it is;
+    /// what waits for one that is gone is removed by the gateway.
+    public func replace(_ endpoints: [WebhookEndpoint]) {
+        let labels = Self.labels(of: endpoints)
+        let gone = state.withLock { state in
+            var kept: [WebhookEndpointID: WebhookCourier] = [:]
+            for (endpoint, label) in zip(endpoints, labels) {
+                if let courier = state.couriers.removeValue(forKey: endpoint.id) {
+                    courier.replace(endpoint)
+                    kept[endpoint.id] = courier
+                } else {
+                    let courier = WebhookCourier(
+                        gateway: gateway, endpoint: endpoint, carrier: makeCarrier(),
+                        meters: WebhookMeters(endpoint: label, metrics), logger: logger)
+                    kept[endpoint.id] = courier
+                    state.fresh.append(courier)
+                }
+            }
+            defer { state.couriers = kept }
+            return Array(state.couriers.values)
         }
-        delivered = counter("delivered")
-        failed = counter("failed")
-        givenUp = counter("given-up")
+        for courier in gone { courier.replace(nil) }
+        changes.continuation.yield()
     }
 
-    /// Delivers to another endpoint from now on.
-    public func replace(_ endpoint: WebhookEndpoint?) {
-        self.endpoint.withLock { $0 = endpoint }
+    /// What metrics call the endpoints: their hosts, because a path may hold what is secret. The
+    /// second of one host has a number behind it.
+    static func labels(of endpoints: [WebhookEndpoint]) -> [String] {
+        var counts: [String: Int] = [:]
+        return endpoints.map { endpoint in
+            counts[endpoint.host, default: 0] += 1
+            let count = counts[endpoint.host, default: 1]
+            return count == 1 ? endpoint.host : "\(endpoint.host)#\(count)"
+        }
     }
 
-    /// Runs until the service group shuts down; a request under way is waited for.
+    /// Runs until the service group shuts down; requests under way are waited for.
     public func run() async throws {
         await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                if await self.deliverSome() { continue }
-                await self.gateway.waitForWebhooks(
-                    until: self.gateway.now.advanced(bySeconds: Self.sleepSeconds))
+            await withDiscardingTaskGroup { group in
+                for await _ in self.changes.stream {
+                    for courier in self.takeFresh() { group.addTask { await courier.run() } }
+                }
+                group.cancelAll()
             }
         }
     }
 
-    /// Delivers one round. Returns whether there was anything.
-    private func deliverSome() async -> Bool {
-        guard let endpoint = endpoint.withLock({ $0 }) else { return false }
-        do throws(StoreFailure) {
-            let items = try await gateway.webhooks(
-                limit: Self.batchCount, leaseSeconds: Self.leaseSeconds)
-            // What failed before goes by itself: it may be what the receiver cannot take.
-            let fresh = items.filter { $0.tries == 0 }
-            let groups = items.filter { $0.tries > 0 }.map { [$0] } + (fresh.isEmpty ? [] : [fresh])
-            for group in groups {
-                try await gateway.settle(await deliver(group, to: endpoint))
-            }
-            return !items.isEmpty
-        } catch {
-            // The store is tried again after the pause; the leases end by themselves.
-            logger.warning("webhooks wait for the store", metadata: ["error": "\(error)"])
-            return false
-        }
-    }
-
-    private func deliver(
-        _ items: [WebhookItem], to endpoint: WebhookEndpoint
-    ) async -> [WebhookSettlement] {
-        let body = JSONValue.object([("events", .array(items.map(\.json)))]).bytes
-        let id = items[0].eventID
-        let timestamp = gateway.now.secondsSinceEpoch
-        let result = await carrier.post(
-            body, to: endpoint,
-            headers: [
-                ("content-type", JSONValue.mediaType), ("user-agent", AdminAPI.serverName),
-                ("webhook-id", id), ("webhook-timestamp", "\(timestamp)"),
-                (
-                    "webhook-signature",
-                    endpoint.signature(id: id, timestamp: timestamp, body: body)
-                ),
-            ])
-        switch result {
-        case .success(200..<300):
-            delivered.increment(by: items.count)
-            return items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }
-        case .success(let status): return retry(items, endpoint, "it answered \(status)")
-        case .failure(let failure): return retry(items, endpoint, failure.description)
-        }
-    }
-
-    private func retry(
-        _ items: [WebhookItem], _ endpoint: WebhookEndpoint, _ why: String
-    ) -> [WebhookSettlement] {
-        logger.warning(
-            "webhooks were not taken",
-            metadata: ["count": "\(items.count)", "url": "\(endpoint)", "why": "\(why)"])
-        failed.increment(by: items.count)
-        let now = gateway.now
-        return items.map { item in
-            let effect = WebhookSchedule.effect(
-                tries: item.tries, createdAt: item.createdAt, now: now)
-            if effect == .done { givenUp.increment() }
-            return WebhookSettlement(ticket: item.ticket, effect: effect)
+    private func takeFresh() -> [WebhookCourier] {
+        state.withLock { state in
+            defer { state.fresh = [] }
+            return state.fresh
         }
     }
 }

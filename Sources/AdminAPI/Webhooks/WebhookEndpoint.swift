@@ -2,10 +2,11 @@
 
 import Crypto
 import Foundation
+public import Gateway
 public import WakeModel
 
 /// Where webhooks go, and what signs them.
-public struct WebhookEndpoint: Sendable, CustomStringConvertible {
+public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
     /// The fewest bytes of a secret.
     public static let minimumSecretByteCount = 16
     /// What a secret that is written in Base64 begins with (Standard Webhooks 1.0).
@@ -13,6 +14,9 @@ public struct WebhookEndpoint: Sendable, CustomStringConvertible {
 
     /// The receiver's URL.
     public let url: String
+    /// What the store calls it: it follows from the URL, so that the order of endpoints does not
+    /// matter.
+    public let id: WebhookEndpointID
     /// A file of certificate authorities in PEM, instead of the system's.
     public let certificateAuthorityPath: String?
     private let secret: SymmetricKey
@@ -41,12 +45,20 @@ public struct WebhookEndpoint: Sendable, CustomStringConvertible {
                 remedy: "Make one with: openssl rand -base64 32 | sed 's/^/whsec_/'")
         }
         self.url = url
+        id = WebhookEndpointID(url: url)
         self.certificateAuthorityPath = certificateAuthorityPath
         self.secret = SymmetricKey(data: bytes)
     }
 
     /// The URL without its query, which may hold what is secret.
     public var description: String { String(url.prefix { $0 != "?" }) }
+
+    /// The host, and the port if the URL names one.
+    var host: String {
+        let parts = URLComponents(string: url)
+        let port = parts?.port.map { ":\($0)" } ?? ""
+        return (parts?.host ?? "unknown") + port
+    }
 
     /// The value of `webhook-signature`: HMAC-SHA256 over id, time and body (Standard Webhooks
     /// 1.0, "Signature scheme"), so that a receiver can refuse what is forged and what is old.
@@ -55,6 +67,15 @@ public struct WebhookEndpoint: Sendable, CustomStringConvertible {
         mac.update(data: Array("\(id).\(timestamp).".utf8))
         mac.update(data: body)
         return "v1," + Data(mac.finalize()).base64EncodedString()
+    }
+}
+
+extension WebhookEndpointID {
+    /// The id of the endpoint with this URL: the beginning of its SHA-256, because a URL may hold
+    /// what is secret.
+    public init(url: String) {
+        let digest = SHA256.hash(data: Data(url.utf8))
+        self.init(rawValue: digest.prefix(8).reduce(0) { $0 << 8 | Int64($1) })
     }
 }
 

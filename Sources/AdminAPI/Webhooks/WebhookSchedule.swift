@@ -12,6 +12,16 @@ enum WebhookSchedule {
     /// How long an event is tried, in seconds: three days, so that a weekend loses nothing.
     static let lifeSeconds: Int64 = 259_200
 
+    /// The longest pause of a whole receiver, in seconds: what is new does not wait longer for one
+    /// that is back.
+    static let longestReceiverPauseSeconds: Int64 = 60
+
+    /// For how long a receiver that takes nothing is let alone after so many earlier failures in a
+    /// row, in seconds.
+    static func receiverPauseSeconds(failures: Int) -> Int64 {
+        min(longestReceiverPauseSeconds, pauseSeconds(tries: failures))
+    }
+
     /// What to do with an item whose delivery failed.
     static func effect(
         tries: Int, createdAt: WallInstant, now: WallInstant

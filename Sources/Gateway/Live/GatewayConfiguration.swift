@@ -17,8 +17,8 @@ public struct GatewayConfiguration: Sendable {
     public var apps: [AppIdentity]
     /// The budget of each app; ``WakeBudget/BudgetPolicy/standard`` for one that is not here.
     public var policies: [AppIdentity: BudgetPolicy]
-    /// The webhooks that somebody listens to.
-    public var webhooks: Set<WebhookKind>
+    /// The endpoints that listen to webhooks, which must differ.
+    public var webhooks: [WebhookSubscription]
     /// How long ended wakes and the feedback feed are kept, in seconds, at least.
     public var retentionSeconds: Int
     /// How long a device is remembered without any life, in seconds; at least as long as wakes.
@@ -36,6 +36,9 @@ public struct GatewayConfiguration: Sendable {
     /// Traps on a configuration that nobody should have let in.
     func check() {
         precondition(Set(apps).count == apps.count, "An app is configured twice.")
+        precondition(
+            Set(webhooks.map(\.endpoint)).count == webhooks.count,
+            "A webhook endpoint is configured twice.")
         precondition(
             retentionSeconds >= Self.minimumRetentionSeconds,
             "Ended wakes are kept for a minute at least.")

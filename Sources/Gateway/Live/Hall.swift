@@ -15,8 +15,8 @@ final class Hall: Sendable {
     let metrics: any GatewayMetrics
     let logger: Logger
     let hub: OutcomeHub
-    /// Rings when a webhook may have been written.
-    let webhookBell = Bell()
+    /// Ring when webhooks may have been written.
+    let webhookBells = WebhookBells()
     private let current: Mutex<GatewayConfiguration>
     private let halts = Mutex<[AppHalt]>([])
     private let onSettled = Mutex<(@Sendable (Int, WallInstant?) -> Void)?>(nil)
@@ -137,23 +137,43 @@ final class Hall: Sendable {
             metrics.ended(count, kind: label.kind, state: label.state, reason: label.reason)
         }
         hub.publish(ended)
-        if !current.withLock({ $0.webhooks.isEmpty }) { webhookBell.ring() }
+        ringWebhooks([.outcome, .tokenDead])
     }
 
     /// Keeps a halt until it is written: it comes from a thread that must not wait for a disk.
     func tell(_ halt: AppHalt) {
-        guard current.withLock({ $0.webhooks.contains(.appHalted) }) else { return }
+        let app = halt.lane.app
+        guard
+            current.withLock({ $0.webhooks.contains { $0.listens(to: .appHalted, of: app) } })
+        else { return }
         halts.withLock { $0.append(halt) }
-        webhookBell.ring()
+        ringWebhooks([.appHalted])
     }
 
-    /// Writes the halts that wait.
+    /// Writes the halts that wait. Whoever takes one writes it, or puts it back.
     func writeHalts() async throws(StoreFailure) {
-        while let halt = halts.withLock({ $0.first }) {
-            try await watch.observe { () async throws(StoreFailure) in
-                try await store.note(halt, under: rules)
+        while let halt = halts.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            do throws(StoreFailure) {
+                try await watch.observe { () async throws(StoreFailure) in
+                    try await store.note(halt, under: rules)
+                }
+            } catch {
+                halts.withLock { $0.insert(halt, at: 0) }
+                throw error
             }
-            halts.withLock { _ = $0.removeFirst() }
+            // Another endpoint may have looked while it was being written.
+            ringWebhooks([.appHalted])
+        }
+    }
+
+    /// Rings the bells of those who listen to one of these.
+    private func ringWebhooks(_ kinds: Set<WebhookKind>) {
+        let subscriptions = current.withLock { $0.webhooks }
+        guard !subscriptions.isEmpty else { return }
+        webhookBells.ring { endpoint in
+            subscriptions.contains {
+                $0.endpoint == endpoint && !$0.kinds.isDisjoint(with: kinds)
+            }
         }
     }
 

@@ -83,8 +83,8 @@ final class OutcomeHub: Sendable {
         guard !listeners.isEmpty else { return }
         for (offset, wake) in ended.enumerated() {
             let event = OutcomeEvent(
-                sequence: first + UInt64(offset), id: wake.id, app: wake.lane.app,
-                kind: wake.lane.kind, end: wake.end, at: wake.at)
+                sequence: first + UInt64(offset), id: wake.id, ref: wake.ref,
+                app: wake.lane.app, kind: wake.lane.kind, end: wake.end, at: wake.at)
             for listener in listeners { listener.tell(event) }
         }
     }
@@ -102,6 +102,8 @@ public struct OutcomeEvent: Hashable, Sendable {
     public let sequence: UInt64
     /// The wake.
     public let id: WakeID
+    /// What its caller calls it.
+    public let ref: WakeRef?
     /// Its app.
     public let app: AppIdentity
     /// Background or VoIP.

@@ -30,6 +30,7 @@ struct Pruner: Sendable {
         let order = PruneOrder(
             now: now, wakesBefore: now.advanced(bySeconds: -kept),
             devicesBefore: now.advanced(bySeconds: -keptDevices),
+            webhookEndpoints: Set(configuration.webhooks.map(\.endpoint)),
             limit: hall.limits.pruneBatchCount)
         do throws(StoreFailure) {
             let pruned = try await hall.watch.observe { () async throws(StoreFailure) in

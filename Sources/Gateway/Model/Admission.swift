@@ -18,6 +18,8 @@ public struct NewWake: Sendable {
     public let urgency: Urgency
     /// How it merges into a wake that waits.
     public let coalescing: Coalescing
+    /// What its caller calls it.
+    public let ref: WakeRef?
     /// Random bits for its id, of which 62 are used.
     public let entropy: UInt64
 
@@ -25,7 +27,7 @@ public struct NewWake: Sendable {
     public init(
         wake: ValidWake, environment: APNsEnvironment, acceptedAt: WallInstant,
         notBefore: WallInstant? = nil, urgency: Urgency = .normal,
-        coalescing: Coalescing = .replace, entropy: UInt64
+        coalescing: Coalescing = .replace, ref: WakeRef? = nil, entropy: UInt64
     ) {
         self.wake = wake
         self.environment = environment
@@ -33,6 +35,7 @@ public struct NewWake: Sendable {
         self.notBefore = notBefore
         self.urgency = urgency
         self.coalescing = coalescing
+        self.ref = ref
         self.entropy = entropy
     }
 

@@ -69,18 +69,33 @@ public enum DeviceAnswer: Hashable, Sendable {
 
 /// The app says that a wake launched it.
 public struct Receipt: Hashable, Sendable {
-    /// The wake, which is also its `apns-id`.
-    public let id: WakeID
+    /// How the app says which wake it was.
+    public enum Subject: Hashable, Sendable {
+        /// By its id, which is also its `apns-id`.
+        case wake(WakeID)
+        /// By its caller's name for it, which stood in the payload, and the device that got it.
+        case ref(WakeRef, DeviceToken)
+    }
+
+    /// The wake.
+    public let subject: Subject
     /// When the app was launched, by the device's clock.
     public let launchedAt: WallInstant?
     /// Whether the app fetched all there was when it was launched.
     public let hasSynced: Bool
 
     /// Spells out one receipt.
-    public init(id: WakeID, launchedAt: WallInstant? = nil, hasSynced: Bool = false) {
-        self.id = id
+    public init(
+        _ subject: Subject, launchedAt: WallInstant? = nil, hasSynced: Bool = false
+    ) {
+        self.subject = subject
         self.launchedAt = launchedAt
         self.hasSynced = hasSynced
+    }
+
+    /// The receipt of a wake that is named by its id.
+    public init(id: WakeID, launchedAt: WallInstant? = nil, hasSynced: Bool = false) {
+        self.init(.wake(id), launchedAt: launchedAt, hasSynced: hasSynced)
     }
 }
 
@@ -90,7 +105,7 @@ public enum ReceiptAnswer: String, Hashable, Sendable, CaseIterable {
     case recorded
     /// The same wake was confirmed before; nothing changed.
     case repeated
-    /// No wake has this id.
+    /// No wake has this id, or none of the device's latest has this ref.
     case unknownWake = "unknown-wake"
     /// That wake never left.
     case notSent = "not-sent"

@@ -14,18 +14,22 @@ public struct Inquiry: Sendable {
     public var urgency: Urgency
     /// How it merges into a wake that waits for the same device.
     public var coalescing: Coalescing
+    /// What the caller calls the wake.
+    public var ref: WakeRef?
     /// What recognises a repetition of the request, if the caller gave a key.
     public var idempotency: IdempotencyMark?
 
     /// Spells out one.
     public init(
         _ request: WakeRequest, environment: APNsEnvironment? = nil, urgency: Urgency = .normal,
-        coalescing: Coalescing = .replace, idempotency: IdempotencyMark? = nil
+        coalescing: Coalescing = .replace, ref: WakeRef? = nil,
+        idempotency: IdempotencyMark? = nil
     ) {
         self.request = request
         self.environment = environment
         self.urgency = urgency
         self.coalescing = coalescing
+        self.ref = ref
         self.idempotency = idempotency
     }
 }

@@ -7,6 +7,8 @@ public import WakeModel
 public struct WakeRecord: Hashable, Sendable {
     /// Its name.
     public let id: WakeID
+    /// What its caller calls it.
+    public let ref: WakeRef?
     /// The app.
     public let app: AppIdentity
     /// Background or VoIP.
@@ -48,6 +50,7 @@ public struct WakeRecord: Hashable, Sendable {
         carrier: WakeRow? = nil
     ) {
         id = row.id
+        ref = row.ref
         app = lane.app
         kind = lane.kind
         self.deviceToken = deviceToken

@@ -55,13 +55,16 @@ public struct AppHalt: Hashable, Sendable {
 public struct WebhookItem: Hashable, Sendable {
     /// Proof of the lease.
     public struct Ticket: Hashable, Sendable {
+        /// Whom it is for.
+        public let endpoint: WebhookEndpointID
         /// The item.
         public let number: Int64
         /// The fencing number; it grows with every lease.
         public let fence: Int64
 
         /// Spells out one ticket.
-        public init(number: Int64, fence: Int64) {
+        public init(endpoint: WebhookEndpointID, number: Int64, fence: Int64) {
+            self.endpoint = endpoint
             self.number = number
             self.fence = fence
         }

@@ -117,11 +117,13 @@ public actor InMemoryWakeStore: WakeStore {
         try books.note(halt, under: rules)
     }
 
-    /// Takes leases on webhooks; see ``WakeStore/claimWebhooks(at:until:limit:)``.
+    /// Takes leases on webhooks; see
+    /// ``WakeStore/claimWebhooks(of:at:until:limit:)``.
     public func claimWebhooks(
-        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
-    ) throws(StoreFailure) -> [WebhookItem] {
-        try books.claimWebhooks(at: now, until: leaseEnd, limit: limit)
+        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
+        limit: Int
+    ) throws(StoreFailure) -> WebhookBatch {
+        try books.claimWebhooks(of: endpoint, at: now, until: leaseEnd, limit: limit)
     }
 
     /// Records deliveries; see ``WakeStore/settleWebhooks(_:)``.

@@ -28,6 +28,7 @@ final class MemoryRows: WakeRows {
     }
 
     private struct Webhook {
+        let endpoint: WebhookEndpointID
         let subject: WebhookSubject
         let createdAt: WallInstant
         var dueAt: WallInstant
@@ -257,15 +258,19 @@ final class MemoryRows: WakeRows {
         return old.count
     }
 
-    func add(_ webhook: WebhookSubject, at now: WallInstant) throws(StoreFailure) {
+    func add(
+        _ webhook: WebhookSubject, for endpoint: WebhookEndpointID, at now: WallInstant
+    ) throws(StoreFailure) {
         webhookCount += 1
-        webhooks[webhookCount] = Webhook(subject: webhook, createdAt: now, dueAt: now)
+        webhooks[webhookCount] = Webhook(
+            endpoint: endpoint, subject: webhook, createdAt: now, dueAt: now)
     }
 
     func claimWebhooks(
-        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
+        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
+        limit: Int
     ) throws(StoreFailure) -> [WebhookRow] {
-        let due = webhooks.filter { $0.value.dueAt <= now }
+        let due = webhooks.filter { $0.value.endpoint == endpoint && $0.value.dueAt <= now }
             .sorted { ($0.value.dueAt, $0.key) < ($1.value.dueAt, $1.key) }
             .prefix(limit)
         var claimed: [WebhookRow] = []
@@ -276,15 +281,31 @@ final class MemoryRows: WakeRows {
             webhooks[number]?.tries += 1
             claimed.append(
                 WebhookRow(
-                    ticket: WebhookItem.Ticket(number: number, fence: fence),
+                    ticket: WebhookItem.Ticket(
+                        endpoint: endpoint, number: number, fence: fence),
                     subject: webhook.subject, createdAt: webhook.createdAt,
                     tries: webhook.tries))
         }
         return claimed
     }
 
-    func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) {
-        if webhooks[ticket.number]?.fence == ticket.fence { webhooks[ticket.number] = nil }
+    func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) -> Bool {
+        guard webhooks[ticket.number]?.fence == ticket.fence else { return false }
+        webhooks[ticket.number] = nil
+        return true
+    }
+
+    func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID] {
+        Set(webhooks.values.map(\.endpoint)).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    func removeWebhooks(
+        of endpoint: WebhookEndpointID, limit: Int
+    ) throws(StoreFailure) -> Int {
+        let removed = webhooks.filter { $0.value.endpoint == endpoint }.keys.sorted()
+            .prefix(limit)
+        for number in removed { webhooks[number] = nil }
+        return removed.count
     }
 
     func putBackWebhook(

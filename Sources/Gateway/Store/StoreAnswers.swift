@@ -6,6 +6,8 @@ public import WakeModel
 public struct EndedWake: Hashable, Sendable {
     /// The wake.
     public let id: WakeID
+    /// What its caller calls it.
+    public let ref: WakeRef?
     /// App and kind.
     public let lane: Lane
     /// How it ended.
@@ -14,8 +16,11 @@ public struct EndedWake: Hashable, Sendable {
     public let at: WallInstant
 
     /// Spells out one.
-    public init(id: WakeID, lane: Lane, end: WakeEnd, at: WallInstant) {
+    public init(
+        id: WakeID, ref: WakeRef? = nil, lane: Lane, end: WakeEnd, at: WallInstant
+    ) {
         self.id = id
+        self.ref = ref
         self.lane = lane
         self.end = end
         self.at = at
@@ -153,12 +158,14 @@ public struct Pruned: Hashable, Sendable {
     public var feedback = 0
     /// Devices that had nothing to remember.
     public var devices = 0
+    /// Webhooks of endpoints that are gone.
+    public var webhooks = 0
 
     /// Nothing yet.
     public init() {}
 
     /// Whether some table gave as many as the step may take, so that more may follow at once.
-    public func isFull(_ limit: Int) -> Bool { max(wakes, marks, feedback) >= limit }
+    public func isFull(_ limit: Int) -> Bool { max(wakes, marks, feedback, webhooks) >= limit }
 }
 
 /// What pruning may remove.
@@ -169,16 +176,20 @@ public struct PruneOrder: Hashable, Sendable {
     public let wakesBefore: WallInstant
     /// Devices without any life since this instant.
     public let devicesBefore: WallInstant
+    /// The endpoints whose webhooks are kept. Gateways that share a store have the same ones.
+    public let webhookEndpoints: Set<WebhookEndpointID>
     /// The most rows of one table.
     public let limit: Int
 
     /// Spells out one order.
     public init(
-        now: WallInstant, wakesBefore: WallInstant, devicesBefore: WallInstant, limit: Int
+        now: WallInstant, wakesBefore: WallInstant, devicesBefore: WallInstant,
+        webhookEndpoints: Set<WebhookEndpointID>, limit: Int
     ) {
         self.now = now
         self.wakesBefore = wakesBefore
         self.devicesBefore = devicesBefore
+        self.webhookEndpoints = webhookEndpoints
         self.limit = limit
     }
 }

@@ -7,12 +7,12 @@ public import WakeBudget
 public struct StoreRules: Sendable {
     /// The budget of each app; `BudgetPolicy.standard` for one that is not here.
     public var policies: [AppIdentity: BudgetPolicy]
-    /// The webhooks that somebody listens to; for others nothing is written.
-    public var webhooks: Set<WebhookKind>
+    /// The endpoints that listen to webhooks; for others nothing is written.
+    public var webhooks: [WebhookSubscription]
 
     /// The standard budget for all, and no webhooks.
     public init(
-        policies: [AppIdentity: BudgetPolicy] = [:], webhooks: Set<WebhookKind> = []
+        policies: [AppIdentity: BudgetPolicy] = [:], webhooks: [WebhookSubscription] = []
     ) {
         self.policies = policies
         self.webhooks = webhooks

@@ -228,9 +228,9 @@ extension WakeBooks {
         return WakeRow(
             id: WakeID(number: rows.makeNumber(at: now), entropy: new.entropy),
             device: device.number, lane: lane.row.number, previous: device.latest,
-            acceptedAt: now, decision: .send, coalescing: new.coalescing, call: call,
-            urgency: new.urgency, state: .pending, dueAt: now, notBefore: new.notBefore ?? now,
-            deadline: now, holds: [], payload: new.wake.payload,
+            acceptedAt: now, decision: .send, coalescing: new.coalescing, ref: new.ref,
+            call: call, urgency: new.urgency, state: .pending, dueAt: now,
+            notBefore: new.notBefore ?? now, deadline: now, holds: [], payload: new.wake.payload,
             expiration: new.wake.expiration, collapseID: new.wake.collapseID)
     }
 
@@ -297,7 +297,7 @@ extension WakeRow {
         guard decision != self.decision else { return self }
         return WakeRow(
             id: id, device: device, lane: lane, previous: previous, acceptedAt: acceptedAt,
-            decision: decision, coalescing: coalescing, call: call, urgency: urgency,
+            decision: decision, coalescing: coalescing, ref: ref, call: call, urgency: urgency,
             state: state, dueAt: dueAt, notBefore: notBefore, deadline: deadline, holds: holds,
             payload: payload, expiration: expiration, collapseID: collapseID)
     }

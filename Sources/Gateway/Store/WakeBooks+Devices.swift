@@ -125,9 +125,7 @@ extension WakeBooks {
     private func confirm(
         _ receipt: Receipt, at now: WallInstant, _ outcome: inout ReceiptOutcome
     ) throws(StoreFailure) -> ReceiptAnswer {
-        guard let named = try rows.wake(receipt.id.number, withPayload: false),
-            named.id == receipt.id
-        else { return .unknownWake }
+        guard let named = try wake(receipt.subject) else { return .unknownWake }
         // The device was launched by the wake that carried the one it names.
         guard var wake = try carrier(of: named) else { return .notSent }
         guard wake.mayHaveLaunched else { return .notSent }
@@ -148,6 +146,38 @@ extension WakeBooks {
         try save(&device, at: now)
         return .recorded
     }
+
+    private func wake(_ subject: Receipt.Subject) throws(StoreFailure) -> WakeRow? {
+        switch subject {
+        case .wake(let id):
+            guard let wake = try rows.wake(id.number, withPayload: false), wake.id == id else {
+                return nil
+            }
+            return wake
+        case .ref(let ref, let token): return try wake(ref, of: token)
+        }
+    }
+
+    /// The newest wake of this name among the device's latest, in whatever lane knows the device.
+    private func wake(
+        _ ref: WakeRef, of token: DeviceToken
+    ) throws(StoreFailure) -> WakeRow? {
+        var newest: WakeRow?
+        for lane in try rows.lanes() {
+            guard let device = try rows.device(token, lane: lane.number) else { continue }
+            var number = device.latest
+            for _ in 0..<Self.refChainCount where number > newest?.number ?? 0 {
+                guard let wake = try rows.wake(number, withPayload: false) else { break }
+                if wake.ref == ref { newest = wake }
+                number = wake.previous
+            }
+        }
+        return newest
+    }
+
+    /// How many wakes of a device, in one lane, are looked at for a ref: those of some days, by the
+    /// usual budget.
+    public static let refChainCount = 128
 
     /// The wake itself, or the one that carries it in the end.
     func carrier(of wake: WakeRow) throws(StoreFailure) -> WakeRow? {

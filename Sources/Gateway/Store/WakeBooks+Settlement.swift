@@ -115,8 +115,9 @@ extension WakeBooks {
             FeedbackRow(
                 kind: kind, lane: lane.row.number, deviceToken: device.token, at: now,
                 refusal: refusal, wake: wake.id))
-        if kind == .tokenDead, rules.webhooks.contains(.tokenDead) {
-            try rows.add(.tokenDead(feedback: number), at: now)
+        if kind == .tokenDead {
+            try tell(
+                .tokenDead(feedback: number), .tokenDead, of: lane.row.lane.app, at: now)
         }
         return end
     }

@@ -20,6 +20,9 @@ public final class WakeBooks {
     private(set) var nextDue: WallInstant?
     /// Lanes that the running transaction has seen, with their policies.
     private var seen: [SeenLane] = []
+    /// How many webhooks each endpoint had when the running transaction first wrote one for it,
+    /// and those that it wrote; in the order of the rules.
+    var backlogs: [Int?] = []
 
     struct SeenLane {
         var row: LaneRow
@@ -34,6 +37,7 @@ public final class WakeBooks {
         self.rules = rules
         nextDue = nil
         seen.removeAll(keepingCapacity: true)
+        backlogs.removeAll(keepingCapacity: true)
     }
 
     /// Takes note that a wake waits until then.
@@ -87,10 +91,10 @@ public final class WakeBooks {
         _ wake: borrowing WakeRow, _ end: WakeEnd, at now: WallInstant, _ lane: SeenLane
     ) throws(StoreFailure) -> EndedWake {
         rows.add(1, to: .ended(end.state))
-        if rules.webhooks.contains(.outcome) {
-            try rows.add(.outcome(wake: wake.number), at: now)
+        if !rules.webhooks.isEmpty {
+            try tell(.outcome(wake: wake.number), .outcome, of: lane.row.lane.app, at: now)
         }
-        return EndedWake(id: wake.id, lane: lane.row.lane, end: end, at: now)
+        return EndedWake(id: wake.id, ref: wake.ref, lane: lane.row.lane, end: end, at: now)
     }
 
     /// Ends the wake that a background device waits with, after its ledger has let go of it.

@@ -20,6 +20,8 @@ public struct WakeRow: Hashable, Sendable {
     public let decision: WakeDecision
     /// How it merges into a wake that waits.
     public let coalescing: Coalescing
+    /// What its caller calls it.
+    public let ref: WakeRef?
     /// VoIP: the call; `nil` for background.
     public let call: CallFingerprint?
     /// How much it matters.
@@ -63,9 +65,10 @@ public struct WakeRow: Hashable, Sendable {
     /// A wake that waits, or has ended at once.
     public init(
         id: WakeID, device: Int64, lane: Int64, previous: Int64, acceptedAt: WallInstant,
-        decision: WakeDecision, coalescing: Coalescing, call: CallFingerprint?, urgency: Urgency,
-        state: WakeState, dueAt: WallInstant, notBefore: WallInstant, deadline: WallInstant,
-        holds: Holds, payload: [UInt8], expiration: Expiration, collapseID: CollapseID?
+        decision: WakeDecision, coalescing: Coalescing, ref: WakeRef? = nil,
+        call: CallFingerprint?, urgency: Urgency, state: WakeState, dueAt: WallInstant,
+        notBefore: WallInstant, deadline: WallInstant, holds: Holds, payload: [UInt8],
+        expiration: Expiration, collapseID: CollapseID?
     ) {
         self.id = id
         self.device = device
@@ -74,6 +77,7 @@ public struct WakeRow: Hashable, Sendable {
         self.acceptedAt = acceptedAt
         self.decision = decision
         self.coalescing = coalescing
+        self.ref = ref
         self.call = call
         self.urgency = urgency
         self.state = state

@@ -84,18 +84,28 @@ public protocol WakeRows: AnyObject {
     /// Removes entries that are older; how many.
     func removeFeedback(before instant: WallInstant, limit: Int) throws(StoreFailure) -> Int
 
-    /// Adds a webhook.
-    func add(_ webhook: WebhookSubject, at now: WallInstant) throws(StoreFailure)
-    /// Takes leases on webhooks that are due, the longest due first.
+    /// Adds a webhook for an endpoint.
+    func add(
+        _ webhook: WebhookSubject, for endpoint: WebhookEndpointID, at now: WallInstant
+    ) throws(StoreFailure)
+    /// Takes leases on webhooks of an endpoint that are due, the longest due first.
     func claimWebhooks(
-        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
+        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
+        limit: Int
     ) throws(StoreFailure) -> [WebhookRow]
-    /// Removes a webhook under this lease; does nothing for an older lease.
-    func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure)
+    /// Removes a webhook under this lease, unless the lease is an older one; whether it did.
+    func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) -> Bool
     /// Puts a webhook back under this lease; does nothing for an older lease.
     func putBackWebhook(
         _ ticket: WebhookItem.Ticket, dueAt: WallInstant
     ) throws(StoreFailure)
+
+    /// The endpoints that have webhooks.
+    func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID]
+    /// Removes webhooks of an endpoint, leased or not; how many.
+    func removeWebhooks(
+        of endpoint: WebhookEndpointID, limit: Int
+    ) throws(StoreFailure) -> Int
 
     /// Removes devices without any life since an instant, in a step of the walk through all of
     /// them; how many.
@@ -137,6 +147,10 @@ public enum StoreCounter: Hashable, Sendable {
     case pruned
     /// Wakes that ended in this state.
     case ended(WakeState)
+    /// Webhooks that are kept for this endpoint.
+    case webhooks(WebhookEndpointID)
+    /// Webhooks that were not kept for this endpoint, because too many were waiting.
+    case webhooksDropped(WebhookEndpointID)
 }
 
 /// An entry of the feedback feed, as a store keeps it.

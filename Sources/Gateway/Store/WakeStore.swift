@@ -104,13 +104,14 @@ public protocol WakeStore: Sendable {
         after cursor: Int64, limit: Int
     ) async throws(StoreFailure) -> [FeedbackEntry]
 
-    /// Writes a webhook about a lane, if somebody listens.
+    /// Writes a webhook about a lane for each endpoint that listens.
     func note(_ halt: AppHalt, under rules: StoreRules) async throws(StoreFailure)
 
-    /// Takes leases on webhooks that are due.
+    /// Takes leases on webhooks of an endpoint that are due, the longest due first.
     func claimWebhooks(
-        at now: WallInstant, until leaseEnd: WallInstant, limit: Int
-    ) async throws(StoreFailure) -> [WebhookItem]
+        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
+        limit: Int
+    ) async throws(StoreFailure) -> WebhookBatch
 
     /// Records what became of deliveries; those of older leases change nothing.
     func settleWebhooks(_ settlements: [WebhookSettlement]) async throws(StoreFailure)

@@ -2,6 +2,7 @@
 
 import AdminAPI
 import Foundation
+import StoreSQLite
 import WakeModel
 
 /// Looks at what a gateway's own side needs: API keys, the listener's certificate, the webhooks'
@@ -11,7 +12,7 @@ enum ListenerCheck {
     static func findings(
         of configuration: ServeConfiguration, _ variables: Variables
     ) -> [Examination.Finding] {
-        keys(configuration) + tls(configuration) + webhook(configuration, variables)
+        keys(configuration) + tls(configuration) + webhooks(configuration, variables)
             + store(configuration)
     }
 
@@ -40,19 +41,17 @@ enum ListenerCheck {
         }
     }
 
-    private static func webhook(
+    private static func webhooks(
         _ configuration: ServeConfiguration, _ variables: Variables
     ) -> [Examination.Finding] {
-        guard let webhook = configuration.webhook else { return [] }
         do throws(CommandFailure) {
-            let endpoint = try webhook.endpoint(variables)
-            guard webhook.url.hasPrefix("https://") else {
-                return [
-                    .warning(
+            return try configuration.webhookEndpoints(variables).map { endpoint in
+                guard endpoint.url.hasPrefix("https://") else {
+                    return .warning(
                         "webhook", "Events go to \(endpoint) without TLS.", "Use an https URL.")
-                ]
+                }
+                return .fine("webhook", "Events go to \(endpoint).")
             }
-            return [.fine("webhook", "Events go to \(endpoint).")]
         } catch {
             return [.wrong("webhook", error.message)]
         }
@@ -77,6 +76,17 @@ enum ListenerCheck {
                     "Let this user write the file and its folder.", .notAllowed)
             ]
         }
-        return [.fine("store", isThere ? "\(path) can be written." : "\(path) will be made.")]
+        var findings: [Examination.Finding] = [
+            .fine("store", isThere ? "\(path) can be written." : "\(path) will be made.")
+        ]
+        if configuration.storeDurability != .disk {
+            findings.append(
+                .warning(
+                    "store",
+                    "store-durability is \(configuration.storeDurability.rawValue): a power cut "
+                        + "may take the last second of what was answered.",
+                    "Write disk if an accepted wake must survive that."))
+        }
+        return findings
     }
 }

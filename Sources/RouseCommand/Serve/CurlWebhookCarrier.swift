@@ -6,8 +6,8 @@ import Foundation
 
 // `@unchecked` below: `caller` is touched on `queue` alone, which is serial.
 
-/// Takes webhooks to their receiver over libcurl, one request after the other on a queue of its
-/// own, so that a slow receiver blocks nothing but its own events.
+/// Takes webhooks to one receiver over libcurl, one request after the other on a queue of its own,
+/// so that a slow receiver blocks nothing but its own events.
 final class CurlWebhookCarrier: WebhookCarrier, @unchecked Sendable {
     private let queue = DispatchQueue(label: "rouse.webhooks")
     private var caller: HTTPCaller?

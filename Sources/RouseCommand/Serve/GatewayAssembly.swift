@@ -38,7 +38,7 @@ struct GatewayAssembly {
             }
         }
         let manager = try Self.notifier(logger)
-        let store = try openStore()
+        let store = try openStore(logger)
         let clients = try ClientGroup(plan.apps)
         let metrics = MetricsRegistry()
         let gateway = Gateway(
@@ -46,8 +46,8 @@ struct GatewayAssembly {
             metrics: GatewayMeters(metrics), logger: logger)
         if startsPaused { try await pauseAll(gateway) }
         let webhooks = WebhookDelivery(
-            gateway: gateway, endpoint: plan.webhook, carrier: CurlWebhookCarrier(),
-            metrics: metrics, logger: logger)
+            gateway: gateway, endpoints: plan.webhooks, metrics: metrics, logger: logger
+        ) { CurlWebhookCarrier() }
         var api = AdminConfiguration(authentication: authentication)
         api.tls = tls
         let isListening = Mutex(false)
@@ -104,9 +104,16 @@ struct GatewayAssembly {
         }
     }
 
-    private func openStore() throws(CommandFailure) -> SQLiteWakeStore {
+    private func openStore(_ logger: Logger) throws(CommandFailure) -> SQLiteWakeStore {
+        let durability = plan.configuration.storeDurability
+        if durability != .disk {
+            logger.notice(
+                "answers do not wait for the disk: a power cut may take the last second",
+                metadata: ["store-durability": "\(durability.rawValue)"])
+        }
         do throws(StoreFailure) {
-            return try SQLiteWakeStore(path: plan.configuration.storePath)
+            return try SQLiteWakeStore(
+                path: plan.configuration.storePath, durability: durability)
         } catch {
             throw CommandFailure(error)
         }
@@ -132,7 +139,10 @@ extension ServePlan {
         var gateway = GatewayConfiguration(apps: apps.map(\.identity))
         for app in apps { gateway.policies[app.identity] = app.budget }
         gateway.retentionSeconds = configuration.retentionDays * 86_400
-        gateway.webhooks = webhook == nil ? [] : configuration.webhook?.events ?? []
+        gateway.webhooks = zip(webhooks, configuration.webhooks).map { endpoint, webhook in
+            WebhookSubscription(
+                endpoint: endpoint.id, kinds: webhook.events, apps: webhook.apps)
+        }
         return gateway
     }
 }

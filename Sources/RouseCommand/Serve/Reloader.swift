@@ -9,7 +9,7 @@ import UnixSignals
 import WakeModel
 
 /// Reads the configuration again at each SIGHUP: apps, budgets, credentials, API keys, the
-/// listener's certificate and the webhooks' endpoint. A file with a fault changes nothing: all is
+/// listener's certificate and the webhooks' endpoints. A file with a fault changes nothing: all is
 /// read and checked before anything is put to use.
 ///
 /// What a listener or a store is cannot change while they are open; such a change is told in the
@@ -86,7 +86,7 @@ final class Reloader: Service {
         current.withLock { $0 = new }
         gateway.reload(plan.gatewayConfiguration, sender: new.sender)
         old.retire(for: new)
-        webhooks.replace(plan.webhook)
+        webhooks.replace(plan.webhooks)
         guard case .keys(let ring) = authentication else { return }
         note(ring.replace(with: plan.keys))
     }
@@ -103,6 +103,7 @@ final class Reloader: Service {
         var keys: [String] = []
         if new.listen != started.listen { keys.append("listen") }
         if new.storePath != started.storePath { keys.append("store") }
+        if new.storeDurability != started.storeDurability { keys.append("store-durability") }
         if (new.tls == nil) != (tls == nil) { keys.append("tls") }
         if new.logLevel != started.logLevel { keys.append("log-level") }
         guard !keys.isEmpty else { return }

@@ -11,8 +11,8 @@ struct ServePlan {
     let apps: [ServedApp]
     /// Who may call the API.
     let keys: [APIKey]
-    /// Where events are posted to.
-    let webhook: WebhookEndpoint?
+    /// Where events are posted to, in the order of the configuration.
+    let webhooks: [WebhookEndpoint]
 
     /// Reads the configuration, puts environment and options over it, and opens every credential.
     /// A reload does the same, with the same `shelf`.
@@ -37,7 +37,7 @@ struct ServePlan {
             return keys
         }
         apps = try ServedApp.open(configuration, variables, shelf)
-        webhook = try configuration.webhook?.endpoint(variables)
+        webhooks = try configuration.webhookEndpoints(variables)
     }
 
     /// Serves until a signal ends it.
@@ -65,24 +65,38 @@ struct ServePlan {
         self.configuration = configuration
         self.apps = apps
         keys = []
-        webhook = nil
+        webhooks = []
+    }
+}
+
+extension ServeConfiguration {
+    /// The endpoints of the webhooks, with their secrets. The variable has that of one alone.
+    func webhookEndpoints(
+        _ variables: Variables
+    ) throws(CommandFailure) -> [WebhookEndpoint] {
+        var endpoints: [WebhookEndpoint] = []
+        for webhook in webhooks {
+            endpoints.append(
+                try webhook.endpoint(webhooks.count == 1 ? variables[.webhookSecret] : nil))
+        }
+        return endpoints
     }
 }
 
 extension ServeConfiguration.Webhook {
-    /// The endpoint with its secret.
-    func endpoint(_ variables: Variables) throws(CommandFailure) -> WebhookEndpoint {
+    /// The endpoint with its secret: this one, or that of its file.
+    func endpoint(_ text: String?) throws(CommandFailure) -> WebhookEndpoint {
         let secret: String
-        if let text = variables[.webhookSecret] {
+        if let text {
             secret = text
         } else if let path = secretPath {
-            let bytes = try InputFile.read(path, "webhook.secret-file", limit: 4_096)
+            let bytes = try InputFile.read(path, "\(place).secret-file", limit: 4_096)
             secret = String(decoding: bytes, as: UTF8.self)
         } else {
             throw CommandFailure(
                 .configuration,
-                "webhook has no secret. Give webhook.secret-file, or "
-                    + "\(Variable.webhookSecret.rawValue).")
+                "\(place) has no secret. Give \(place).secret-file; for one endpoint alone "
+                    + "\(Variable.webhookSecret.rawValue) does too.")
         }
         return try failing(with: .configuration) { () throws(InvalidField) in
             try WebhookEndpoint(

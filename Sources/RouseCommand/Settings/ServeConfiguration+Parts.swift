@@ -62,9 +62,45 @@ extension ServeConfiguration.NamedKey {
 }
 
 extension ServeConfiguration.Webhook {
-    static let keys = ["url", "secret-file", "events", "ca-file"]
+    static let keys = ["url", "secret-file", "events", "apps", "ca-file"]
 
-    init(_ mapping: ConfigurationMapping, folder: URL) throws(CommandFailure) {
+    /// Reads what stands under `webhook` or under `webhooks`, once the apps are known.
+    static func all(
+        _ root: ConfigurationMapping, folder: URL, apps: [ServeConfiguration.App]
+    ) throws(CommandFailure) -> [ServeConfiguration.Webhook] {
+        guard root.has("webhooks") else {
+            return try root.mapping("webhook", known: keys).map {
+                (mapping) throws(CommandFailure) in
+                [try ServeConfiguration.Webhook(mapping, folder: folder, apps: apps)]
+            } ?? []
+        }
+        guard !root.has("webhook") else {
+            throw root.failure(
+                "webhook", "stands beside webhooks",
+                "Move it into the list: what stands under it, with a hyphen before url.")
+        }
+        let mappings = try root.list("webhooks", known: keys)
+        guard mappings.count <= WebhookSubscription.maximumEndpointCount else {
+            throw root.failure(
+                "webhooks",
+                "has more than \(WebhookSubscription.maximumEndpointCount) endpoints",
+                "Let one of them pass events on.")
+        }
+        var webhooks: [ServeConfiguration.Webhook] = []
+        for mapping in mappings {
+            let webhook = try ServeConfiguration.Webhook(mapping, folder: folder, apps: apps)
+            guard !webhooks.contains(where: { $0.url == webhook.url }) else {
+                throw mapping.failure("url", "is there twice", "Remove one, or change its path.")
+            }
+            webhooks.append(webhook)
+        }
+        return webhooks
+    }
+
+    private init(
+        _ mapping: ConfigurationMapping, folder: URL, apps known: [ServeConfiguration.App]
+    ) throws(CommandFailure) {
+        place = mapping.path
         url = try mapping.requiredString("url", "Write it as https://host/path.")
         guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
             throw mapping.failure("url", "is no http or https URL", "Write https://host/path.")
@@ -73,9 +109,32 @@ extension ServeConfiguration.Webhook {
             ServeConfiguration.path($0, in: folder)
         }
         events = try mapping.words("events") ?? Set(WebhookKind.allCases)
+        apps = try Self.apps(mapping, among: Set(known.map(\.bundleID)))
         certificateAuthorityPath = try mapping.string("ca-file").map {
             ServeConfiguration.path($0, in: folder)
         }
+    }
+
+    private static func apps(
+        _ mapping: ConfigurationMapping, among known: Set<BundleID>
+    ) throws(CommandFailure) -> Set<BundleID>? {
+        guard let texts = try mapping.strings("apps") else { return nil }
+        var apps: Set<BundleID> = []
+        for text in texts {
+            guard let app = known.first(where: { $0.value == text }) else {
+                let names = known.map(\.value).sorted()
+                let meant = Nearest.name(to: text, among: names)
+                throw mapping.failure(
+                    "apps", "names \(text), which is not among the apps",
+                    meant.map { "Did you mean \($0)?" }
+                        ?? "Use bundle ids of apps: \(names.joined(separator: ", ")).")
+            }
+            apps.insert(app)
+        }
+        guard !apps.isEmpty else {
+            throw mapping.failure("apps", "is empty", "Leave it out to be told of all apps.")
+        }
+        return apps
     }
 }
 

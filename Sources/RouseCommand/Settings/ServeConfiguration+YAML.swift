@@ -3,14 +3,16 @@
 import Foundation
 import Logging
 import PushTransport
+import StoreSQLite
 import WakeBudget
 import WakeModel
 
 extension ServeConfiguration {
     /// The keys at the top of the file.
     static let keys = [
-        "listen", "insecure", "tls", "store", "retention-days", "log-level", "keys-file",
-        "api-keys", "budget", "webhook", "apps", "transport",
+        "listen", "insecure", "tls", "store", "store-durability", "retention-days", "log-level",
+        "keys-file", "api-keys", "budget", "webhook", "webhooks", "apps",
+        "transport",
     ]
     /// The largest configuration file that is read, in bytes.
     static let maximumByteCount = 1_048_576
@@ -24,16 +26,20 @@ extension ServeConfiguration {
     /// | `tls.certificate-file` | the listener's chain in PEM; `ROUSE_TLS_CERTIFICATE` | none |
     /// | `tls.key-file` | its key in PEM; `ROUSE_TLS_KEY` | none |
     /// | `store` | the SQLite file; `ROUSE_STORE` | `rouse.sqlite` |
+    /// | `store-durability` | `disk` or `system`; `ROUSE_STORE_DURABILITY` | `disk` |
     /// | `retention-days` | how long ended wakes are kept, 1–365 | 7 |
     /// | `log-level` | `trace` … `critical`; `ROUSE_LOG_LEVEL` | `info` |
     /// | `keys-file` | what `rouse keys` keeps; `ROUSE_KEYS_FILE` | `keys.json` by the store |
     /// | `api-keys` | list of `name`, `sha256` (64 hexadecimal digits), `scopes` (of `wake`, |
     /// | | `read`, `device`, `admin`), `requests-per-second` | none; the first three |
     /// | `budget` | for all apps: see ``BudgetSettings``, in kebab case | its defaults |
-    /// | `webhook.url` | where events are posted to, `https://` | none |
-    /// | `webhook.secret-file` | what signs them; or `ROUSE_WEBHOOK_SECRET` | – |
-    /// | `webhook.events` | list of `outcome`, `token-dead`, `app-halted` | all |
-    /// | `webhook.ca-file` | trust these authorities for it | the system's |
+    /// | `webhooks` | list of at most 8, each with what follows | none |
+    /// | `url` | where events are posted to, `https://` | – |
+    /// | `secret-file` | what signs them; for one alone, or `ROUSE_WEBHOOK_SECRET` | – |
+    /// | `events` | list of `outcome`, `token-dead`, `app-halted` | all |
+    /// | `apps` | list of bundle ids that it is told about | all |
+    /// | `ca-file` | trust these authorities for it | the system's |
+    /// | `webhook` | instead of `webhooks`: one alone | none |
     /// | `apps` | list, see below | – |
     /// | `transport` | `native` or `curl`; or a mapping of what follows | `native` |
     /// | `transport.kind` | `native` or `curl` | `native` |
@@ -96,14 +102,12 @@ extension ServeConfiguration {
         apiKeys = try root.list("api-keys", known: NamedKey.keys).map {
             (mapping) throws(CommandFailure) in try NamedKey(mapping)
         }
-        webhook = try root.mapping("webhook", known: Webhook.keys).map {
-            (mapping) throws(CommandFailure) in try Webhook(mapping, folder: folder)
-        }
         let budget = try BudgetMapping.settings(in: root, over: BudgetSettings())
         apps = try root.list("apps", known: App.keys).map {
             (mapping) throws(CommandFailure) in
             try App(mapping, folder: folder, budget: budget)
         }
+        webhooks = try Webhook.all(root, folder: folder, apps: apps)
         if root.isText("transport") {
             transport.kind = try root.choice("transport") ?? transport.kind
         } else if let mapping = try root.mapping("transport", known: TransportSettings.keys) {
@@ -118,6 +122,11 @@ extension ServeConfiguration {
     ) throws(CommandFailure) {
         let store = try root.string("store") ?? storePath
         storePath = variables[.store] ?? Self.path(store, in: folder)
+        if let word = variables[.storeDurability] {
+            storeDurability = try Self.durability(word)
+        } else {
+            storeDurability = try root.choice("store-durability") ?? storeDurability
+        }
         let keys = try root.string("keys-file").map { Self.path($0, in: folder) }
         keysPath = variables[.keysFile] ?? keys
         let mapping = try root.mapping("tls", known: TLSFiles.keys)
@@ -145,6 +154,20 @@ extension ServeConfiguration {
             throw CommandFailure(.configuration, "\(field) is no log level. Use one of \(words).")
         }
         return level
+    }
+
+    /// A durability from the word in the environment.
+    private static func durability(
+        _ word: String
+    ) throws(CommandFailure) -> SQLiteWakeStore.Durability {
+        guard let durability = SQLiteWakeStore.Durability(rawValue: word) else {
+            let words = SQLiteWakeStore.Durability.allCases.map(\.rawValue)
+            throw CommandFailure(
+                .configuration,
+                "\(Variable.storeDurability.rawValue) is none of the words that it can be. "
+                    + "Use \(words.joined(separator: " or ")).")
+        }
+        return durability
     }
 
     private func checkAppsDiffer(_ root: ConfigurationMapping) throws(CommandFailure) {

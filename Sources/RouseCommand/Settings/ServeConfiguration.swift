@@ -4,6 +4,7 @@ import AdminAPI
 import Gateway
 import Logging
 import PushTransport
+import StoreSQLite
 import WakeBudget
 import WakeModel
 
@@ -16,6 +17,8 @@ struct ServeConfiguration: Hashable, Sendable {
     var allowsInsecureListen = false
     /// The SQLite file.
     var storePath = "rouse.sqlite"
+    /// What an answer waits for.
+    var storeDurability = SQLiteWakeStore.Durability.disk
     /// The certificate and key of the listener; `nil` to speak plain HTTP.
     var tls: TLSFiles?
     /// Who may call the API, besides those of the keys' file.
@@ -24,8 +27,8 @@ struct ServeConfiguration: Hashable, Sendable {
     var keysPath: String?
     /// How long ended wakes are kept, in days.
     var retentionDays = 7
-    /// Where events are posted to; `nil` for nowhere.
-    var webhook: Webhook?
+    /// Where events are posted to.
+    var webhooks: [Webhook] = []
     /// The apps that are served.
     var apps: [App] = []
     /// Which log lines are written.
@@ -82,12 +85,16 @@ struct ServeConfiguration: Hashable, Sendable {
 
     /// Where events are posted to.
     struct Webhook: Hashable, Sendable {
+        /// Where it stands in the file: `webhook`, or `webhooks[0]` and so on.
+        var place: String
         /// The receiver.
         var url: String
         /// The file with the secret that signs; `nil` when it is in `ROUSE_WEBHOOK_SECRET`.
         var secretPath: String?
         /// Which events.
         var events: Set<WebhookKind>
+        /// Which apps they are about; `nil` for all.
+        var apps: Set<BundleID>?
         /// A file of certificate authorities, instead of the system's.
         var certificateAuthorityPath: String?
     }

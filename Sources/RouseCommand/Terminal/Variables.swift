@@ -31,6 +31,8 @@ enum Variable: String, CaseIterable, Sendable {
     case listen = "ROUSE_LISTEN"
     /// The gateway's store.
     case store = "ROUSE_STORE"
+    /// What the gateway's answers wait for.
+    case storeDurability = "ROUSE_STORE_DURABILITY"
     /// The gateway's file of API keys.
     case keysFile = "ROUSE_KEYS_FILE"
     /// The certificate chain of the gateway's listener.
@@ -66,11 +68,12 @@ enum Variable: String, CaseIterable, Sendable {
         case .configuration: "The configuration file."
         case .listen: "Where the gateway listens; stands over `listen`."
         case .store: "The gateway's store; stands over `store`."
+        case .storeDurability: "`disk` or `system`; stands over `store-durability`."
         case .keysFile: "The gateway's file of API keys; stands over `keys-file`."
         case .tlsCertificate:
             "The listener's certificate chain; stands over `tls.certificate-file`."
         case .tlsKey: "The listener's key; stands over `tls.key-file`."
-        case .webhookSecret: "What signs webhooks, where there is no `webhook.secret-file`."
+        case .webhookSecret: "What signs webhooks, where there is one endpoint alone."
         case .gateway: "The gateway that `status`, `wake`, `send` and `device` ask."
         case .apiKey: "The API key that they show."
         case .apiKeyFile: "The file with the API key that they show."

@@ -160,6 +160,41 @@ struct DeviceContractTests {
         }
     }
 
+    @Test(
+        "A receipt may name a wake by its ref and the device: the newest of that name is meant",
+        arguments: StoreKind.allCases)
+    func receiptsByRef(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let first = try await desk.claimOne(Samples.wake(ref: "a"))
+            try await desk.settleSent(first)
+            var later = desk.later(1_000)
+            let second = try await later.claimOne(Samples.wake(at: later.now, ref: "a"))
+            try await later.settleSent(second)
+            // Another device's, and another of this one, also as a call.
+            try await later.admitOne(Samples.wake(at: later.now, device: 8, ref: "a"))
+            let call = try await later.claimOne(
+                Samples.wake(.voip, app: Samples.otherApp, at: later.now, call: 1, ref: "call"))
+            try await later.admitOne(Samples.wake(at: later.now, dueIn: 600, ref: "b"))
+            later = later.later(5)
+            func confirm(_ ref: String, device: UInt64 = 7) async throws -> [ReceiptAnswer] {
+                try await later.store.confirm(
+                    [Receipt(.ref(Samples.name(ref), Samples.deviceToken(device)))],
+                    at: later.now, under: later.rules
+                ).answers
+            }
+            #expect(try await confirm("a") == [.recorded])
+            #expect(try await confirm("a") == [.repeated])
+            #expect(try await later.record(second.id).launchedAt == later.now)
+            #expect(try await later.record(first.id).launchedAt == nil)
+            #expect(try await later.record(second.id).ref == Samples.name("a"))
+            #expect(try await confirm("call") == [.recorded])
+            #expect(try await later.record(call.id).launchedAt == later.now)
+            #expect(try await confirm("b") == [.notSent])
+            #expect(try await confirm("c") == [.unknownWake])
+            #expect(try await confirm("a", device: 9) == [.unknownWake])
+        }
+    }
+
     // A ledger's clock stands still after a small step back. Were a wake claimed meanwhile, the
     // ledger would book the send later than the row says, and take it for one that came after the
     // launch which its receipt confirms.
@@ -290,49 +325,6 @@ struct DeviceContractTests {
     }
 
     @Test(
-        "Webhooks are leased, come again, and go when they are settled",
-        arguments: StoreKind.allCases)
-    func webhooks(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(Samples.wake())
-            try await desk.settleSent(claim)
-            let halt = AppHalt(lane: lane, isHalted: true, reason: "a bad key", at: desk.now)
-            try await desk.store.note(halt, under: desk.rules)
-            let now = desk.now.advanced(bySeconds: 1)
-            let lease = now.advanced(bySeconds: 30)
-            let items = try await desk.store.claimWebhooks(at: now, until: lease, limit: 10)
-            #expect(Set(items.map(\.event.kind)) == [.outcome, .appHalted])
-            #expect(items.contains { $0.event == .appHalted(halt) })
-            #expect(items.allSatisfy { $0.tries == 0 })
-            #expect(try await desk.store.claimWebhooks(at: now, until: lease, limit: 10).isEmpty)
-
-            let again = try await desk.store.claimWebhooks(
-                at: lease, until: lease.advanced(bySeconds: 30), limit: 1)
-            #expect(again.map(\.tries) == [1])
-            // The old lease is void; the new one counts.
-            try await desk.store.settleWebhooks(
-                items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
-            let at = lease.advanced(bySeconds: 60)
-            try await desk.store.settleWebhooks([
-                WebhookSettlement(ticket: again[0].ticket, effect: .retry(at: at))
-            ])
-            #expect(
-                try await desk.store.claimWebhooks(
-                    at: at.advanced(bySeconds: -1), until: at, limit: 10
-                ).isEmpty)
-            let last = try await desk.store.claimWebhooks(
-                at: at, until: at.advanced(bySeconds: 9), limit: 10)
-            #expect(last.map(\.ticket.number) == again.map(\.ticket.number))
-            // Nobody listens: nothing is written.
-            try await desk.store.note(halt, under: StoreRules())
-            try await desk.store.settleWebhooks(
-                last.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
-            let far = at.advanced(bySeconds: 1_000)
-            #expect(try await desk.store.claimWebhooks(at: far, until: far, limit: 9).isEmpty)
-        }
-    }
-
-    @Test(
         "Old ended wakes are pruned in steps, and the books still balance",
         arguments: StoreKind.allCases)
     func pruning(_ kind: StoreKind) async throws {
@@ -346,7 +338,7 @@ struct DeviceContractTests {
             func order(_ limit: Int) -> PruneOrder {
                 PruneOrder(
                     now: later.now, wakesBefore: later.now, devicesBefore: later.now,
-                    limit: limit)
+                    webhookEndpoints: [], limit: limit)
             }
             #expect(try await desk.store.prune(order(3)).wakes == 3)
             #expect(try await desk.store.prune(order(3)).wakes == 2)

@@ -87,7 +87,8 @@ struct StoreWalk {
                     ? nil : #"{"aps":{"content-available":1},"k\#(draw(0..<3))":\#(draw(0..<9))}"#,
                 call: UInt64(draw(0..<30)),
                 urgency: Urgency.allCases[draw(0..<3)],
-                coalescing: draw(0..<2) == 0 ? .replace : .union)
+                coalescing: draw(0..<2) == 0 ? .replace : .union,
+                ref: draw(0..<3) == 0 ? "r\(draw(0..<4))" : nil)
             var mark: IdempotencyMark?
             if draw(0..<3) == 0 {
                 mark = IdempotencyMark(
@@ -210,7 +211,11 @@ struct StoreWalk {
         let at = now
         let receipts = (0..<draw(1..<3)).map { _ in
             Receipt(
-                id: ids[draw(0..<ids.count)],
+                draw(0..<3) == 0
+                    ? .ref(
+                        Samples.name("r\(draw(0..<4))"),
+                        Samples.deviceToken(UInt64(draw(0..<6))))
+                    : .wake(ids[draw(0..<ids.count)]),
                 launchedAt: draw(0..<2) == 0 ? now.advanced(bySeconds: -1) : nil,
                 hasSynced: draw(0..<2) == 0)
         }
@@ -246,14 +251,15 @@ struct StoreWalk {
         for store in stores { try await store.settleWebhooks(effects) }
         items = try await ask("webhooks") { store in
             try await store.claimWebhooks(
-                at: at, until: at.advanced(bySeconds: 60), limit: limit)
-        }
+                of: Samples.endpoint, at: at, until: at.advanced(bySeconds: 60), limit: limit)
+        }.items
     }
 
     private mutating func prune() async throws {
         let order = PruneOrder(
             now: now, wakesBefore: now.advanced(bySeconds: -40_000),
-            devicesBefore: WallInstant(millisecondsSinceEpoch: 0), limit: draw(1..<9))
+            devicesBefore: WallInstant(millisecondsSinceEpoch: 0),
+            webhookEndpoints: [Samples.endpoint], limit: draw(1..<9))
         _ = try await ask("prune") { store in try await store.prune(order) }
     }
 
@@ -310,7 +316,7 @@ struct StoreWalkTests {
     func walk(seed: UInt64) async throws {
         try await withTemporaryFolder { folder in
             let file = try SQLiteWakeStore(
-                path: folder + "/store.sqlite", durability: .normal,
+                path: folder + "/store.sqlite", durability: .system,
                 cachedDevices: seed.isMultiple(of: 2) ? 4 : 1_000)
             var walk = StoreWalk([InMemoryWakeStore(), file], seed: seed)
             try await walk.walk(steps: 500)

@@ -34,7 +34,9 @@ struct LogFlusherTests {
         var failures: [StoreFailure?] { answers.withLock { $0.map(\.1) } }
     }
 
-    private func withFlusher(_ body: (LogFlusher, Disk) async throws -> Void) async throws {
+    private func withFlusher(
+        pause: Double = 0.01, _ body: (LogFlusher, Disk) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "rouse-flush-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -42,7 +44,7 @@ struct LogFlusherTests {
         let path = folder.appending(path: "store").path
         try Data().write(to: URL(filePath: path + "-wal"))
         let disk = Disk()
-        let flusher = try LogFlusher(besides: path) { _ in disk.sync() }
+        let flusher = try LogFlusher(besides: path, pause: pause) { _ in disk.sync() }
         try await body(flusher, disk)
         disk.letGo()
         flusher.drain()
@@ -80,6 +82,49 @@ struct LogFlusherTests {
             #expect(flusher.failure != nil)
             disk.reason.store(0, ordering: .sequentiallyConsistent)
             #expect(await flusher.flushed()?.kind == .unavailable)
+            #expect(disk.count == 1)
+        }
+    }
+
+    @Test("what nobody waits for is flushed in a moment, and once for all that came")
+    func soon() async throws {
+        try await withFlusher { flusher, disk in
+            flusher.flushSoon()
+            try await waitUntil { disk.count == 1 }
+            // During the flush: they share the next one.
+            flusher.flushSoon()
+            flusher.flushSoon()
+            disk.letGo()
+            try await waitUntil { disk.count == 2 }
+            flusher.drain()
+            #expect(disk.count == 2)
+        }
+    }
+
+    @Test("closing does not wait for the moment, and nothing is flushed behind it")
+    func drained() async throws {
+        try await withFlusher(pause: 3_600) { flusher, disk in
+            disk.letGo()
+            flusher.flushSoon()
+            #expect(disk.count == 0)
+            flusher.drain()
+            #expect(disk.count == 1)
+            flusher.drain()
+            #expect(disk.count == 1)
+        }
+    }
+
+    @Test("a flush that nobody waited for fails everything after it too")
+    func failureLater() async throws {
+        try await withFlusher { flusher, disk in
+            disk.reason.store(ENOSPC, ordering: .sequentiallyConsistent)
+            disk.letGo()
+            flusher.flushSoon()
+            try await waitUntil { flusher.failure != nil }
+            #expect(flusher.failure?.kind == .full)
+            #expect(await flusher.flushed()?.kind == .full)
+            flusher.flushSoon()
+            flusher.drain()
             #expect(disk.count == 1)
         }
     }

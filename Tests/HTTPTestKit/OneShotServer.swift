@@ -4,20 +4,23 @@ import Foundation
 
 /// A server on a plain socket that answers each connection with the same bytes and keeps what it
 /// was sent. It reads until the head, and the body that the head announces, are there.
-final class OneShotServer: @unchecked Sendable {
+package final class OneShotServer: @unchecked Sendable {
     // `@unchecked`: the requests are guarded by the lock, everything else is constant.
-    let port: Int
+    package let port: Int
     private let listener: Int32
     private let answer: [UInt8]
+    private let isServed: Bool
     private let lock = NSLock()
     private var requests: [String] = []
 
     /// What was asked so far, as text.
-    var received: [String] { lock.withLock { requests } }
+    package var received: [String] { lock.withLock { requests } }
 
-    /// Listens on a port that the system chooses; an empty answer closes the connection.
-    init(_ answer: String) throws {
-        self.answer = Array(answer.utf8)
+    /// Listens on a port that the system chooses; an empty answer closes the connection. Without
+    /// any answer it takes connections and lets them wait.
+    package init(_ answer: String?) throws {
+        self.answer = Array((answer ?? "").utf8)
+        isServed = answer != nil
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.listener = listener
         var address = sockaddr_in()
@@ -32,13 +35,15 @@ final class OneShotServer: @unchecked Sendable {
         }
         guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
         port = Int(UInt16(bigEndian: address.sin_port))
-        Thread.detachNewThread { [self] in serve() }
+        // The system takes connections by itself until somebody accepts them.
+        if isServed { Thread.detachNewThread { [self] in serve() } }
     }
 
-    /// Ends it.
-    func stop() {
+    /// Ends it. Whoever accepts closes the descriptor: closed here, its number could be another
+    /// server's by the time of the next accept, which would then take that one's connections.
+    package func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
+        if !isServed { close(listener) }
     }
 
     private func serve() {
@@ -50,6 +55,7 @@ final class OneShotServer: @unchecked Sendable {
             }
             close(connection)
         }
+        close(listener)
     }
 
     private static func read(_ connection: Int32) -> String {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// The name of a webhook endpoint in the store: the same for as long as the endpoint is the same,
+/// wherever it stands in a configuration. Whoever configures endpoints chooses it; not 0.
+public struct WebhookEndpointID: RawRepresentable, Hashable, Sendable {
+    /// The number.
+    public let rawValue: Int64
+
+    /// An id with this number.
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// What one webhook endpoint is told, and how much is kept for it.
+///
+/// Each endpoint has events of its own in the store: one that is down keeps its own waiting, and
+/// nobody else's.
+public struct WebhookSubscription: Hashable, Sendable {
+    /// The most events that are kept for one endpoint, 83 bytes of the file each.
+    public static let maximumBacklogCount = 1_000_000
+    /// The most endpoints: an event is a row for each one that is told of it.
+    public static let maximumEndpointCount = 8
+
+    /// The endpoint.
+    public let endpoint: WebhookEndpointID
+    /// What it is told.
+    public let kinds: Set<WebhookKind>
+    /// The apps that it is told about, in all environments; `nil` for all.
+    public let apps: Set<BundleID>?
+    /// The most events that are kept for it; when there are so many, later ones are dropped.
+    public let backlogCount: Int
+
+    /// Spells out one subscription.
+    public init(
+        endpoint: WebhookEndpointID, kinds: Set<WebhookKind>, apps: Set<BundleID>? = nil,
+        backlogCount: Int = WebhookSubscription.maximumBacklogCount
+    ) {
+        self.endpoint = endpoint
+        self.kinds = kinds
+        self.apps = apps
+        self.backlogCount = backlogCount
+    }
+
+    /// Whether it is told of such an event of an app.
+    func listens(to kind: WebhookKind, of app: AppIdentity) -> Bool {
+        kinds.contains(kind) && apps?.contains(app.bundleID) ?? true
+    }
+}
+
+/// Webhooks of one endpoint that were claimed, and how the endpoint stands.
+public struct WebhookBatch: Hashable, Sendable {
+    /// What to deliver.
+    public var items: [WebhookItem]
+    /// How many events are kept for the endpoint, those of this batch and of leases included.
+    public var backlogCount: Int
+    /// How many events of the endpoint were dropped since the store was made, because too many were
+    /// waiting.
+    public var droppedCount: Int
+
+    /// Spells out one batch.
+    public init(items: [WebhookItem] = [], backlogCount: Int = 0, droppedCount: Int = 0) {
+        self.items = items
+        self.backlogCount = backlogCount
+        self.droppedCount = droppedCount
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+extension WakeBooks {
+    // MARK: Writing
+
+    /// Writes a webhook for each endpoint that listens, unless too many wait for that one.
+    func tell(
+        _ subject: WebhookSubject, _ kind: WebhookKind, of app: AppIdentity, at now: WallInstant
+    ) throws(StoreFailure) {
+        if backlogs.isEmpty { backlogs = Array(repeating: nil, count: rules.webhooks.count) }
+        for (index, subscription) in rules.webhooks.enumerated()
+        where subscription.listens(to: kind, of: app) {
+            let endpoint = subscription.endpoint
+            let backlog: Int
+            if let known = backlogs[index] {
+                backlog = known
+            } else {
+                backlog = try rows.value(of: .webhooks(endpoint))
+            }
+            guard backlog < subscription.backlogCount else {
+                backlogs[index] = backlog
+                rows.add(1, to: .webhooksDropped(endpoint))
+                continue
+            }
+            backlogs[index] = backlog + 1
+            try rows.add(subject, for: endpoint, at: now)
+            rows.add(1, to: .webhooks(endpoint))
+        }
+    }
+
+    /// Writes webhooks about a lane; see ``WakeStore/note(_:under:)``.
+    public func note(_ halt: AppHalt, under rules: StoreRules) throws(StoreFailure) {
+        begin(rules)
+        try tell(.appHalted(halt), .appHalted, of: halt.lane.app, at: halt.at)
+    }
+
+    // MARK: Delivering
+
+    /// Takes leases on webhooks; see ``WakeStore/claimWebhooks(of:at:until:limit:)``.
+    public func claimWebhooks(
+        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
+        limit: Int
+    ) throws(StoreFailure) -> WebhookBatch {
+        var items: [WebhookItem] = []
+        let claimed = try rows.claimWebhooks(
+            of: endpoint, at: now, until: leaseEnd, limit: limit)
+        for row in claimed {
+            guard let event = try event(row.subject) else {
+                // What it was about has had its time.
+                try remove(row.ticket)
+                continue
+            }
+            items.append(
+                WebhookItem(
+                    ticket: row.ticket, event: event, createdAt: row.createdAt, tries: row.tries))
+        }
+        var batch = try webhookStanding(of: endpoint)
+        batch.items = items
+        return batch
+    }
+
+    /// How an endpoint stands, without any items.
+    public func webhookStanding(
+        of endpoint: WebhookEndpointID
+    ) throws(StoreFailure) -> WebhookBatch {
+        WebhookBatch(
+            backlogCount: try rows.value(of: .webhooks(endpoint)),
+            droppedCount: try rows.value(of: .webhooksDropped(endpoint)))
+    }
+
+    private func event(_ subject: WebhookSubject) throws(StoreFailure) -> WebhookEvent? {
+        switch subject {
+        case .outcome(let number):
+            guard let wake = try rows.wake(number, withPayload: false) else { return nil }
+            return try record(of: wake.id).map { .outcome($0) }
+        case .tokenDead(let number):
+            guard let row = try rows.feedback(number) else { return nil }
+            return .tokenDead(try entry(row))
+        case .appHalted(let halt):
+            return .appHalted(halt)
+        }
+    }
+
+    /// Records deliveries; see ``WakeStore/settleWebhooks(_:)``.
+    public func settleWebhooks(_ settlements: [WebhookSettlement]) throws(StoreFailure) {
+        for settlement in settlements {
+            switch settlement.effect {
+            case .done: try remove(settlement.ticket)
+            case .retry(let instant):
+                try rows.putBackWebhook(settlement.ticket, dueAt: instant)
+            }
+        }
+    }
+
+    private func remove(_ ticket: WebhookItem.Ticket) throws(StoreFailure) {
+        guard try rows.removeWebhook(ticket) else { return }
+        rows.add(-1, to: .webhooks(ticket.endpoint))
+    }
+
+    /// Removes webhooks of endpoints that nobody configures any more; how many.
+    func removeWebhooks(
+        except kept: Set<WebhookEndpointID>, limit: Int
+    ) throws(StoreFailure) -> Int {
+        var removed = 0
+        for endpoint in try rows.webhookEndpoints() where !kept.contains(endpoint) {
+            let count = try rows.removeWebhooks(of: endpoint, limit: limit - removed)
+            rows.add(-count, to: .webhooks(endpoint))
+            removed += count
+            if removed >= limit { break }
+        }
+        return removed
+    }
+}

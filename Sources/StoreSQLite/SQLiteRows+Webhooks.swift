@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeModel
+
+extension SQLiteRows {
+    func add(
+        _ webhook: WebhookSubject, for endpoint: WebhookEndpointID, at now: WallInstant
+    ) throws(StoreFailure) {
+        let statement = try connection.prepare(
+            """
+            INSERT INTO webhook (kind, subject, created_at, due_at, bundle_id, environment,
+                lane_kind, reason, endpoint)
+            VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)
+            """)
+        var halt: AppHalt?
+        let (kind, subject): (WebhookKind, Int64) =
+            switch webhook {
+            case .outcome(let wake): (.outcome, wake)
+            case .tokenDead(let feedback): (.tokenDead, feedback)
+            case .appHalted(let subject): (.appHalted, subject.isHalted ? 1 : 0)
+            }
+        if case .appHalted(let subject) = webhook { halt = subject }
+        statement.bind(1, kind.rawValue)
+        statement.bind(2, subject)
+        statement.bind(3, now)
+        statement.bind(4, halt?.lane.app.bundleID.value)
+        statement.bind(5, halt?.lane.app.environment.rawValue)
+        statement.bind(6, halt?.lane.kind.number)
+        statement.bind(7, halt?.reason)
+        statement.bind(8, endpoint.rawValue)
+        try statement.run()
+    }
+
+    func claimWebhooks(
+        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
+        limit: Int
+    ) throws(StoreFailure) -> [WebhookRow] {
+        let look = try connection.prepare(
+            """
+            SELECT number, kind, subject, created_at, fence, tries, bundle_id, environment,
+                lane_kind, reason
+            FROM webhook WHERE endpoint = ? AND due_at <= ?
+            ORDER BY due_at, number LIMIT ?
+            """)
+        look.bind(1, endpoint.rawValue)
+        look.bind(2, now)
+        look.bind(3, limit)
+        let rows = try webhooks(look, of: endpoint)
+        for row in rows {
+            let lease = try connection.prepare(
+                "UPDATE webhook SET fence = ?2, tries = ?3, due_at = ?4 WHERE number = ?1")
+            lease.bind(1, row.ticket.number)
+            lease.bind(2, row.ticket.fence)
+            lease.bind(3, row.tries + 1)
+            lease.bind(4, leaseEnd)
+            try lease.run()
+        }
+        return rows
+    }
+
+    private func webhooks(
+        _ look: Statement, of endpoint: WebhookEndpointID
+    ) throws(StoreFailure) -> [WebhookRow] {
+        defer { look.reset() }
+        var rows: [WebhookRow] = []
+        while try look.step() { rows.append(try webhook(look, of: endpoint)) }
+        return rows
+    }
+
+    private func webhook(
+        _ row: Statement, of endpoint: WebhookEndpointID
+    ) throws(StoreFailure) -> WebhookRow {
+        let subject: WebhookSubject
+        switch WebhookKind(rawValue: row.text(1) ?? "") {
+        case .outcome: subject = .outcome(wake: row.int64(2))
+        case .tokenDead: subject = .tokenDead(feedback: row.int64(2))
+        case .appHalted:
+            subject = .appHalted(
+                AppHalt(
+                    lane: try Self.lane(row.text(6), row.text(7), row.int64(8)),
+                    isHalted: row.int64(2) != 0, reason: row.text(9) ?? "",
+                    at: row.instant(3)))
+        case nil: throw .damaged("webhook")
+        }
+        return WebhookRow(
+            ticket: WebhookItem.Ticket(
+                endpoint: endpoint, number: row.int64(0), fence: row.int64(4) + 1),
+            subject: subject, createdAt: row.instant(3), tries: Int(row.int64(5)))
+    }
+
+    func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) -> Bool {
+        let statement = try connection.prepare(
+            "DELETE FROM webhook WHERE number = ? AND fence = ?")
+        statement.bind(1, ticket.number)
+        statement.bind(2, ticket.fence)
+        try statement.run()
+        return connection.changeCount > 0
+    }
+
+    func putBackWebhook(
+        _ ticket: WebhookItem.Ticket, dueAt: WallInstant
+    ) throws(StoreFailure) {
+        let statement = try connection.prepare(
+            "UPDATE webhook SET due_at = ?3 WHERE number = ?1 AND fence = ?2")
+        statement.bind(1, ticket.number)
+        statement.bind(2, ticket.fence)
+        statement.bind(3, dueAt)
+        try statement.run()
+    }
+
+    func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID] {
+        // One look into the index for each, and not one for each row.
+        let next = try connection.prepare(
+            "SELECT endpoint FROM webhook WHERE endpoint > ? ORDER BY endpoint LIMIT 1")
+        var endpoints: [WebhookEndpointID] = []
+        next.bind(1, Int64.min)
+        while let endpoint = try numbers(next).first {
+            endpoints.append(WebhookEndpointID(rawValue: endpoint))
+            next.bind(1, endpoint)
+        }
+        return endpoints
+    }
+
+    func removeWebhooks(
+        of endpoint: WebhookEndpointID, limit: Int
+    ) throws(StoreFailure) -> Int {
+        let statement = try connection.prepare(
+            """
+            DELETE FROM webhook WHERE number IN (
+                SELECT number FROM webhook WHERE endpoint = ? LIMIT ?)
+            """)
+        statement.bind(1, endpoint.rawValue)
+        statement.bind(2, limit)
+        try statement.run()
+        return connection.changeCount
+    }
+}
