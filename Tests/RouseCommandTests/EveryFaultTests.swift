@@ -261,7 +261,7 @@ struct EveryFaultTests {
             let deadline = ContinuousClock.now + .seconds(lifeSeconds + 60)
             while try await stats()["unended"] as? Int != 0 {
                 try #require(ContinuousClock.now < deadline, "Some wakes have no end.")
-                try await Task.sleep(for: .milliseconds(200))
+                try await Task.sleep(for: .milliseconds(500))
             }
         }
 

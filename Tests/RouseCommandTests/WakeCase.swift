@@ -144,12 +144,17 @@ struct WakeCase {
             default: break
             }
         }
+        guard told.attempts.count < Self.keptAttempts else { return complaints }
+        let takings = told.attempts.count { [.accepted, .unknown].contains($0.result) }
+        if pushes.count(where: { $0.status == 200 }) > takings {
+            complaints.append("it was accepted, and no attempt says so or may have been it")
+        }
         // What is to go again at once may do so within an attempt.
         let ofAttempts = pushes.count { push in
             push.reason.map { Self.consequences[$0] != .again } ?? true
         }
         let arrivals = told.attempts.count { $0.result != .notSent }
-        if ofAttempts > arrivals, told.attempts.count < Self.keptAttempts {
+        if ofAttempts > arrivals {
             complaints.append("\(ofAttempts) pushes arrived in \(arrivals) attempts")
         }
         return complaints

@@ -70,6 +70,11 @@ struct WakeCaseTests {
             isRight: true),
         Example("no call", wake, told("failed", [.unknown], cause: "fate-unknown"), [nil]),
         Example("arrived unsent", wake, told("sent", [.notSent, .accepted]), ["", ""]),
+        Example(
+            "accepted, untold", wake,
+            told(
+                "sent", [.refused("Shutdown"), .refused("Shutdown"), .accepted]),
+            ["Shutdown", "", "Shutdown", ""]),
         Example("moved", wake, told("sent", [.notSent, .accepted]), [""], isRight: true),
         Example(
             "dead", wake,
