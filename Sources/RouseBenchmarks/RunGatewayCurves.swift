@@ -200,16 +200,6 @@ private struct Hall {
     }
 }
 
-/// Answers at once, as no APNs can.
-private struct PromptSender: WakeSender {
-    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
-        for claim in batch {
-            report(
-                SendReport(ticket: claim.ticket, result: .success(.accepted(.init(apnsID: nil)))))
-        }
-    }
-}
-
 /// Measures how long calls take from their acceptance, which stands in their ids to the
 /// millisecond, to the answer of APNs.
 private final class Stopwatch: WakeSender {

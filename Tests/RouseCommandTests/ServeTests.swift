@@ -35,7 +35,7 @@ struct ServeTests {
     }
 
     /// Writes the digest of the test's key into a configuration, as its users are told to make it.
-    private static func setKey(_ path: String) async throws {
+    static func setKey(_ path: String) async throws {
         let digest = try await Rouse.run(
             "/bin/sh", ["-c", #"printf %s "$KEY" | sha256sum | cut -d' ' -f1"#],
             environment: ["KEY": secret])
