@@ -136,20 +136,27 @@ final class ClientCore: Sendable {
         var deliveries = Deliveries()
         var mending = Mending()
         observeDate(of: completions)
-        for completion in completions {
-            guard let sent = completion.context as? SentPushes else {
+        for place in completions.indices {
+            guard let sent = completions[place].context as? SentPushes else {
                 preconditionFailure("A submission came back that this client never made.")
             }
-            let outcome = completion.result.map(PushOutcome.init)
+            let (id, outcome) = (completions[place].id, Self.outcome(of: completions[place]))
             if case .success(.rejected(let rejection)) = outcome,
-                mend(rejection, of: completion.id, sent, &mending)
+                mend(rejection, of: id, sent, &mending)
             {
                 continue
             }
-            deliveries.add(outcome, to: sent, at: sent.index(of: completion.id))
+            deliveries.add(outcome, to: sent, at: sent.index(of: id))
         }
         carryOut(mending)
         deliveries.deliver()
+    }
+
+    private static func outcome(of completion: borrowing Completion) -> SentPushes.Outcome {
+        switch completion.result {
+        case .success(let response): .success(PushOutcome(response))
+        case .failure(let failure): .failure(failure)
+        }
     }
 
     /// What answers of one batch call for.
