@@ -90,10 +90,12 @@ final class ClientCore: Sendable {
             state.withLock { state in
                 refreshToken(&state, uptime: uptime)
                 sent.didEncode(tokenGeneration: state.tokenGeneration)
-                for (index, push) in pushes.enumerated() {
+                // By their places: an iterator would copy each push.
+                for index in pushes.indices {
                     batch.append(
                         Submission(
-                            id: sent.firstID + UInt64(index), request: state.encoder.encode(push),
+                            id: sent.firstID + UInt64(index),
+                            request: state.encoder.encode(pushes[index]),
                             timeout: timeout, context: sent))
                 }
             }

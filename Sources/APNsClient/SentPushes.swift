@@ -33,9 +33,9 @@ final class SentPushes: Sendable {
 
     /// Who is suspended until the reply comes.
     ///
-    /// Unsafe only in name: ``takeCaller()`` lets one reply to a push pass and traps on a second, and
-    /// the transport's contract is that there is one. A checked continuation costs an allocation
-    /// for each push to find that out again.
+    /// Unsafe only in name: ``takeCaller()`` lets one reply to a push pass and traps on a second,
+    /// and the transport's contract is that there is one. A checked continuation costs an
+    /// allocation for each push to find that out again.
     typealias Caller = UnsafeContinuation<Outcome, Never>
 
     fileprivate struct State {
@@ -140,12 +140,14 @@ final class SentPushes: Sendable {
     var hasCaller: Bool { manner == .caller }
 
     /// The caller of one push, whose reply has come. It is given once.
-    func takeCaller() -> Caller? {
+    func takeCaller() -> Caller {
         state.withLock { state in
-            precondition(state.missing > 0, "A push was answered twice.")
             state.missing -= 1
-            defer { state.caller = nil }
-            return state.caller
+            guard let caller = state.caller else {
+                preconditionFailure("A push was answered twice, or before it was sent.")
+            }
+            state.caller = nil
+            return caller
         }
     }
 
@@ -156,9 +158,13 @@ final class SentPushes: Sendable {
         return state.withLock { state in
             precondition(state.missing > 0, "A push was answered twice.")
             state.missing -= 1
-            if state.replies.isEmpty { state.replies.reserveCapacity(state.missing + 1) }
+            guard manner == .collector else {
+                state.replies.append(reply)
+                return state.replies.count == 1
+            }
+            if state.replies.isEmpty { state.replies.reserveCapacity(pushes.count) }
             state.replies.append(reply)
-            return manner == .collector ? state.missing == 0 : state.replies.count == 1
+            return state.missing == 0
         }
     }
 
@@ -189,7 +195,7 @@ struct Deliveries {
     /// Adds the reply to one push.
     mutating func add(_ outcome: consuming SentPushes.Outcome, to sent: SentPushes, at index: Int) {
         if sent.hasCaller {
-            if let caller = sent.takeCaller() { callers.append((caller, outcome)) }
+            callers.append((sent.takeCaller(), outcome))
         } else if sent.add(outcome, at: index) {
             groups.append(sent)
         }

@@ -23,8 +23,9 @@ final class HTTP2Loop {
     /// The streams of one connection unless the configuration says otherwise: what APNs announces
     /// (reference §1.3). A stream costs this transport some 350 bytes.
     static let defaultStreamsPerConnection = 1000
-    /// A connection gets transfers in runs until it is level with the next one, and at the least this
-    /// part of its room: neighbours then share TLS records on their way out, and come back together.
+    /// A connection gets transfers in runs until it is level with the next one, and at the least
+    /// this part of its room: neighbours then share TLS records on their way out, and their answers
+    /// come back together.
     static let runDivisor = 8
     /// How many events one wait takes in; there are hardly more descriptors than connections.
     static let eventsPerWait = 64
@@ -42,9 +43,9 @@ final class HTTP2Loop {
     let table = PlaceTable()
     let urgentQueue = TransferQueue()
     let ordinaryQueue = TransferQueue()
-    var deadlines = DeadlineQueue()
+    let deadlines = DeadlineQueue()
     var backoff = ConnectBackoff()
-    var blocks = HeaderBlockCache()
+    let blocks = HeaderBlockCache()
     var reader = AnswerReader()
     var tlsContext: TLSContext?
     var completions: [Completion] = []

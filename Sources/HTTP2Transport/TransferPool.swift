@@ -6,8 +6,9 @@ internal import PushTransport
 /// The submissions in the loop's hands, each in a slot whose number everything else goes by.
 ///
 /// Slots are given again, the last one freed first, so that a steady load touches the same memory
-/// over and over and allocates nothing. A class, as a constant of the loop's: each touch of a
-/// variable would be checked against overlapping ones while the program runs. Confined to the loop's thread.
+/// over and over and allocates nothing. A class, and a constant of the loop: each touch of a
+/// variable would be checked against overlapping ones while the program runs. Confined to the
+/// loop's thread.
 final class TransferPool {
     /// A slot's number.
     typealias Place = Int32
