@@ -131,7 +131,7 @@ public final class APNsClient: Sendable {
             // SAFETY: resumed by the push's one reply; see `SentPushes.Caller`.
             await withUnsafeContinuation { continuation in
                 sent.suspend(continuation)
-                core.send(sent, timeout: timeout, over: transport)
+                core.send(push, of: sent, timeout: timeout, over: transport)
                 // A task that was cancelled before the push was submitted has told the transport
                 // of an id that it did not know yet.
                 if Task.isCancelled { core.cancel(sent) }
@@ -152,7 +152,7 @@ public final class APNsClient: Sendable {
             let sent = core.prepare(
                 .many(pushes), timeout: timeout,
                 receiver: .collector { continuation.resume(returning: $0) })
-            core.send(sent, timeout: timeout, over: transport)
+            core.send(pushes, of: sent, timeout: timeout, over: transport)
         }
     }
 
@@ -168,7 +168,7 @@ public final class APNsClient: Sendable {
         receive: @escaping @Sendable (_ replies: [PushReply]) -> Void
     ) -> SentBatch {
         let sent = core.prepare(.many(pushes), timeout: timeout, receiver: .stream(receive))
-        if !pushes.isEmpty { core.send(sent, timeout: timeout, over: transport) }
+        if !pushes.isEmpty { core.send(pushes, of: sent, timeout: timeout, over: transport) }
         return SentBatch(sent: sent, core: core)
     }
 
