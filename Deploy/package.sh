@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Builds the Debian package of Rouse: a program with the Swift runtime inside, a systemd unit, the
-# configuration, manual pages and completions.
+# configuration, the manual, manual pages and completions.
 #
 #   Deploy/package.sh                        builds a release and packs it into .build/debian
 #   Deploy/package.sh --program FILE         packs a program that was built already
@@ -82,7 +82,7 @@ install_configuration() {
     echo /etc/rouse/rouse.yaml >"${tree}/DEBIAN/conffiles"
 }
 
-install_manual() {
+install_manual_pages() {
     local folder=${work}/man page
     mkdir "${folder}"
     "${program}" --experimental-dump-help \
@@ -106,6 +106,30 @@ install_completions() {
         "${program}" --generate-completion-script "${shell}" | sed '1{/^#!/d}' >"${path}"
         put 0644 "${path}" "usr/share/${paths[${shell}]}"
     done
+}
+
+# The manual for reading without a network. What is in Deploy here is in one folder there, so that
+# links between its pages hold. Two kinds of links lead out of Deploy: those to pages of rooms, which
+# come along in rooms/, and those to the README, which is overview.md there.
+install_manual() {
+    local folder=usr/share/doc/rouse file
+    while read -r file; do
+        put_page "${file}" "${folder}/${file#Deploy/}"
+    done < <(find Deploy/{README.md,ci/README.md,dependencies.txt,manual,rouse.yaml,scenarios} -type f)
+    put_page README.md "${folder}/overview.md"
+    while read -r file; do
+        put_page "${file}" "${folder}/rooms/${file#Sources/}"
+    done < <(grep -ohE 'Sources/[[:alnum:]/.]+\.md' README.md Deploy/manual/*.md | sort -u)
+}
+
+# put_page FILE PATH: installs a file; links of a Markdown page lead where their goals are then.
+put_page() {
+    put 0644 "$1" "$2"
+    if [[ $1 == *.md ]]; then
+        sed -i -E -e 's|\]\(\.\./\.\./README\.md|](../overview.md|g' \
+            -e 's|\]\(((\.\./)*)\.\./Sources/|](\1rooms/|g' \
+            -e 's|\]\(Sources/|](rooms/|g' -e 's|\]\(Deploy/|](|g' "${tree}/$2"
+    fi
 }
 
 install_documents() {
@@ -146,8 +170,9 @@ write_control() {
 check_libraries
 install_program
 install_configuration
-install_manual
+install_manual_pages
 install_completions
+install_manual
 install_documents
 write_control
 find "${tree}" -newermt "@${SOURCE_DATE_EPOCH}" -exec \

@@ -8,5 +8,6 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 Deploy/dependencies.sh build
+echo "Building a release. The first time that takes minutes: it compiles the packages below Rouse too." >&2
 swift build --configuration release --product rouse >&2
 exec "$(swift build --configuration release --show-bin-path)/rouse" serve --dev "$@"

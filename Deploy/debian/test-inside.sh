@@ -45,6 +45,17 @@ wake() {
             "ttl_seconds":600,"payload":{"aps":{"content-available":1},"version":1}}' \
         | sed -n 's/.*"id":"\([^"]*\)".*/\1/p'
 }
+# Every relative link of every page in the folder leads to a file or a folder.
+links_hold() {
+    local page target count=0
+    while read -r page; do
+        while read -r target; do
+            count=$((count + 1))
+            [[ -e ${page%/*}/${target} ]] || { echo "${page}: ${target}"; return 1; }
+        done < <(grep -oE '\]\([[:alnum:].][^)#: ]*\.?[)#]' "${page}" | sed -E 's/^\]\(|[)#]$//g')
+    done < <(find "$1" -name '*.md')
+    [[ ${count} -gt 30 ]] || { echo "only ${count} links"; return 1; }
+}
 is_sent() {
     curl --silent --fail -H "Authorization: Bearer ${key}" "${base}/v1/wakes/$1" \
         | grep --quiet '"state":"sent"'
@@ -63,6 +74,13 @@ expect "it does not start by itself" is "$(systemctl is-active rouse)" inactive
 expect "nor at boot" is "$(systemctl is-enabled rouse)" disabled
 expect "the unit is in order" systemd-analyze --man=no verify rouse.service
 systemd-analyze --no-pager security rouse.service | tail -n 1
+
+step "The manual"
+manual=$(grep -oE '/usr/share/doc/rouse/manual\b' /usr/share/doc/rouse/README.Debian) \
+    || fail "README.Debian does not name the manual"
+expect "the manual is there" test -s "${manual}/README.md" -a -s "${manual}/pictures/chat-app.svg"
+expect "its links hold" links_hold /usr/share/doc/rouse
+expect "it has manual pages" test -s /usr/share/man/man1/rouse-serve.1.gz
 
 step "A configuration that cannot be served"
 systemctl start rouse && fail "it started without apps"

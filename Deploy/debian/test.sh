@@ -8,11 +8,18 @@
 #   Deploy/debian/test.sh PACKAGE ROOT
 #
 # ROOT is not changed: everything happens in an overlay over it. It needs systemd-nspawn
-# (systemd-container) and the network, for what the package depends on.
+# (systemd-container) and the network, for what the package depends on. The network is this
+# machine's, so nothing else may listen on 127.0.0.1:8080 and 2197 meanwhile.
 set -euo pipefail
 
 package=$(realpath "${1:?Name the package}")
 root=$(realpath "${2:?Name a clean Debian root}")
+for port in 8080 2197; do
+    if (exec 3<>"/dev/tcp/127.0.0.1/${port}") 2>/dev/null; then
+        echo "Something listens on 127.0.0.1:${port}, where the test wants to. Stop it first." >&2
+        exit 69
+    fi
+done
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 finish() {

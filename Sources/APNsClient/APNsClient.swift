@@ -9,7 +9,7 @@ public import WakeModel
 /// Sends pushes to APNs over one group of HTTP/2 connections.
 ///
 /// One client serves one environment and one credential, because APNs binds a connection to the
-/// team and key of its first push (reference §4.4). It is safe to use from any thread or task, and
+/// team and key of its first push (facts §4.4). It is safe to use from any thread or task, and
 /// it must be shut down explicitly.
 ///
 /// ```swift
@@ -131,7 +131,7 @@ public final class APNsClient: Sendable {
             // SAFETY: resumed by the push's one reply; see `SentPushes.Caller`.
             await withUnsafeContinuation { continuation in
                 sent.suspend(continuation)
-                core.send(sent, timeout: timeout, over: transport)
+                core.send(push, of: sent, timeout: timeout, over: transport)
                 // A task that was cancelled before the push was submitted has told the transport
                 // of an id that it did not know yet.
                 if Task.isCancelled { core.cancel(sent) }
@@ -152,7 +152,7 @@ public final class APNsClient: Sendable {
             let sent = core.prepare(
                 .many(pushes), timeout: timeout,
                 receiver: .collector { continuation.resume(returning: $0) })
-            core.send(sent, timeout: timeout, over: transport)
+            core.send(pushes, of: sent, timeout: timeout, over: transport)
         }
     }
 
@@ -168,7 +168,7 @@ public final class APNsClient: Sendable {
         receive: @escaping @Sendable (_ replies: [PushReply]) -> Void
     ) -> SentBatch {
         let sent = core.prepare(.many(pushes), timeout: timeout, receiver: .stream(receive))
-        if !pushes.isEmpty { core.send(sent, timeout: timeout, over: transport) }
+        if !pushes.isEmpty { core.send(pushes, of: sent, timeout: timeout, over: transport) }
         return SentBatch(sent: sent, core: core)
     }
 

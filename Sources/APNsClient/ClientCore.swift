@@ -71,34 +71,42 @@ final class ClientCore: Sendable {
             due: clock.uptime() + (timeout ?? self.timeout))
     }
 
-    /// Hands a group to the transport.
-    func send(_ sent: SentPushes, timeout: Duration?, over transport: any PushTransport) {
+    /// Hands one push, of which its group is made, to the transport. The push is a parameter,
+    /// because to take it out of the group would copy it once more.
+    func send(
+        _ push: Push, of sent: SentPushes, timeout: Duration?, over transport: any PushTransport
+    ) {
         let timeout = timeout ?? self.timeout
-        let uptime = sent.due - timeout
-        switch sent.pushes {
-        case .one(let push):
-            let request = state.withLock { state in
-                refreshToken(&state, uptime: uptime)
-                sent.didEncode(tokenGeneration: state.tokenGeneration)
-                return state.encoder.encode(push)
-            }
-            transport.submit(
-                Submission(id: sent.firstID, request: request, timeout: timeout, context: sent))
-        case .many(let pushes):
-            var batch: [Submission] = []
-            batch.reserveCapacity(pushes.count)
-            state.withLock { state in
-                refreshToken(&state, uptime: uptime)
-                sent.didEncode(tokenGeneration: state.tokenGeneration)
-                for (index, push) in pushes.enumerated() {
-                    batch.append(
-                        Submission(
-                            id: sent.firstID + UInt64(index), request: state.encoder.encode(push),
-                            timeout: timeout, context: sent))
-                }
-            }
-            transport.submit(batch)
+        let request = state.withLock { state in
+            refreshToken(&state, uptime: sent.due - timeout)
+            sent.didEncode(tokenGeneration: state.tokenGeneration)
+            return state.encoder.encode(push)
         }
+        transport.submit(
+            Submission(id: sent.firstID, request: request, timeout: timeout, context: sent))
+    }
+
+    /// Hands the pushes, of which their group is made, to the transport.
+    func send(
+        _ pushes: [Push], of sent: SentPushes, timeout: Duration?,
+        over transport: any PushTransport
+    ) {
+        let timeout = timeout ?? self.timeout
+        var batch: [Submission] = []
+        batch.reserveCapacity(pushes.count)
+        state.withLock { state in
+            refreshToken(&state, uptime: sent.due - timeout)
+            sent.didEncode(tokenGeneration: state.tokenGeneration)
+            // By their places: an iterator would copy each push.
+            for index in pushes.indices {
+                batch.append(
+                    Submission(
+                        id: sent.firstID + UInt64(index),
+                        request: state.encoder.encode(pushes[index]), timeout: timeout,
+                        context: sent))
+            }
+        }
+        transport.submit(batch)
     }
 
     /// Gives up on a group, whichever of its submissions are out, and keeps them from having second
@@ -136,20 +144,27 @@ final class ClientCore: Sendable {
         var deliveries = Deliveries()
         var mending = Mending()
         observeDate(of: completions)
-        for completion in completions {
-            guard let sent = completion.context as? SentPushes else {
+        for place in completions.indices {
+            guard let sent = completions[place].context as? SentPushes else {
                 preconditionFailure("A submission came back that this client never made.")
             }
-            let outcome = completion.result.map(PushOutcome.init)
+            let (id, outcome) = (completions[place].id, Self.outcome(of: completions[place]))
             if case .success(.rejected(let rejection)) = outcome,
-                mend(rejection, of: completion.id, sent, &mending)
+                mend(rejection, of: id, sent, &mending)
             {
                 continue
             }
-            deliveries.add(outcome, to: sent, at: sent.index(of: completion.id))
+            deliveries.add(outcome, to: sent, at: sent.index(of: id))
         }
         carryOut(mending)
         deliveries.deliver()
+    }
+
+    private static func outcome(of completion: borrowing Completion) -> SentPushes.Outcome {
+        switch completion.result {
+        case .success(let response): .success(PushOutcome(response))
+        case .failure(let failure): .failure(failure)
+        }
     }
 
     /// What answers of one batch call for.
@@ -177,7 +192,7 @@ final class ClientCore: Sendable {
                 if mayReplaceConnections(&state) { mending.replacesConnections = true }
             } else {
                 let generation = sent.tokenGeneration(of: id)
-                // A connection that saw an expired token may refuse every later one too (reference
+                // A connection that saw an expired token may refuse every later one too (facts
                 // §1.6). Once for each token: if a clock is wrong, new connections do not help.
                 if tokens != nil, generation > state.expiredGeneration {
                     state.expiredGeneration = generation

@@ -4,7 +4,7 @@ internal import CCryptoShims
 public import PushTransport
 public import WakeModel
 
-/// A push certificate with its key, read and checked: the older way to authenticate (reference
+/// A push certificate with its key, read and checked: the older way to authenticate (facts
 /// §1.2). It serves one app in both environments and expires after a year.
 public struct PushCertificate: Sendable {
     /// The form in which a transport takes it.

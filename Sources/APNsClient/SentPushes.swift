@@ -33,9 +33,9 @@ final class SentPushes: Sendable {
 
     /// Who is suspended until the reply comes.
     ///
-    /// Unsafe only in name: ``add(_:at:)`` lets one reply to a push pass and traps on a second, and
-    /// the transport's contract is that there is one. A checked continuation costs an allocation
-    /// for each push to find that out again.
+    /// Unsafe only in name: ``takeCaller()`` lets one reply to a push pass and traps on a second,
+    /// and the transport's contract is that there is one. A checked continuation costs an
+    /// allocation for each push to find that out again.
     typealias Caller = UnsafeContinuation<Outcome, Never>
 
     fileprivate struct State {
@@ -48,8 +48,6 @@ final class SentPushes: Sendable {
         var replies: [PushReply] = []
     }
 
-    /// In their order; their ids are consecutive.
-    let pushes: Pushes
     /// The first push's first submission.
     let firstID: Submission.ID
     private let manner: Manner
@@ -59,6 +57,8 @@ final class SentPushes: Sendable {
     private let generation = Atomic<UInt64>(0)
     private let resendGeneration = Atomic<UInt64>(0)
     private let state: Mutex<State>
+    /// In their order; their ids are consecutive. Last, because replies touch all but this.
+    let pushes: Pushes
 
     init(_ pushes: Pushes, firstID: Submission.ID, receiver: Receiver, due: Duration) {
         self.pushes = pushes
@@ -95,15 +95,6 @@ final class SentPushes: Sendable {
 
     /// Keeps the caller of one push until its reply.
     func suspend(_ caller: Caller) { state.withLock { $0.caller = caller } }
-
-    /// Lets the caller of one push go.
-    func resume(returning outcome: Outcome) {
-        let caller = state.withLock { state in
-            defer { state.caller = nil }
-            return state.caller
-        }
-        caller?.resume(returning: outcome)
-    }
 
     // MARK: Submissions
 
@@ -145,27 +136,37 @@ final class SentPushes: Sendable {
     /// Remembers that the sender has given up on them.
     func cancel() { isGivenUp.store(true, ordering: .releasing) }
 
-    /// Takes the reply to one push in. True if it is the first of those that are now to be handed
-    /// on, or, for a collector, the last one of all.
-    func add(_ outcome: Outcome, at index: Int) -> Bool {
+    /// Whether one caller waits for one reply.
+    var hasCaller: Bool { manner == .caller }
+
+    /// The caller of one push, whose reply has come. It is given once.
+    func takeCaller() -> Caller {
         state.withLock { state in
-            precondition(state.missing > 0, "A push was answered twice.")
             state.missing -= 1
-            switch manner {
-            case .caller: return true
-            case .collector:
-                if state.replies.isEmpty { state.replies.reserveCapacity(pushes.count) }
-                state.replies.append(PushReply(index: index, result: outcome))
-                return state.missing == 0
-            case .stream:
-                state.replies.append(PushReply(index: index, result: outcome))
-                return state.replies.count == 1
+            guard let caller = state.caller else {
+                preconditionFailure("A push was answered twice, or before it was sent.")
             }
+            state.caller = nil
+            return caller
         }
     }
 
-    /// Whether one caller waits for one reply.
-    var hasCaller: Bool { manner == .caller }
+    /// Takes the reply to one push of several in. True if it is the first of those that are now to
+    /// be handed on, or, for a collector, the last one of all.
+    func add(_ outcome: consuming Outcome, at index: Int) -> Bool {
+        let reply = PushReply(index: index, result: outcome)
+        return state.withLock { state in
+            precondition(state.missing > 0, "A push was answered twice.")
+            state.missing -= 1
+            guard manner == .collector else {
+                state.replies.append(reply)
+                return state.replies.count == 1
+            }
+            if state.replies.isEmpty { state.replies.reserveCapacity(pushes.count) }
+            state.replies.append(reply)
+            return state.missing == 0
+        }
+    }
 
     /// Hands on what has come and was not handed on yet.
     func handOn() {
@@ -187,16 +188,15 @@ final class SentPushes: Sendable {
 
 /// The replies of one batch of completions, on their way to those who wait for them.
 struct Deliveries {
-    private var callers: [(SentPushes, SentPushes.Outcome)] = []
+    private var callers: [(SentPushes.Caller, SentPushes.Outcome)] = []
     /// Those that have replies to be handed on.
     private var groups: [SentPushes] = []
 
     /// Adds the reply to one push.
-    mutating func add(_ outcome: SentPushes.Outcome, to sent: SentPushes, at index: Int) {
-        guard sent.add(outcome, at: index) else { return }
+    mutating func add(_ outcome: consuming SentPushes.Outcome, to sent: SentPushes, at index: Int) {
         if sent.hasCaller {
-            callers.append((sent, outcome))
-        } else {
+            callers.append((sent.takeCaller(), outcome))
+        } else if sent.add(outcome, at: index) {
             groups.append(sent)
         }
     }
@@ -212,11 +212,11 @@ struct Deliveries {
     /// before the next one is resumed; from a thread of the pool, they are queued up together.
     private func resumeCallers() {
         guard callers.count > 1 else {
-            for (sent, outcome) in callers { sent.resume(returning: outcome) }
+            for (caller, outcome) in callers { caller.resume(returning: outcome) }
             return
         }
         Task.detached { [callers] in
-            for (sent, outcome) in callers { sent.resume(returning: outcome) }
+            for (caller, outcome) in callers { caller.resume(returning: outcome) }
         }
     }
 }

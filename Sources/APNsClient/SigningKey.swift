@@ -3,7 +3,7 @@
 internal import CCryptoShims
 public import WakeModel
 
-/// The private key of a `.p8` file: PKCS#8, elliptic curve P-256 (reference §4.2). The older form
+/// The private key of a `.p8` file: PKCS#8, elliptic curve P-256 (facts §4.2). The older form
 /// `EC PRIVATE KEY` (SEC1) is taken too, since it can hold the same key.
 ///
 /// `@unchecked Sendable`: the one stored property points at an OpenSSL EVP_PKEY that is never

@@ -13,7 +13,7 @@ extension APNsSimulator {
         public var port = 0
         /// The environment it stands for. `apns-unique-id` is sent by the sandbox alone.
         public var environment: APNsEnvironment = .sandbox
-        /// SETTINGS_MAX_CONCURRENT_STREAMS. 1000 was seen at Apple (reference §1.3).
+        /// SETTINGS_MAX_CONCURRENT_STREAMS. 1000 was seen at Apple (facts §1.3).
         public var maxConcurrentStreams = 1000
         /// Whether a connection begins with one stream, and gets the others only once it has
         /// posted a request with a valid provider token, as Apple documents.
@@ -24,10 +24,10 @@ extension APNsSimulator {
         /// `BadPriority`. Apple documents an error; none was ever seen.
         public var refusesBackgroundPriority10 = false
         /// Whether a connection that sent an expired provider token gets `ExpiredProviderToken`
-        /// for every later one too, as was seen at Apple (reference §1.6).
+        /// for every later one too, as was seen at Apple (facts §1.6).
         public var wedgesOnExpiredToken = false
         /// Whether answers carry a `date` field with the time of ``now``, by which a client can
-        /// tell that its clock is wrong. Off, because Apple documents none (reference §2.2).
+        /// tell that its clock is wrong. Off, because Apple documents none (facts §2.2).
         public var sendsDate = false
         /// The provider keys it knows. When empty, signatures are not verified.
         public var providerKeys: [ProviderKey] = []
@@ -36,12 +36,12 @@ extension APNsSimulator {
         /// The topics that a client certificate is for; `nil` for any.
         public var clientCertificateTopics: Set<String>?
         /// The one environment that client certificates are for; in the other one they are answered
-        /// with `BadCertificateEnvironment`. `nil` for both, as Apple makes them (reference §1.2).
+        /// with `BadCertificateEnvironment`. `nil` for both, as Apple makes them (facts §1.2).
         public var clientCertificateEnvironment: APNsEnvironment?
         /// Fixes everything that looks random: which requests a share hits, and generated ids.
         public var seed: UInt64 = 1
         /// How long a connection may be silent before it is ended with `IdleTimeout`; `nil` for
-        /// ever, because Apple gives no figure (reference §1.5). A request whose rest did not come
+        /// ever, because Apple gives no figure (facts §1.5). A request whose rest did not come
         /// is answered with the same reason.
         public var idleTimeout: Duration?
         /// How much is remembered of each push.

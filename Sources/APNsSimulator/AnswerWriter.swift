@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// Puts a verdict into the words of APNs' answers (reference §3.1).
+/// Puts a verdict into the words of APNs' answers (facts §3.1).
 struct AnswerWriter: Sendable {
     var environment: APNsEnvironment
     /// Fixes the ids that the simulator generates.

@@ -104,7 +104,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func handshakeCompleted(_ negotiated: String?, _ context: ChannelHandlerContext) {
         guard negotiated == "h2" else {
-            context.close(promise: nil)  // There is no HTTP/1.1 service (reference §1.2).
+            context.close(promise: nil)  // There is no HTTP/1.1 service (facts §1.2).
             return
         }
         state.counters.handshakes.increment()

@@ -37,7 +37,7 @@ public struct DeveloperID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { value }
 }
 
-/// What a provider token says: which key signed it, for which team, and when (reference §4.1).
+/// What a provider token says: which key signed it, for which team, and when (facts §4.1).
 public struct ProviderTokenClaims: Hashable, Sendable {
     /// `kid`: the key.
     public let keyID: DeveloperID

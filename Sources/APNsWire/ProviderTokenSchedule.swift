@@ -4,7 +4,7 @@ public import WakeModel
 
 /// Decides when a provider token is minted. Pure: both clocks are arguments.
 ///
-/// Apple wants a token renewed at least every 60 minutes and at most every 20 (reference §4.1,
+/// Apple wants a token renewed at least every 60 minutes and at most every 20 (facts §4.1,
 /// rules AU004 and AU005). Age is taken from both clocks and the older one counts: the monotonic
 /// clock does not run while a machine is suspended, and the wall clock may be set back.
 public struct ProviderTokenSchedule: Sendable {

@@ -5,7 +5,7 @@ public import WakeModel
 /// One push, right by construction: its push type, priority, topic suffix and expiration cannot
 /// contradict each other, because no initializer lets them.
 ///
-/// There is one factory for each type that wakes an app (reference §2.3). What each leaves open is
+/// There is one factory for each type that wakes an app (facts §2.3). What each leaves open is
 /// a parameter; what Apple fixes is not.
 public struct Push: Hashable, Sendable {
     /// The value of `apns-push-type`.

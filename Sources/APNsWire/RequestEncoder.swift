@@ -5,7 +5,7 @@ internal import WakeModel
 
 /// Turns pushes into requests. Total: every ``Push`` has exactly one encoding.
 ///
-/// Header fields come in the order that Apple's HPACK advice groups them (reference §1.4): those
+/// Header fields come in the order that Apple's HPACK advice groups them (facts §1.4): those
 /// that many pushes share first, kept as one ``PushTransport/SharedHeaders`` for each combination,
 /// then those of this push alone.
 public struct RequestEncoder: Sendable {
@@ -16,12 +16,24 @@ public struct RequestEncoder: Sendable {
     private let authorization: String?
     private var blocks: [BlockKey: SharedHeaders] = [:]
     /// The last one asked for: pushes of one app come in runs, and to hash a topic is dear.
-    private var last: (key: BlockKey, block: SharedHeaders)?
+    private var last: Entry?
 
     private struct BlockKey: Hashable {
         let topic: Topic
         let type: PushType
         let priority: Priority
+    }
+
+    private struct Entry {
+        let key: BlockKey
+        let block: SharedHeaders
+
+        /// The block, if it is that of the push.
+        func block(for push: Push) -> SharedHeaders? {
+            guard key.priority == push.priority, key.type == push.type, key.topic == push.topic
+            else { return nil }
+            return block
+        }
     }
 
     /// An encoder for one provider token, or for certificate authentication when it is `nil`. A
@@ -39,10 +51,10 @@ public struct RequestEncoder: Sendable {
     }
 
     private mutating func sharedHeaders(for push: Push) -> SharedHeaders {
+        if let block = last?.block(for: push) { return block }
         let key = BlockKey(topic: push.topic, type: push.type, priority: push.priority)
-        if let last, last.key == key { return last.block }
         let block = blocks[key] ?? makeBlock(key, for: push)
-        last = (key, block)
+        last = Entry(key: key, block: block)
         return block
     }
 

@@ -38,7 +38,7 @@ public struct AdminAPI: Sendable {
 
     /// The server as a service: it listens until it is shut down gracefully, then answers the
     /// requests it has and returns. `onListening` is told where it listens, with the port that the
-    /// system chose.
+    /// system chose. It throws a ``ListenerFailure`` when the system refuses the address.
     public func service(
         on address: ListenAddress,
         onListening: @escaping @Sendable (ListenAddress) async -> Void = { _ in }
@@ -48,7 +48,7 @@ public struct AdminAPI: Sendable {
             case .tcp(let host, let port): .hostname(host, port: port)
             case .unixSocket(let path): .unixDomainSocket(path: path)
             }
-        return Application(
+        let application = Application(
             router: RouteTable(services).makeRouter(services), server: server,
             configuration: ApplicationConfiguration(
                 address: bindAddress, serverName: Self.serverName, backlog: Self.backlog,
@@ -63,6 +63,7 @@ public struct AdminAPI: Sendable {
                 await onListening(bound)
             },
             logger: logger)
+        return ListeningService(server: application)
     }
 
     private var server: HTTPServerBuilder {

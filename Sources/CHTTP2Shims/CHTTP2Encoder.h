@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HPACK encoding (RFC 7541) as APNs asks for it (reference §1.4): `:path` and `authorization` are
+// HPACK encoding (RFC 7541) as APNs asks for it (facts §1.4): `:path` and `authorization` are
 // literals that no table keeps; `apns-id`, `apns-expiration` and `apns-collapse-id` enter the table
 // once, for their names, and are literals without indexing from then on; all else is indexed.
 //

@@ -34,7 +34,7 @@ static bool open_session(CHTTP2Session *session) {
     const nghttp2_session_callbacks *callbacks = CHTTP2Session_callbacks();
     nghttp2_option *options;
     if (!callbacks || nghttp2_option_new(&options) != 0) return false;
-    // Closed streams are kept for priorities only, which nobody uses (reference §1.3).
+    // Closed streams are kept for priorities only, which nobody uses (facts §1.3).
     nghttp2_option_set_no_closed_streams(options, 1);
     const int code = nghttp2_session_client_new2(&session->session, callbacks, session, options);
     nghttp2_option_del(options);

@@ -138,7 +138,7 @@ extension CurlLoop {
             if code != 0, !CurlVerdict(code: code).sparesConnection { retire(connection) }
             let response = answerFields.response(report)
             // A refused provider token is the one answer after which APNs keeps the connection at
-            // one stream (reference §1.3).
+            // one stream (facts §1.3).
             connection.didReceiveAnswer(isValid: response.status != 403, now: now)
             lastConnectFailure = nil
             if now - connection.openedAt >= Self.shortLifeMilliseconds { backoff.didSucceed() }

@@ -38,7 +38,7 @@ final class CurlLoop {
     var ordinaryQueue = Deque<Transfer>()
     /// Queued transfers that are not finished; the queues also hold finished ones until their turn.
     var queued = 0
-    var deadlines = DeadlineQueue()
+    let deadlines = DeadlineQueue()
     var backoff = ConnectBackoff()
     var answerFields = AnswerFields()
     var blocks = HeaderBlockCache()

@@ -9,7 +9,7 @@
 /// where deadlines, cancellation and urgency mean something.
 ///
 /// The first stream goes alone until a valid answer, which is APNs' rule for provider tokens
-/// (reference §1.3). Pure: time is an argument, in monotonic milliseconds.
+/// (facts §1.3). Pure: time is an argument, in monotonic milliseconds.
 struct StreamWindow: Hashable {
     /// What a connection may carry right after its first valid answer: the least limit that
     /// RFC 9113 §6.5.2 recommends to servers.

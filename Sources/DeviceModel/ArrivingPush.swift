@@ -20,9 +20,9 @@ public struct ArrivingPush: Hashable, Sendable {
         /// Something to show; it launches nothing.
         case alert
         /// Something to show, and `content-available` beside it: passes the same gates as
-        /// ``background`` (reference §6.3, `mixed.alert_wake`).
+        /// ``background`` (facts §6.3, `mixed.alert_wake`).
         case mixed
-        /// A call: launched at once, past every gate and budget (reference §7).
+        /// A call: launched at once, past every gate and budget (facts §7).
         case voip
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ModelParameters {
-    /// Parameters drawn evenly from the ranges of reference §6.3: a device whose figures nobody
+    /// Parameters drawn evenly from the ranges of facts §6.3: a device whose figures nobody
     /// knows.
     ///
-    /// What the reference gives no range for keeps its default; whether unused apps are blocked,
+    /// What facts §6.3 gives no range for keeps its default; whether unused apps are blocked,
     /// and whether Low Power Mode blocks or only slows, is a toss of a coin each, because sources
     /// contradict each other.
     public static func drawn(using generator: inout SeededGenerator) -> ModelParameters {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every figure of the device model: the table of reference §6.3, under the same names.
+/// Every figure of the device model: the table of facts §6.3, under the same names.
 ///
 /// Behind each stands how it is known: documented (D), said by an Apple engineer (E), observed (O),
 /// reverse-engineered (R) or assumed (A). Real devices differ by version and mood; the model serves
@@ -15,10 +15,10 @@ public struct ModelParameters: Hashable, Sendable {
     /// What must be so before anything is launched.
     public var gates = Gates()
 
-    /// The defaults of reference §6.3.
+    /// The defaults of facts §6.3.
     public init() {}
 
-    /// The defaults without chance and without delay: what the vectors M1–M12 of reference §12
+    /// The defaults without chance and without delay: what the vectors M1–M12 of facts §12
     /// are computed by.
     public static var exact: ModelParameters {
         var parameters = ModelParameters()

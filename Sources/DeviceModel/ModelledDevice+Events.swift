@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What events change: step 8 of reference §6.3, and the conditions.
+// What events change: step 8 of facts §6.3, and the conditions.
 extension ModelledDevice {
     /// Changes what the event says, and lets go what it frees.
     mutating func change(_ event: DeviceEvent, _ reports: inout [PushReport]) {
@@ -78,7 +78,7 @@ extension ModelledDevice {
         isLocked = true
     }
 
-    /// A push of priority 10 for another app takes along what waits (reference §6.3, step 4).
+    /// A push of priority 10 for another app takes along what waits (facts §6.3, step 4).
     private mutating func notifyOtherApp(_ reports: inout [PushReport]) {
         guard isOnline else { return }
         if isInLowPowerMode, reservesPower,

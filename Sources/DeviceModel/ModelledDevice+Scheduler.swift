@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The device's scheduler: steps 6, 7 and 9 of reference §6.3.
+// The device's scheduler: steps 6, 7 and 9 of facts §6.3.
 extension ModelledDevice {
     /// Something that the device or APNs does by itself.
     enum Step {
@@ -121,7 +121,7 @@ extension ModelledDevice {
         reportLaunch(waiting.released(at: now), runtime, isTerminated, &reports)
     }
 
-    /// The limits are off under a debugger (reference §6.1).
+    /// The limits are off under a debugger (facts §6.1).
     mutating func launchUnderDebugger(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
         reportLaunch(waiting, drawRuntime(), false, &reports)
     }

@@ -2,9 +2,9 @@
 
 import WakeModel
 
-// APNs' side: steps 1 to 4 of reference §6.3.
+// APNs' side: steps 1 to 4 of facts §6.3.
 extension ModelledDevice {
-    /// The app counts as push-enabled (reference §6.1, R-UNS).
+    /// The app counts as push-enabled (facts §6.1, R-UNS).
     var isEnabled: Bool {
         hasToken && (allowsNotifications || (app.hasRemoteNotificationMode && allowsRefresh))
     }
@@ -72,7 +72,7 @@ extension ModelledDevice {
     }
 
     /// Until when APNs stores a push; `nil` when it does not. No expiration makes it longer than
-    /// 30 days, and neither does a second storing (reference §6.1).
+    /// 30 days, and neither does a second storing (facts §6.1).
     func storageEnd(_ waiting: WaitingPush) -> Instant? {
         let longest = waiting.acceptedAt + parameters.service.defaultStorageSeconds * 1000
         return switch waiting.push.expiration {

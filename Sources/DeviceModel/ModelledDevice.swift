@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// One app on one device behind one token, and APNs before it, as reference §6.3 models them.
+/// One app on one device behind one token, and APNs before it, as facts §6.3 models them.
 ///
 /// A value without a clock: the caller says when what happens, in the order of time, and reads what
 /// became of the pushes. Between two calls nothing happens by itself; ``nextChange`` says when the
@@ -66,7 +66,7 @@ public struct ModelledDevice: Sendable {
     var lastArrival: Instant
     var held: HeldPush?
 
-    /// A device in the state that the vectors of reference §12 begin in: online on Wi-Fi, unlocked,
+    /// A device in the state that the vectors of facts §12 begin in: online on Wi-Fi, unlocked,
     /// 80 % battery, off the charger, the app suspended, every budget full.
     public init(
         _ parameters: ModelParameters = ModelParameters(), app: AppBehaviour = AppBehaviour(),

@@ -19,7 +19,7 @@ public struct PushReport: Hashable, Sendable {
     }
 }
 
-/// What becomes of a push; the labels are those of reference §6.3.
+/// What becomes of a push; the labels are those of facts §6.3.
 public enum PushFate: Hashable, Sendable {
     /// The system launched the app in the background.
     case launched(Launch)
@@ -83,7 +83,7 @@ public enum PushFate: Hashable, Sendable {
         case lost
         case rejected
 
-        /// The label of reference §6.3.
+        /// The label of facts §6.3.
         public var label: String {
             switch self {
             case .deliveredNow: "delivered-now"
@@ -104,7 +104,7 @@ public enum PushFate: Hashable, Sendable {
         }
     }
 
-    /// The label of reference §6.3, without the figures.
+    /// The label of facts §6.3, without the figures.
     public var label: String { kind.label }
 
     /// This fate without the figures.

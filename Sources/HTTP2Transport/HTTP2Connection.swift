@@ -27,7 +27,7 @@ final class HTTP2Connection {
     /// Whether nothing new goes on it, for good. It ends when what it has is answered.
     private(set) var isDraining = false
     /// Whether a valid answer has come. Until then there is one stream at a time, which is APNs'
-    /// rule for provider tokens (reference §1.3).
+    /// rule for provider tokens (facts §1.3).
     private(set) var isValidated = false
     /// Whether the socket takes nothing at present.
     private(set) var isBlocked = false

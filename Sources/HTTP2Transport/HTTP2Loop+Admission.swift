@@ -10,30 +10,48 @@ extension HTTP2Loop {
     func admit(now: Int64) {
         while let place = nextQueued {
             let bodyCount = pool.withRequest(place) { $0.body.count }
-            guard let connection = connectionWithMostRoom(for: bodyCount, now: now) else {
+            guard let (connection, run) = connectionWithMostRoom(for: bodyCount, now: now) else {
                 openConnection(now: now)
                 return
             }
             if isAged(connection, now: now) { openConnection(now: now) }
-            unqueue(place)
-            start(place, on: connection, now: now)
+            startRun(of: run, on: connection, now: now)
         }
     }
 
-    /// The least loaded connection. One that has passed its age is taken only if there is no other:
-    /// it stays in use until a successor has proved itself.
-    private func connectionWithMostRoom(for bodyCount: Int, now: Int64) -> HTTP2Connection? {
+    /// Starts those that are next, up to `count` of them, as long as the connection takes them.
+    private func startRun(of count: Int, on connection: HTTP2Connection, now: Int64) {
+        var left = count
+        while left > 0, let place = nextQueued, connection.room(maximum: maximumStreams) > 0,
+            connection.takesBody(of: pool.withRequest(place) { $0.body.count })
+        {
+            unqueue(place)
+            start(place, on: connection, now: now)
+            left -= 1
+        }
+    }
+
+    /// The least loaded connection, and how many transfers it should get in a row. One that has
+    /// passed its age is taken only if there is no other: it stays in use until a successor has
+    /// proved itself.
+    private func connectionWithMostRoom(
+        for bodyCount: Int, now: Int64
+    ) -> (connection: HTTP2Connection, run: Int)? {
         var best: HTTP2Connection?
-        var (most, bestIsAged) = (0, true)
+        var (most, second, bestIsAged) = (0, 0, true)
         for connection in connections {
             let room = connection.room(maximum: maximumStreams)
             guard room > 0 else { continue }
             let isAged = isAged(connection, now: now)
-            guard room > most && isAged == bestIsAged || bestIsAged && !isAged else { continue }
+            guard room > most && isAged == bestIsAged || bestIsAged && !isAged else {
+                second = max(second, room)
+                continue
+            }
             guard connection.takesBody(of: bodyCount) else { continue }
-            (best, most, bestIsAged) = (connection, room, isAged)
+            (best, most, second, bestIsAged) = (connection, room, most, isAged)
         }
-        return best
+        guard let best else { return nil }
+        return (best, max(most - second, most / Self.runDivisor, 1))
     }
 
     private func start(_ place: TransferPool.Place, on connection: HTTP2Connection, now: Int64) {

@@ -14,7 +14,7 @@ extension HTTP2Loop {
 
     /// Whether a connection is due for replacement.
     func isAged(_ connection: HTTP2Connection, now: Int64) -> Bool {
-        now - connection.openedAt >= configuration.maximumConnectionAge.wholeMilliseconds
+        now - connection.openedAt >= terms.maximumAge
     }
 
     // MARK: Opening
@@ -224,13 +224,13 @@ extension HTTP2Loop {
         case .open: break
         }
         var due = Int64.max
-        if let keepAlive = configuration.keepAlive {
+        if let silence = terms.silence {
             due =
-                connection.pingSentAt.map { $0 + keepAlive.interval.wholeMilliseconds }
-                ?? connection.lastHeardAt + keepAlive.idle.wholeMilliseconds
+                connection.pingSentAt.map { $0 + terms.patience }
+                ?? connection.lastHeardAt + silence
         }
         if connection.inFlight == 0 {
-            due = min(due, idleSince(connection) + configuration.maximumIdleTime.wholeMilliseconds)
+            due = min(due, idleSince(connection) + terms.maximumIdleTime)
         } else if !connection.isValidated, !connection.isDraining {
             due = min(due, connection.lastStartAt + Self.probePatienceMilliseconds)
         }
@@ -275,7 +275,7 @@ extension HTTP2Loop {
     private func reviewOpen(_ connection: HTTP2Connection, now: Int64) {
         if connection.inFlight == 0,
             connection.isDraining
-                || now - idleSince(connection) >= configuration.maximumIdleTime.wholeMilliseconds
+                || now - idleSince(connection) >= terms.maximumIdleTime
         {
             connection.close()
             remove(connection)
@@ -287,13 +287,13 @@ extension HTTP2Loop {
             // The request keeps its own time for an answer; the others go over another connection.
             retire(connection, now: now)
         }
-        guard let keepAlive = configuration.keepAlive else { return }
+        guard let silence = terms.silence else { return }
         if let pingSentAt = connection.pingSentAt {
-            guard now - pingSentAt >= keepAlive.interval.wholeMilliseconds else { return }
-            let limit = keepAlive.interval
+            guard now - pingSentAt >= terms.patience else { return }
+            let limit = Duration.milliseconds(terms.patience)
             lose(
                 connection, detail: "the peer did not answer a PING within \(limit)", now: now)
-        } else if now - connection.lastHeardAt >= keepAlive.idle.wholeMilliseconds {
+        } else if now - connection.lastHeardAt >= silence {
             connection.ping(isSuspect: false, now: now)
         }
     }

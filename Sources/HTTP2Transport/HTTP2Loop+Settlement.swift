@@ -38,7 +38,7 @@ extension HTTP2Loop {
 
     private func didAnswer(status: UInt16, on connection: HTTP2Connection, now: Int64) {
         // A refused provider token is the one answer after which APNs keeps the connection at one
-        // stream (reference §1.3).
+        // stream (facts §1.3).
         if status != 403, !connection.isValidated {
             connection.validate()
             lastConnectFailure = nil

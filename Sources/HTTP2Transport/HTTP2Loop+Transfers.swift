@@ -32,7 +32,7 @@ extension HTTP2Loop {
         contents.shutdownGrace = nil
     }
 
-    private func enqueue(_ submission: Submission, now: Int64) {
+    private func enqueue(_ submission: consuming Submission, now: Int64) {
         guard !submission.request.body.isEmpty else {
             refuse(submission, .other, "a push has a body; this one's is empty")
             return
@@ -147,13 +147,14 @@ extension HTTP2Loop {
     }
 
     /// The one place where a transfer ends: it leaves the table, and its outcome the loop.
-    func finish(_ place: TransferPool.Place, _ result: Result<WireResponse, TransportFailure>) {
-        let id = pool.id(place)
-        let context = pool.context(place)
-        table.remove(id)
-        pool.remove(place)
-        deadlines.didFinish { table[$0] != nil }
+    func finish(
+        _ place: TransferPool.Place, _ result: consuming Result<WireResponse, TransportFailure>
+    ) {
+        let submission = pool.remove(place)
+        table.remove(submission.id)
+        deadlines.didFinish { [table] in table[$0] != nil }
         LiveObjects.count(.transfer, by: -1)
-        completions.append(Completion(id: id, result: result, context: context))
+        completions.append(
+            Completion(id: submission.id, result: result, context: submission.context))
     }
 }

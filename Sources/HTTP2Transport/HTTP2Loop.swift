@@ -21,8 +21,12 @@ final class HTTP2Loop {
     /// How often a submission that was certainly not sent moves to another connection by itself.
     static let maximumMoves: UInt8 = 3
     /// The streams of one connection unless the configuration says otherwise: what APNs announces
-    /// (reference §1.3). A stream costs this transport some 350 bytes.
+    /// (facts §1.3). A stream costs this transport some 350 bytes.
     static let defaultStreamsPerConnection = 1000
+    /// A connection gets transfers in runs until it is level with the next one, and at the least
+    /// this part of its room: neighbours then share TLS records on their way out, and their answers
+    /// come back together.
+    static let runDivisor = 8
     /// How many events one wait takes in; there are hardly more descriptors than connections.
     static let eventsPerWait = 64
 
@@ -32,15 +36,16 @@ final class HTTP2Loop {
     let route: Route.Choice
     let sink: CompletionSink
     let maximumStreams: Int
+    let terms: ConnectionTerms
 
     var connections: [HTTP2Connection] = []
-    var pool = TransferPool()
-    var table = PlaceTable()
-    var urgentQueue = TransferQueue()
-    var ordinaryQueue = TransferQueue()
-    var deadlines = DeadlineQueue()
+    let pool = TransferPool()
+    let table = PlaceTable()
+    let urgentQueue = TransferQueue()
+    let ordinaryQueue = TransferQueue()
+    let deadlines = DeadlineQueue()
     var backoff = ConnectBackoff()
-    var blocks = HeaderBlockCache()
+    let blocks = HeaderBlockCache()
     var reader = AnswerReader()
     var tlsContext: TLSContext?
     var completions: [Completion] = []
@@ -60,6 +65,7 @@ final class HTTP2Loop {
         self.configuration = configuration
         self.route = route
         self.sink = sink
+        terms = ConnectionTerms(configuration)
         maximumStreams = max(
             1, configuration.maximumStreamsPerConnection ?? Self.defaultStreamsPerConnection)
     }

@@ -36,7 +36,7 @@ final class HeaderBlock {
 }
 
 /// Finds the header block of a `SharedHeaders` again by its identity.
-struct HeaderBlockCache {
+final class HeaderBlockCache {
     /// A gateway uses two for each app and provider token; beyond this many it starts afresh.
     static let capacity = 512
 
@@ -45,7 +45,7 @@ struct HeaderBlockCache {
     private var last: (key: SharedHeaders, block: HeaderBlock)?
 
     /// The block, made at the first call. `nil` when memory ran out.
-    mutating func block(for shared: SharedHeaders) -> HeaderBlock? {
+    func block(for shared: SharedHeaders) -> HeaderBlock? {
         if let last, last.key === shared { return last.block }
         // The key is kept alive beside the block, so its identity is not given to another.
         if let known = blocks[ObjectIdentifier(shared)] {

@@ -8,7 +8,7 @@ internal import Synchronization
 /// One look-up of a host's addresses, on a thread of its own, because the system's resolver blocks.
 ///
 /// Nothing is kept from one look-up to the next: Apple asks for a fresh one before each connection
-/// (reference §1.5). A look-up cannot be called off; one that nobody waits for any more ends by
+/// (facts §1.5). A look-up cannot be called off; one that nobody waits for any more ends by
 /// itself, at the latest with the resolver's own time-outs, and touches nothing of the loop's.
 final class NameLookup: Sendable {
     /// What came of it.

@@ -6,8 +6,10 @@ internal import PushTransport
 /// The submissions in the loop's hands, each in a slot whose number everything else goes by.
 ///
 /// Slots are given again, the last one freed first, so that a steady load touches the same memory
-/// over and over and allocates nothing. Confined to the loop's thread.
-struct TransferPool: ~Copyable {
+/// over and over and allocates nothing. A class, and a constant of the loop: each touch of a
+/// variable would be checked against overlapping ones while the program runs. Confined to the
+/// loop's thread.
+final class TransferPool {
     /// A slot's number.
     typealias Place = Int32
     /// No slot.
@@ -49,7 +51,8 @@ struct TransferPool: ~Copyable {
     private var slots: UnsafeMutablePointer<Slot>
     private var submissions: UnsafeMutablePointer<Submission>
     private var capacity = 0
-    private var firstFree = Self.none
+    private var firstFree = TransferPool.none
+    private var lastTimeout = (duration: Duration.zero, milliseconds: 0 as Int64)
     /// How many slots are taken.
     private(set) var count = 0
 
@@ -68,7 +71,7 @@ struct TransferPool: ~Copyable {
         submissions.deallocate()
     }
 
-    private mutating func grow(to capacity: Int) {
+    private func grow(to capacity: Int) {
         precondition(capacity <= Int(Place.max), "There are more submissions than numbers.")
         // SAFETY: every old element is moved or copied to its new place, and the rest of `slots` is
         // initialized here. When this is called no slot is free, so that all submissions move.
@@ -88,13 +91,22 @@ struct TransferPool: ~Copyable {
         (slots, submissions, self.capacity) = (newSlots, newSubmissions, capacity)
     }
 
+    /// A timeout in milliseconds. Pushes of one client have the same one, and a duration counts in
+    /// attoseconds, which are dear to divide.
+    private func milliseconds(of timeout: Duration) -> Int64 {
+        if timeout != lastTimeout.duration {
+            lastTimeout = (timeout, timeout.wholeMilliseconds)
+        }
+        return lastTimeout.milliseconds
+    }
+
     /// Takes a submission in, as queued but in no queue yet.
-    mutating func insert(_ submission: consuming Submission, now: Int64) -> Place {
+    func insert(_ submission: consuming Submission, now: Int64) -> Place {
         if firstFree == Self.none { grow(to: capacity * 2) }
         let place = firstFree
         firstFree = slots[Int(place)].next
         slots[Int(place)] = Slot(
-            due: now + submission.timeout.wholeMilliseconds, startedAt: .min, next: Self.none,
+            due: now + milliseconds(of: submission.timeout), startedAt: .min, next: Self.none,
             previous: Self.none, connection: 0, stream: 0, moves: 0, stage: .queued,
             isUrgent: submission.request.isUrgent)
         (submissions + Int(place)).initialize(to: submission)
@@ -102,27 +114,22 @@ struct TransferPool: ~Copyable {
         return place
     }
 
-    /// Frees a slot, whose submission nobody needs any more.
-    mutating func remove(_ place: Place) {
+    /// Frees a slot and gives its submission back.
+    func remove(_ place: Place) -> Submission {
         precondition(slots[Int(place)].stage != .free, "A transfer ended twice.")
-        (submissions + Int(place)).deinitialize(count: 1)
         slots[Int(place)].stage = .free
         slots[Int(place)].next = firstFree
         firstFree = place
         count -= 1
+        // SAFETY: the slot was not free, so it is initialized; from here on it is free.
+        return (submissions + Int(place)).move()
     }
 
     /// What the loop knows of a submission.
     subscript(place: Place) -> Slot {
         get { slots[Int(place)] }
-        nonmutating _modify { yield &slots[Int(place)] }
+        _modify { yield &slots[Int(place)] }
     }
-
-    /// The submitter's number.
-    func id(_ place: Place) -> Submission.ID { submissions[Int(place)].id }
-
-    /// What its submitter wants back.
-    func context(_ place: Place) -> Submission.Context? { submissions[Int(place)].context }
 
     /// How long it may take in all.
     func timeout(_ place: Place) -> Duration { submissions[Int(place)].timeout }
@@ -139,13 +146,13 @@ struct TransferPool: ~Copyable {
 }
 
 /// A queue through the slots of a pool: whoever leaves, from wherever in it, leaves at once.
-struct TransferQueue {
+final class TransferQueue {
     private(set) var first = TransferPool.none
     private var last = TransferPool.none
     private(set) var count = 0
 
     /// Puts one at the end.
-    mutating func append(_ place: TransferPool.Place, in pool: borrowing TransferPool) {
+    func append(_ place: TransferPool.Place, in pool: TransferPool) {
         pool[place].previous = last
         pool[place].next = TransferPool.none
         if last == TransferPool.none { first = place } else { pool[last].next = place }
@@ -154,7 +161,7 @@ struct TransferQueue {
     }
 
     /// Puts one in front.
-    mutating func prepend(_ place: TransferPool.Place, in pool: borrowing TransferPool) {
+    func prepend(_ place: TransferPool.Place, in pool: TransferPool) {
         pool[place].next = first
         pool[place].previous = TransferPool.none
         if first == TransferPool.none { last = place } else { pool[first].previous = place }
@@ -163,7 +170,7 @@ struct TransferQueue {
     }
 
     /// Takes one out, which must be in it.
-    mutating func remove(_ place: TransferPool.Place, in pool: borrowing TransferPool) {
+    func remove(_ place: TransferPool.Place, in pool: TransferPool) {
         let (previous, next) = (pool[place].previous, pool[place].next)
         if previous == TransferPool.none { first = next } else { pool[previous].next = next }
         if next == TransferPool.none { last = previous } else { pool[next].previous = previous }

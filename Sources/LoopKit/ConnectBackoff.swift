@@ -9,7 +9,7 @@
 /// than the third wait: the server is there, and what is queued must not stand still.
 ///
 /// The actual wait is drawn between half of that and all of it, so that many clients do not come
-/// back at the same moment. Apple may take rapid reconnecting for an attack (reference §1.5).
+/// back at the same moment. Apple may take rapid reconnecting for an attack (facts §1.5).
 package struct ConnectBackoff {
     /// The longest first wait.
     package static let initialMilliseconds: Int64 = 250

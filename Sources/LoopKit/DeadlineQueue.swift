@@ -7,7 +7,7 @@ internal import HeapModule
 /// A heap with lazy removal: who finishes in time stays in it until its time or until the finished
 /// outnumber the rest, when the heap is built anew from those that live. So it holds at most about
 /// twice what is alive.
-package struct DeadlineQueue {
+package final class DeadlineQueue {
     private struct Entry: Comparable {
         let due: Int64
         let id: UInt64
@@ -24,21 +24,21 @@ package struct DeadlineQueue {
     package var count: Int { heap.count }
 
     /// Adds one, due at a time in monotonic milliseconds.
-    package mutating func insert(_ id: UInt64, due: Int64) {
+    package func insert(_ id: UInt64, due: Int64) {
         heap.insert(Entry(due: due, id: id))
         living += 1
     }
 
     /// One finished in time. `isLiving` tells who has not, and is asked only when it is time to
     /// tidy up.
-    package mutating func didFinish(isLiving: (UInt64) -> Bool) {
+    package func didFinish(isLiving: (UInt64) -> Bool) {
         living -= 1
         guard heap.count > 2 * living + 1024 else { return }
         heap = Heap(heap.unordered.filter { isLiving($0.id) })
     }
 
     /// The next one that is due at `now`, finished or not; `nil` when nobody is.
-    package mutating func popDue(now: Int64) -> UInt64? {
+    package func popDue(now: Int64) -> UInt64? {
         guard let first = heap.min, first.due <= now else { return nil }
         return heap.popMin()?.id
     }

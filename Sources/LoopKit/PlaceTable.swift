@@ -8,7 +8,7 @@ package import PushTransport
 /// (Knuth, The Art of Computer Programming 3, 6.4, algorithm R), so that it never wears out. A
 /// general dictionary costs three times as much, and every push comes through here twice. Whoever
 /// has it sees to it that one thread at a time touches it.
-package struct PlaceTable: ~Copyable {
+package final class PlaceTable {
     /// A place's number, from 0.
     package typealias Place = Int32
     /// No place.
@@ -65,7 +65,7 @@ package struct PlaceTable: ~Copyable {
     }
 
     /// Enters an id. False if it is there already; then nothing changes.
-    package mutating func insert(_ id: Submission.ID, _ place: Place) -> Bool {
+    package func insert(_ id: Submission.ID, _ place: Place) -> Bool {
         if count * 2 > mask { grow() }
         let (index, isFound) = index(of: id)
         guard !isFound else { return false }
@@ -75,7 +75,7 @@ package struct PlaceTable: ~Copyable {
     }
 
     /// Strikes an id out, if it is there.
-    package mutating func remove(_ id: Submission.ID) {
+    package func remove(_ id: Submission.ID) {
         var (hole, isFound) = index(of: id)
         guard isFound else { return }
         count -= 1
@@ -93,7 +93,7 @@ package struct PlaceTable: ~Copyable {
         entries[hole].place = Self.none
     }
 
-    private mutating func grow() {
+    private func grow() {
         let (old, oldCount) = (entries, mask + 1)
         mask = oldCount * 2 - 1
         entries = Self.empty(oldCount * 2)

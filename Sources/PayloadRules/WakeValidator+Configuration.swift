@@ -50,7 +50,7 @@ extension WakeValidator {
         case certificate
     }
 
-    /// Where a signing key may be used (reference §4.3).
+    /// Where a signing key may be used (facts §4.3).
     public enum KeyReach: Hashable, Sendable {
         /// In both environments: keys made before February 2025.
         case bothEnvironments

@@ -6,7 +6,7 @@ public import WakeModel
 public struct TransportConfiguration: Sendable {
     /// The server's name, which its certificate must carry, or an IP address.
     public var host: String
-    /// The port: 443, or 2197 for a firewall that tells APNs from other HTTPS (reference §1.1).
+    /// The port: 443, or 2197 for a firewall that tells APNs from other HTTPS (facts §1.1).
     public var port: Int = 443
     /// Which certificate authorities may vouch for the server. Peer and name are always verified.
     public var trust: Trust = .system
@@ -21,7 +21,7 @@ public struct TransportConfiguration: Sendable {
     /// there are full.
     public var maximumConnections: Int = 4
     /// The most streams in flight on one connection; a lower limit that the server sets is obeyed.
-    /// `nil` for what suits the transport: 1000, which APNs announces (reference §1.3), and 250
+    /// `nil` for what suits the transport: 1000, which APNs announces (facts §1.3), and 250
     /// with libcurl, whose cost grows with the streams of one connection.
     public var maximumStreamsPerConnection: Int?
     /// The most submissions that wait for a stream: 100 000 are about 100 MB with their payloads.
@@ -35,7 +35,7 @@ public struct TransportConfiguration: Sendable {
     /// each. A native transport keeps it in use until a successor has brought a valid answer.
     public var maximumConnectionAge: Duration = .seconds(12 * 3600)
     /// A connection that carried nothing for this long is not used again: 1 h, after which Apple
-    /// recommends a check before relying on it (reference §1.5).
+    /// recommends a check before relying on it (facts §1.5).
     public var maximumIdleTime: Duration = .seconds(3600)
     /// How long a connection may be silent before the peer is probed, and the time between probes:
     /// 60 s and 15 s keep common NAT tables (2 to 5 min) alive. `nil` sends no probes.

@@ -8,7 +8,7 @@ public struct WireResponse: Hashable, Sendable {
     public var status: Int
     /// The value of `apns-id`; `nil` when there was none, or one that is no UUID.
     public var apnsID: APNsID?
-    /// The value of `apns-unique-id`, which the sandbox sends (reference §2.2).
+    /// The value of `apns-unique-id`, which the sandbox sends (facts §2.2).
     public var apnsUniqueID: String?
     /// The value of `date`, as it came.
     public var date: String?

@@ -10,7 +10,7 @@ struct BudgetBenchmark: AsyncParsableCommand {
         commandName: "budget",
         abstract: "Decisions of the wake budget per second, and bytes per device.")
 
-    /// Decisions a second on one processor that the design asks for.
+    /// Decisions a second on one processor that are enough for any gateway.
     static let goal = 5e6
 
     @OptionGroup var options: BenchmarkOptions

@@ -10,8 +10,9 @@ struct GatewayCurves: AsyncParsableCommand {
         abstract: "What a wake costs as devices and queue grow; calls beside a long queue.",
         discussion: """
             First the devices: each wake goes to another one, until there are as many as asked \
-            for, and the last of each part are measured; a sender that answers at once takes the \
-            place of APNs. Then the queue: with so many wakes waiting for their time, others are \
+            for, and the last of each part are measured, and then as many to devices that are \
+            known, here and there among them; a sender that answers at once takes the place of \
+            APNs. Then the queue: with so many wakes waiting for their time, others are \
             sent through to nghttpd, and then calls beside a steady load. At the end the store is \
             closed, and opened again.
 
@@ -59,11 +60,13 @@ struct GatewayCurves: AsyncParsableCommand {
 
     /// The results as two tables.
     static func report(_ result: CurvesResult) -> String {
-        var devices = TextTable("devices", "wakes/s", "us CPU", "resident MB")
+        var devices = TextTable(
+            "devices", "to new ones/s", "us CPU", "to known ones/s", "us CPU", "resident MB")
         for point in result.byDevices {
             devices.add(
                 Double(point.count).grouped, point.settledPerSecond.grouped,
-                point.microsecondsPerWake.fixed(1), (Double(point.residentBytes) / 1e6).fixed(0))
+                point.microsecondsPerWake.fixed(1), point.knownPerSecond.grouped,
+                point.microsecondsPerKnown.fixed(1), (Double(point.residentBytes) / 1e6).fixed(0))
         }
         var pending = TextTable(
             "pending", "wakes/s", "us CPU", "call p50 ms", "p99 ms", "bytes each", "start-up ms")
@@ -132,6 +135,8 @@ struct CurvePoint: Codable {
     let settledPerSecond: Double
     let microsecondsPerWake: Double
     let residentBytes: Int
+    var knownPerSecond = 0.0
+    var microsecondsPerKnown = 0.0
     var bytesPerPending = 0.0
     var callMedianMilliseconds = 0.0
     var callP99Milliseconds = 0.0

@@ -13,6 +13,9 @@ struct GatewayLoad {
     /// One wake after the other goes to the next of so many devices, so that with more devices
     /// than wakes none has to wait for its spacing.
     let devices: Int
+    /// Whether wakes go to those devices in an order that has nothing to do with the one in which
+    /// they came, as an app's users do.
+    var isScattered = false
 
     /// Hands over so many wakes, and returns when all are on disk. Those of each batch become due
     /// within so many seconds.
@@ -41,8 +44,15 @@ struct GatewayLoad {
     private func inquiry(_ number: Int) throws -> Inquiry {
         Inquiry(
             WakeRequest(
-                kind: .background, deviceToken: try GatewayTask.deviceToken(number % devices),
+                kind: .background, deviceToken: try GatewayTask.deviceToken(deviceNumber(number)),
                 bundleID: app.bundleID, payload: Sample.payload))
+    }
+
+    /// A multiplier that is prime to every number of devices that is asked for here.
+    private static let scatter = 2_654_435_761
+
+    private func deviceNumber(_ number: Int) -> Int {
+        (isScattered ? number * Self.scatter : number) % devices
     }
 
     /// Waits until no wake is left, or so many, and returns when that was, in wall seconds.

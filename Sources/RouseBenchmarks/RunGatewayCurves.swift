@@ -9,6 +9,7 @@ import PushTransport
 import RouseCommand
 import StoreSQLite
 import Synchronization
+import WakeBudget
 import WakeModel
 
 /// The curves' measurement, in the process that is measured.
@@ -45,7 +46,7 @@ struct RunGatewayCurves: AsyncParsableCommand {
         print(String(decoding: try JSONEncoder().encode(points), as: UTF8.self))
     }
 
-    /// Sends to one new device after the other.
+    /// Sends to one new device after the other, and at each step to some that are known already.
     private static func byDevices(
         _ task: CurveTask, _ hall: Hall
     ) async throws -> [CurvePoint] {
@@ -56,8 +57,13 @@ struct RunGatewayCurves: AsyncParsableCommand {
             let measured = min(100_000, step - known)
             try await hall.load.accept(step - known - measured, from: known, batchesAtATime: 4)
             try await hall.load.finish()
-            points.append(
-                try await hall.measure(measured, from: step - measured, count: step, leaving: 0))
+            var point = try await hall.measure(
+                measured, from: step - measured, count: step, leaving: 0)
+            let again = try await hall.knowing(step).measure(
+                measured, from: step, count: step, leaving: 0)
+            point.knownPerSecond = again.settledPerSecond
+            point.microsecondsPerKnown = again.microsecondsPerWake
+            points.append(point)
             known = step
         }
         return points
@@ -118,7 +124,8 @@ private struct Hall {
         let stopwatch = Stopwatch(sender)
         var logger = Logger(label: "rouse")
         logger.logLevel = .error
-        let gateway = Gateway(apps: [app], store: store, sender: stopwatch, logger: logger)
+        let gateway = Gateway(
+            configuration: try configuration(app), store: store, sender: stopwatch, logger: logger)
         let running = Task { try await gateway.run() }
         let load = GatewayLoad(gateway: gateway, store: store, app: app, devices: .max)
         try await body(
@@ -127,6 +134,22 @@ private struct Hall {
         _ = try? await running.value
         if let client { await client.shutDown(gracePeriod: .zero) }
         try store.close()
+    }
+
+    /// The budget decides on each wake as always, but lets a device have two without a pause.
+    private static func configuration(_ app: AppIdentity) throws -> GatewayConfiguration {
+        var settings = BudgetSettings()
+        settings.spacingSeconds = 0
+        var configuration = GatewayConfiguration(apps: [app])
+        configuration.policies = [app: try BudgetPolicy(settings)]
+        return configuration
+    }
+
+    /// The same, with wakes that go here and there among so many devices.
+    func knowing(_ devices: Int) -> Hall {
+        var load = GatewayLoad(gateway: gateway, store: store, app: app, devices: devices)
+        load.isScattered = true
+        return Hall(gateway: gateway, store: store, load: load, app: app, stopwatch: stopwatch)
     }
 
     func measure(
@@ -174,16 +197,6 @@ private struct Hall {
         let digits = String(0x1000_0000_0000 + number, radix: 16)
         return Array(
             #"{"aps":{},"callUUID":"3fae9b5c-94d6-4be5-b4f2-\#(digits)","caller":"Ann"}"#.utf8)
-    }
-}
-
-/// Answers at once, as no APNs can.
-private struct PromptSender: WakeSender {
-    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
-        for claim in batch {
-            report(
-                SendReport(ticket: claim.ticket, result: .success(.accepted(.init(apnsID: nil)))))
-        }
     }
 }
 

@@ -29,6 +29,10 @@ extension StoreFailure {
             case SQLITE_BUSY, SQLITE_LOCKED: .inUse
             default: .unavailable
             }
-        self.init(kind: kind, message: "SQLite says: \(message) (code \(code)).")
+        let remedy =
+            kind == .corrupt
+            ? " The store is damaged: restore a backup, or move its files away and begin empty."
+            : ""
+        self.init(kind: kind, message: "SQLite says: \(message) (code \(code)).\(remedy)")
     }
 }

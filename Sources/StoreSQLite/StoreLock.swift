@@ -21,9 +21,12 @@ final class StoreLock: Sendable {
     init(besides path: String) throws(StoreFailure) {
         descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
+            let code = errno
             throw StoreFailure(
                 kind: .readOnly,
-                message: "The lock file \(path).lock cannot be opened: \(Self.reason(errno)).")
+                message: code == ENOENT
+                    ? "The store \(path) has no folder. Make it, for the gateway's user alone."
+                    : "The lock file \(path).lock cannot be opened: \(Self.reason(code)).")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             // Not closed here: `deinit` does it, also for an object whose initializer throws, and a

@@ -4,7 +4,7 @@ public import WakeModel
 
 /// The rules that decide when a device can afford a wake: settings that were found to be sound.
 public struct BudgetPolicy: Hashable, Sendable {
-    /// The design's defaults.
+    /// The defaults of ``BudgetSettings``.
     public static let standard = BudgetPolicy(unchecked: BudgetSettings())
 
     /// The settings, each within its range.

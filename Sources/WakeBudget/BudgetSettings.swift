@@ -3,7 +3,7 @@
 /// The numbers of a wake budget as somebody configures them, for one topic.
 ///
 /// ``BudgetPolicy`` is made from them and checks them; nothing decides by unchecked settings. The
-/// letter after each source is its confidence (reference §0): D documented by Apple, E said by an
+/// letter after each source is its confidence (facts §0): D documented by Apple, E said by an
 /// Apple engineer, O observed, A assumed by Rouse.
 public struct BudgetSettings: Hashable, Sendable {
     /// Seconds between two sends to one device, unless the later one is urgent. Default: 15 min,
@@ -26,7 +26,7 @@ public struct BudgetSettings: Hashable, Sendable {
     /// Range: ``BudgetLimits/dailySends``.
     public var dailySends = 48
     /// The longest that a wake waits, in seconds. Default: 24 h, the window that iOS itself gives
-    /// a held push (reverse engineered, reference §6.1). Range: ``BudgetLimits/holdSeconds``.
+    /// a held push (reverse engineered, facts §6.1). Range: ``BudgetLimits/holdSeconds``.
     public var holdSeconds = 86_400
 
     /// Whether this topic's app was ever heard to confirm a launch with a receipt. Where it was
@@ -83,7 +83,7 @@ public struct BudgetSettings: Hashable, Sendable {
     /// Range: ``BudgetLimits/callDeadlineSeconds``.
     public var callDeadlineSeconds = 10
     /// The most calls to one device in any 60 minutes. Default: 10; more is above a human call
-    /// rate (reference §7.6, A). Range: ``BudgetLimits/hourlyCalls``.
+    /// rate (facts §7.6, A). Range: ``BudgetLimits/hourlyCalls``.
     public var hourlyCalls = 10
 
     /// The defaults.
@@ -123,7 +123,7 @@ public enum BudgetLimits {
     /// How long after its send a receipt shows that the device had held the push, in seconds.
     public static let heldReceiptSeconds: Int64 = 30
     /// The longest distance of two launches that is taken for the device's own spacing, in seconds:
-    /// 40 min (A). Devices launch an app 10 to 30 minutes apart (reference §6.3); a longer distance
+    /// 40 min (A). Devices launch an app 10 to 30 minutes apart (facts §6.3); a longer distance
     /// is a night, a journey, or an hour that other apps have used up.
     public static let launchIntervalSeconds: Int64 = 2_400
     /// The largest payload of a background push, in bytes (rule G003).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What an app reports of its device: those of the seven factors that only the device knows
-/// (reference §6.2). System budgets and rate limiting, the other two, are what the windows and the
+/// (facts §6.2). System budgets and rate limiting, the other two, are what the windows and the
 /// spacing stand for.
 public enum DeviceSignal: Hashable, Sendable {
     /// Low Power Mode was switched on or off.

@@ -83,11 +83,12 @@ extension APNsID: CustomStringConvertible {
         }
     }
 
-    /// Lends the canonical form's bytes to `body`, without a string on the heap.
-    public func withUTF8<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    /// Lends the canonical form's bytes to `body`, without a string on the heap. It gives nothing
+    /// back: generic code is not specialized across modules, and every push comes through here.
+    public func withUTF8(_ body: (UnsafeRawBufferPointer) -> Void) {
         withUnsafeTemporaryAllocation(byteCount: Self.textByteCount, alignment: 1) { buffer in
             write(to: buffer)
-            return body(UnsafeRawBufferPointer(buffer))
+            body(UnsafeRawBufferPointer(buffer))
         }
     }
 
@@ -95,16 +96,34 @@ extension APNsID: CustomStringConvertible {
     /// them.
     private func write(to buffer: UnsafeMutableRawBufferPointer) {
         precondition(buffer.count >= Self.textByteCount, "There is no room for an apns-id.")
-        var place = 0
-        for digit in 0..<32 {
-            if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
-                buffer[place] = UInt8(ascii: "-")
-                place += 1
-            }
-            let word = digit < 16 ? high : low
-            let value = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (digit & 15))) & 0xf
-            buffer[place] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
-            place += 1
-        }
+        let hyphen = UInt8(ascii: "-")
+        let (first, second) = (Self.digits(of: high >> 32), Self.digits(of: high))
+        let (third, fourth) = (Self.digits(of: low >> 32), Self.digits(of: low))
+        buffer.storeBytes(of: first.littleEndian, toByteOffset: 0, as: UInt64.self)
+        Self.store(half: second, to: buffer, at: 9)
+        Self.store(half: second >> 32, to: buffer, at: 14)
+        Self.store(half: third, to: buffer, at: 19)
+        Self.store(half: third >> 32, to: buffer, at: 24)
+        buffer.storeBytes(of: fourth.littleEndian, toByteOffset: 28, as: UInt64.self)
+        (buffer[8], buffer[13], buffer[18], buffer[23]) = (hyphen, hyphen, hyphen, hyphen)
+    }
+
+    private static func store(half: UInt64, to buffer: UnsafeMutableRawBufferPointer, at place: Int)
+    {
+        let digits = UInt32(truncatingIfNeeded: half)
+        buffer.storeBytes(of: digits.littleEndian, toByteOffset: place, as: UInt32.self)
+    }
+
+    /// The eight hexadecimal digits of a word's lower half as characters, the first one in the
+    /// lowest byte: all eight at once, because every push comes through here.
+    private static func digits(of word: UInt64) -> UInt64 {
+        var spread = UInt64(UInt32(truncatingIfNeeded: word).byteSwapped)
+        spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff
+        spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff
+        let values = (spread >> 4 | spread << 8) & 0x0f0f_0f0f_0f0f_0f0f
+        // One in each byte whose value is a letter: six more make it sixteen or above.
+        let letters = (values &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        let fromDigitToLetter = UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
+        return values &+ 0x3030_3030_3030_3030 &+ letters &* fromDigitToLetter
     }
 }

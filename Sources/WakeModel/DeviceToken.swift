@@ -2,14 +2,14 @@
 
 /// The opaque address of one app on one device, as APNs issued it.
 ///
-/// Apple asks that nothing be assumed about its size (reference §9; Apple, "Sending notification
+/// Apple asks that nothing be assumed about its size (facts §9; Apple, "Sending notification
 /// requests to APNs"), so any even number of hexadecimal digits up to ``maximumByteCount`` bytes
 /// is accepted. Digits are normalised to lower case, which makes equality mean "the same device".
 ///
 /// A device token is treated as a secret: ``description`` shows a digest, and only ``hex`` spells
 /// the token out.
 public struct DeviceToken: Hashable, Sendable {
-    /// The most bytes a token may have: 256, four times what is seen in the wild (reference §9).
+    /// The most bytes a token may have: 256, four times what is seen in the wild (facts §9).
     public static let maximumByteCount = 256
 
     /// The token in lower-case hexadecimal, as it stands in the request path. Secret: never logged.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The value of `apns-push-type` (Apple, "Sending notification requests to APNs"; reference §2.3).
+/// The value of `apns-push-type` (Apple, "Sending notification requests to APNs"; facts §2.3).
 ///
 /// The known types are static members, and each carries the rules that Apple gives for its topic,
 /// priority, payload size and authentication. A type that Apple adds later can be made from its
@@ -35,7 +35,7 @@ public struct PushType: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// Tells the system that a control's content changed (rules WG001, WG002).
     public static let controls = PushType(rawValue: "controls")
 
-    /// Every type of reference §2.3, in its order.
+    /// Every type of facts §2.3, in its order.
     public static let all: [PushType] = [
         .alert, .background, .voip, .complication, .fileprovider, .mdm, .location, .liveactivity,
         .pushtotalk, .widgets, .controls,

@@ -72,7 +72,7 @@ extension RejectionReason {
     /// The server is going down.
     public static let shutdown = RejectionReason(rawValue: "Shutdown")
 
-    /// The one table of what APNs' reasons mean and what follows from each: reference §3.3. The
+    /// The one table of what APNs' reasons mean and what follows from each: facts §3.3. The
     /// reason and meaning are Apple's ("Handling notification responses from APNs"), as are the
     /// never-retry set and the 15 minutes of 5xx; the rest of the policy is Rouse's.
     public static let table: [Entry] = requestRows + deviceRows + authenticationRows + serviceRows

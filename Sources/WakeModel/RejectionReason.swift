@@ -4,7 +4,7 @@
 ///
 /// APNs adds reasons over time, so this is text with known values, never a closed enumeration: an
 /// unknown reason is not an error, and ``advice(status:)`` treats it by its status class
-/// (reference §3.3).
+/// (facts §3.3).
 public struct RejectionReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The reason exactly as APNs wrote it.
     public let rawValue: String
@@ -16,7 +16,7 @@ public struct RejectionReason: RawRepresentable, Hashable, Sendable, CustomStrin
     public var description: String { rawValue }
 
     /// The table's row for this reason, `nil` for one that is not in it. Spaces are disregarded,
-    /// because the broadcast API prints `Service Unavailable` (reference §10).
+    /// because the broadcast API prints `Service Unavailable` (facts §10).
     public var entry: Entry? {
         Self.rows[rawValue] ?? Self.rows[rawValue.filter { $0 != " " }]
     }
@@ -28,7 +28,7 @@ public struct RejectionReason: RawRepresentable, Hashable, Sendable, CustomStrin
 }
 
 extension RejectionReason {
-    /// One row of the table of reference §3.3.
+    /// One row of the table of facts §3.3.
     public struct Entry: Hashable, Sendable {
         /// The reason.
         public let reason: RejectionReason
@@ -65,7 +65,7 @@ extension RejectionReason {
             self.remedy = remedy
         }
 
-        /// By status class (reference §3.2): 5xx later, 429 later for the device, 410 dead, 403
+        /// By status class (facts §3.2): 5xx later, 429 later for the device, 410 dead, 403
         /// only after somebody mended the key or certificate, the rest only after a fix.
         public static func forUnknownReason(status: Int) -> Advice {
             switch status {
@@ -141,7 +141,7 @@ extension RejectionReason {
             self.maximumSeconds = maximumSeconds
         }
 
-        /// For 429 TooManyRequests: 60 s doubling to 15 min (reference §3.3, assumed).
+        /// For 429 TooManyRequests: 60 s doubling to 15 min (facts §3.3, assumed).
         public static let tooManyRequests = Backoff(initialSeconds: 60, maximumSeconds: 900)
         /// For 5xx: 15 min (Apple), doubling to 4 h (assumed).
         public static let serviceTrouble = Backoff(initialSeconds: 900, maximumSeconds: 14_400)

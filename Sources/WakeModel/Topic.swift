@@ -3,7 +3,7 @@
 /// An app's bundle id, the root of every topic it can be pushed to.
 ///
 /// The value of `apns-topic` is the bundle id plus a suffix that depends on the push type
-/// (reference §2.3); ``topic(for:)`` is the one place where the two are joined, so a request with
+/// (facts §2.3); ``topic(for:)`` is the one place where the two are joined, so a request with
 /// the wrong suffix cannot be built (rules H007, BG009, VO001).
 public struct BundleID: Hashable, Sendable, CustomStringConvertible {
     /// Longer than any bundle id that Apple registers; keeps a header bounded.

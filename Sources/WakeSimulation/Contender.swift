@@ -28,7 +28,7 @@ public struct Contender: Hashable, Sendable {
         case window(seconds: Int64, sends: Int)
     }
 
-    /// What every scenario compares with: sending everything, Signal's 20 minutes (reference
+    /// What every scenario compares with: sending everything, Signal's 20 minutes (facts
     /// §6.1), and the rate limiter that one finds in web frameworks.
     public static let baselines = [
         Contender(name: "everything", method: .everything),

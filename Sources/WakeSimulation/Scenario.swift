@@ -63,11 +63,11 @@ public struct Scenario: Hashable, Sendable {
 
     /// Where the figures of a device's model come from.
     public enum ModelSource: String, Hashable, Sendable, CaseIterable {
-        /// The defaults of reference §6.3.
+        /// The defaults of facts §6.3.
         case standard
         /// The defaults, without delay, loss and other chance.
         case exact
-        /// Drawn for each device from the ranges of reference §6.3.
+        /// Drawn for each device from the ranges of facts §6.3.
         case drawn
     }
 

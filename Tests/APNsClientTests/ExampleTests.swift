@@ -45,6 +45,7 @@ struct ExampleTests {
             code(in: try text("Sources/APNsClient/APNsClient.swift"), prefix: "/// ") == example)
         let page = try text("Sources/APNsClient/APNsClient.docc/APNsClient.md")
         #expect(code(in: page, prefix: "") == example)
+        #expect(code(in: try text("README.md"), prefix: "") == example)
     }
 
     @Test("it makes a client from a key file")

@@ -144,7 +144,7 @@ struct DeviceTests {
         }
     }
 
-    @Test("type and payload decide whether a push wakes the app (reference §2.4)")
+    @Test("type and payload decide whether a push wakes the app (facts §2.4)")
     func contents() async throws {
         let wakes = #"{"aps":{"content-available":1}}"#
         let shows = #"{"aps":{"alert":"a"}}"#

@@ -49,6 +49,21 @@ struct FaultScheduleTests {
         #expect(Set(hits) == [.closeConnection, .neverAnswer])
     }
 
+    @Test("shares at several stages do not overlap either: an early end takes nobody's victims")
+    func sharesOfStages() {
+        let schedule = Self.schedule(
+            Fault(.refuseTLS, for: .share(0.5)),
+            Fault(.closeConnection, for: .share(0.3), at: .headers),
+            Fault(.resetStream(.cancel), for: .share(0.3), at: .body),
+            Fault(.neverAnswer, for: .share(0.4)))
+        let stages: [Fault.Stage] = [.headers, .body, .answer]
+        let struck = (1...1000).map { number in
+            stages.filter { schedule.fault(at: $0, number: number, deviceToken: nil) != nil }
+        }
+        #expect(struck.allSatisfy { $0.count == 1 })
+        #expect(Set(struck) == Set(stages.map { [$0] }))
+    }
+
     @Test("a count is used up, also between copies of the schedule")
     func count() {
         let schedule = Self.schedule(Fault(.neverAnswer, count: 3))

@@ -73,6 +73,26 @@ struct AppRoutesTests {
         }
     }
 
+    @Test(
+        "A payload that is no object is a finding, which the document allows for",
+        arguments: ["[]", "7", "true", "\"{}\""])
+    func validateNoObject(payload: String) async throws {
+        try await APIBench().serve { caller in
+            let answer = try await caller.send(
+                "POST", "/v1/validate", "{\"payload\":\(payload)}", as: .wake)
+            #expect(answer.status == 200, "\(answer.body)")
+            let findings = try #require(try answer.json()["diagnostics"] as? [[String: Any]])
+            #expect(findings.contains { $0["rule"] as? String == "G001" }, "\(answer.body)")
+
+            let document = try await caller.send("GET", "/openapi.json", as: nil).json()
+            let components = document["components"] as? [String: Any]
+            let schemas = components?["schemas"] as? [String: [String: Any]]
+            let members = schemas?["ValidationRequest"]?["properties"] as? [String: [String: Any]]
+            let schema = try #require(members?["payload"])
+            #expect(schema["type"] == nil, "\(schema)")
+        }
+    }
+
     @Test("Outcomes come as server-sent events, and a shutdown ends the stream")
     func events() async throws {
         let bench = try APIBench()

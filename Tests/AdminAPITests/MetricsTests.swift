@@ -71,6 +71,21 @@ struct MetricsTests {
         #expect(page.contains("rouse_store_commit_rows_bucket{le=\"64\"} 1\n"))
     }
 
+    @Test("What a new gateway may count is there before the first event, with 0")
+    func zeros() {
+        let registry = MetricsRegistry()
+        _ = GatewayMeters(registry)
+        let page = PrometheusText.page(of: registry)
+        for series in [
+            "rouse_wakes_accepted_total{kind=\"voip\"}",
+            "rouse_wakes_coalesced_total{kind=\"background\"}",
+            "rouse_requests_refused_total{reason=\"overloaded\"}", "rouse_budget_deferrals_total",
+        ] {
+            #expect(page.contains("\n\(series) 0\n"), "\(series)")
+        }
+        Self.expectLabelsOfTable(page)
+    }
+
     @Test("The page has the API's requests by route, never by path")
     func page() async throws {
         try await APIBench().serve { caller in

@@ -194,7 +194,7 @@ struct GateTests {
         #expect(bench.fates("flushed-by-user") == [2])
     }
 
-    @Test("drawn parameters stay within the ranges of the reference")
+    @Test("drawn parameters stay within the ranges of facts §6.3")
     func drawn() {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<1_000 {

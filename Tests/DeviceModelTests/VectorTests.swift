@@ -4,7 +4,7 @@ import DeviceModel
 import Testing
 import WakeModel
 
-/// The vectors of reference §12.
+/// The vectors of facts §12.
 @Suite("Vectors M1 to M12")
 struct VectorTests {
     @Test("M1: of 14 pushes, one every 450 s, 7 launch the app, 900 s apart")

@@ -29,7 +29,7 @@ struct HeaderEncodingTests {
         return try #require(frames.first).payload
     }
 
-    @Test("APNs' rules (reference §1.4), representation by representation")
+    @Test("APNs' rules (facts §1.4), representation by representation")
     func representations() throws {
         let session = try MemorySession()
         let decoder = try HeaderDecoder()

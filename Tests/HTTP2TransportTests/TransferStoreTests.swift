@@ -11,14 +11,15 @@ struct TransferStoreTests {
     @Test("a queue is an array, for many seeds", arguments: 1...5)
     func queue(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
-        var pool = TransferPool()
-        var queue = TransferQueue()
+        let pool = TransferPool()
+        let queue = TransferQueue()
         var model: [TransferPool.Place] = []
+        var numbers: [TransferPool.Place: UInt64] = [:]
         for number in 0..<3000 {
             switch random.next() % 4 {
             case 0, 1:
                 let place = pool.insert(TestPush.submission(UInt64(number)), now: 5)
-                #expect(pool.id(place) == UInt64(number))
+                numbers[place] = UInt64(number)
                 if random.oneIn(3) {
                     queue.prepend(place, in: pool)
                     model.insert(place, at: 0)
@@ -29,7 +30,7 @@ struct TransferStoreTests {
             default:
                 guard let place = model.randomElement(using: &random) else { continue }
                 queue.remove(place, in: pool)
-                pool.remove(place)
+                #expect(pool.remove(place).id == numbers[place], "seed \(seed)")
                 model.removeAll { $0 == place }
             }
             #expect(queue.first == model.first ?? TransferPool.none, "seed \(seed)")

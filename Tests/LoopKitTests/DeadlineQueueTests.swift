@@ -8,7 +8,7 @@ import TransportTestKit
 struct DeadlineQueueTests {
     @Test("who is due comes out in order of time, and nobody else")
     func order() {
-        var queue = DeadlineQueue()
+        let queue = DeadlineQueue()
         for (id, due) in [(1, 30), (2, 10), (3, 20), (4, 40)] as [(UInt64, Int64)] {
             queue.insert(id, due: due)
         }
@@ -24,7 +24,7 @@ struct DeadlineQueueTests {
     @Test("as a model of arrays would do it, for many seeds", arguments: 1...20)
     func model(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
-        var queue = DeadlineQueue()
+        let queue = DeadlineQueue()
         var living: [UInt64: Int64] = [:]
         var now: Int64 = 0
         for id in UInt64(0)..<4000 {
@@ -49,7 +49,7 @@ struct DeadlineQueueTests {
 
     @Test("a time without end is a time like any other")
     func extremes() {
-        var queue = DeadlineQueue()
+        let queue = DeadlineQueue()
         queue.insert(1, due: .max)
         #expect(queue.popDue(now: .max - 1) == nil)
         #expect(queue.popDue(now: .max) == 1)

@@ -11,7 +11,7 @@ struct PlaceTableTests {
     @Test("the table is a dictionary, for many seeds", arguments: 1...10)
     func table(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
-        var table = PlaceTable()
+        let table = PlaceTable()
         var model: [Submission.ID: PlaceTable.Place] = [:]
         for step in 0..<20_000 {
             // Few ids, so that they meet; some counted, some far apart.

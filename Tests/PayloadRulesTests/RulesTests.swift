@@ -82,9 +82,9 @@ struct RulesTests {
         #expect(rule.evidence.allSatisfy { !$0.reference.isEmpty })
     }
 
-    @Test("the table is the one that the reference asks for")
+    @Test("every family has the rules that it is known for")
     func tableIsComplete() {
-        // The ids of reference §5.9, family by family.
+        // The ids of facts §5.9, family by family.
         let counts = [
             ("AL", 7), ("AU", 11), ("BG", 26), ("CM", 1), ("FP", 1), ("G", 19), ("H", 20),
             ("LA", 8), ("LO", 2), ("MD", 1), ("PT", 2), ("SQ", 4), ("VO", 15), ("WG", 2),

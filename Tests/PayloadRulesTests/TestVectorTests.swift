@@ -4,7 +4,7 @@ import PayloadRules
 import Testing
 import WakeModel
 
-/// The test vectors of reference §12, as wakes where a wake can express them, and all as drafts.
+/// The test vectors of facts §12, as wakes where a wake can express them, and all as drafts.
 /// The lists there name errors and warnings; notes are listed for clean pushes only.
 @Suite("Test vectors")
 struct TestVectorTests {

@@ -104,6 +104,15 @@ struct DoctorTests {
         #expect(both.out.contains("For com.example.app (production)"))
         #expect(both.out.contains("For com.example.other (sandbox)"))
 
+        let homeless = try folder.write(
+            "store: new/wakes.sqlite\n" + String(contentsOfFile: yaml, encoding: .utf8),
+            to: "homeless.yaml")
+        let store = try await Rouse.run(["doctor", "--config", homeless, "--offline"])
+        #expect(store.status == 77, "\(store.all)")
+        // Lines are broken for a terminal, wherever a word ends.
+        let words = store.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("install -d -m 0700 \(folder.path)/new"), "\(store.all)")
+
         try FileManager.default.removeItem(atPath: folder.path + "/AuthKey_ABCDE12345.p8")
         let missing = try await Rouse.run(["doctor", "--config", yaml, "--offline"])
         #expect(missing.status == 78, "\(missing.all)")

@@ -75,6 +75,10 @@ struct KeysTests {
         chmod(open, 0o666)
         #expect(throws: CommandFailure.self) { try KeysFile(path: open) }
         #expect(try KeysFile(path: folder.path + "/none.json").keys.isEmpty)
+        let nowhere = try await Rouse.run(
+            ["keys", "create", "--keys-file", "/nonexistent/keys.json", "--name", "backend"])
+        #expect(nowhere.status == 77)
+        #expect(nowhere.error.contains("there is no such folder. Make it"), "\(nowhere.all)")
     }
 
     @Test(

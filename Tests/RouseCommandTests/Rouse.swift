@@ -57,9 +57,16 @@ struct Rouse {
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.environment = environment.merging(extra) { $1 }
-        process.standardInput = try FileHandle(forReadingFrom: URL(filePath: input))
-        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: out))
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: error))
+        let handles = [
+            try FileHandle(forReadingFrom: URL(filePath: input)),
+            try FileHandle(forWritingTo: URL(filePath: out)),
+            try FileHandle(forWritingTo: URL(filePath: error)),
+        ]
+        // A process that has ended keeps its handles, and so their descriptors.
+        defer { for handle in handles { try? handle.close() } }
+        process.standardInput = handles[0]
+        process.standardOutput = handles[1]
+        process.standardError = handles[2]
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, _>) in
             process.terminationHandler = { _ in continuation.resume() }
             do {

@@ -35,7 +35,7 @@ struct ServeTests {
     }
 
     /// Writes the digest of the test's key into a configuration, as its users are told to make it.
-    private static func setKey(_ path: String) async throws {
+    static func setKey(_ path: String) async throws {
         let digest = try await Rouse.run(
             "/bin/sh", ["-c", #"printf %s "$KEY" | sha256sum | cut -d' ' -f1"#],
             environment: ["KEY": secret])
@@ -114,6 +114,27 @@ struct ServeTests {
             #expect(!gateway.error.contains(StandIn.device))
             #expect(!gateway.error.contains("eyJ"))
             #expect(gateway.error.contains(id), "debug logs name the wake")
+            #expect(gateway.error.contains("caller=test code=none"))
+            #expect(gateway.error.contains("caller=none code=unauthorized"))
+        }
+    }
+
+    @Test("--paused holds everything from the start, and over restarts")
+    func paused() async throws {
+        try await StandIn.with { standIn in
+            let path = try await Self.keyedConfiguration(standIn)
+            let (first, base) = try await Self.start(["--config", path, "--paused"])
+            let id = try await Self.wake(base)
+            #expect(try await first.end(SIGTERM) == 0)
+            let (second, base2) = try await Self.start(["--config", path])
+            let record = try await Self.curl(["\(base2)/v1/wakes/\(id)"])
+            #expect(record["state"] as? String == "pending")
+            let status = try await Rouse.run(
+                ["status", "--gateway", base2], environment: ["ROUSE_API_KEY": Self.secret])
+            #expect(status.out.contains("paused since"), "\(status.all)")
+            #expect(status.out.contains("rouse serve --paused"), "\(status.all)")
+            #expect(try await second.end(SIGTERM) == 0)
+            #expect(standIn.simulator.receivedPushes.isEmpty)
         }
     }
 
@@ -171,11 +192,13 @@ struct ServeTests {
             let taken = try await Rouse.run(
                 ["serve", "--config", path, "--listen", address, "--store", store])
             #expect(taken.status == 69, "\(taken.all)")
-            #expect(taken.error.contains("cannot listen"))
+            #expect(taken.error.contains("cannot listen on \(address): another program listens"))
+            #expect(taken.error.contains("--listen"))
 
             let nowhere = try await Rouse.run(
                 ["serve", "--config", path, "--store", "/nonexistent/x.sqlite"])
             #expect(nowhere.status == 77, "\(nowhere.all)")
+            #expect(nowhere.error.contains("has no folder. Make it"), "\(nowhere.all)")
             let exposed = try await Rouse.run(
                 ["serve", "--config", path, "--listen", "0.0.0.0:0", "--store", store])
             #expect(exposed.status == 78, "\(exposed.all)")

@@ -6,7 +6,7 @@ import WakeModel
 
 @Suite("Budget policy")
 struct BudgetPolicyTests {
-    @Test("the defaults are those of the design")
+    @Test("the defaults are the documented ones")
     func defaults() throws {
         let settings = BudgetPolicy.standard.settings
         #expect(settings.spacingSeconds == 15 * 60)

@@ -5,7 +5,7 @@ import WakeModel
 
 @Suite("Push types")
 struct PushTypeTests {
-    /// Reference §2.3, row by row: value, topic suffix, priorities, token only, body limit.
+    /// Facts §2.3, row by row: value, topic suffix, priorities, token only, body limit.
     static let table: [(String, String, [UInt8], Bool, Int)] = [
         ("alert", "", [10, 5, 1], false, 4096),
         ("background", "", [5], false, 4096),
@@ -20,7 +20,7 @@ struct PushTypeTests {
         ("controls", ".push-type.controls", [10, 5, 1], true, 4096),
     ]
 
-    @Test("the list is the reference's, in its order")
+    @Test("the list is that of facts §2.3, in its order")
     func complete() {
         #expect(PushType.all.map(\.rawValue) == Self.table.map(\.0))
     }

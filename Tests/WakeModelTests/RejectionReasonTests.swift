@@ -5,7 +5,7 @@ import WakeModel
 
 @Suite("Rejection reasons")
 struct RejectionReasonTests {
-    /// One row of reference §3.3: status, reason, scope, retry, dead token, renewed provider token.
+    /// One row of facts §3.3: status, reason, scope, retry, dead token, renewed provider token.
     struct Row: Sendable, CustomTestStringConvertible {
         let status: Int
         let reason: String
@@ -37,9 +37,8 @@ struct RejectionReasonTests {
     static let inTwentyMinutes = RejectionReason.Retry.later(
         .init(initialSeconds: 1200, maximumSeconds: 3600))
 
-    /// Reference §3.3, in its order. One row differs: the reference calls MissingProviderToken a
-    /// fault of the request; here it is the key's, so that a gateway stops instead of losing one
-    /// wake after the other.
+    /// What facts §3.3 asks for, by status and name. MissingProviderToken is the key's fault here
+    /// and not the request's, so that a gateway stops instead of losing one wake after the other.
     static let rows: [Row] = [
         Row(400, "BadCollapseId", .request, .afterFix),
         Row(400, "BadDeviceToken", .device, .never, .suspectEnvironment),

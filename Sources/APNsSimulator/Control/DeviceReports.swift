@@ -11,7 +11,7 @@ struct FateDocument: Codable {
     var topic: String?
     var content: String
     var acceptedAt: Int64
-    /// A label of reference §6.3, or `undecided`.
+    /// A label of facts §6.3, or `undecided`.
     var fate: String
     var decidedAt: Int64?
     /// How long APNs and the device held it, when it came to the app.

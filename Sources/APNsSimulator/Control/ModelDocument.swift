@@ -11,7 +11,7 @@ struct ModelDocument: Codable {
     var seed: UInt64?
     /// Which figures ``parameters`` change: `standard`, `exact`, or `drawn` by the seed.
     var base: String?
-    /// Figures by their names in reference §6.3; see ``ParameterTable``.
+    /// Figures by their names in facts §6.3; see ``ParameterTable``.
     var parameters: [String: Double]?
     /// Whether the app has the `remote-notification` mode.
     var hasRemoteNotificationMode: Bool?

@@ -3,9 +3,9 @@
 import DeviceModel
 import WakeModel
 
-/// The figures of the device model by their names in reference §6.3. Switches are 0 and 1.
+/// The figures of the device model by their names in facts §6.3. Switches are 0 and 1.
 ///
-/// The ranges are what the model can do with; the reference's own, of what devices may be like, are
+/// The ranges are what the model can do with; those of facts §6.3, of what devices may be like, are
 /// narrower.
 enum ParameterTable {
     /// Sets one figure, or says why not.

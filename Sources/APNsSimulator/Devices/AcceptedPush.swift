@@ -23,7 +23,7 @@ struct AcceptedPush {
         self.token = token
         topic = request.head.topic
         self.content = content
-        // Without the header APNs takes 10 (reference §2.1).
+        // Without the header APNs takes 10 (facts §2.1).
         priority = Priority.allCases.first { $0.description == request.head.priority } ?? .immediate
         expiration = request.head.expiration.flatMap { text in
             Int64(text).map { seconds in

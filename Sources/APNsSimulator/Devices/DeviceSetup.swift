@@ -2,7 +2,7 @@
 
 public import DeviceModel
 
-/// What stands behind a device token: a phone with the app on it, as the model of reference §6.3
+/// What stands behind a device token: a phone with the app on it, as the model of facts §6.3
 /// knows it.
 ///
 /// Pushes that the simulator accepts for the token go into the model, which decides what becomes of
@@ -20,7 +20,7 @@ public struct DeviceSetup: Hashable, Sendable {
     /// simulator's seed and the token, so that each device has its own days.
     public var seed: UInt64?
 
-    /// A device with the defaults of reference §6.3 and a well-behaved app, to which nothing
+    /// A device with the defaults of facts §6.3 and a well-behaved app, to which nothing
     /// happens.
     public init(
         parameters: ModelParameters = ModelParameters(), app: AppBehaviour = AppBehaviour(),

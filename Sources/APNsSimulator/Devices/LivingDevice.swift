@@ -6,7 +6,7 @@ import WakeModel
 /// A modelled device, the days that it lives through, and what became of its pushes.
 ///
 /// Times are the devices' own. What is due at the very instant of a call waits for a later one, so
-/// that a push which arrives at that instant comes first, as in the vectors of reference §12.
+/// that a push which arrives at that instant comes first, as in the vectors of facts §12.
 struct LivingDevice: Sendable {
     let token: DeviceToken
     let setup: DeviceSetup

@@ -23,7 +23,7 @@ public struct ModelledPush: Hashable, Sendable {
     /// When that was decided, in the devices' time.
     public var decidedAt: WallInstant?
 
-    /// The label of reference §6.3, such as `delivered-after-hold`; `undecided` while the fate is
+    /// The label of facts §6.3, such as `delivered-after-hold`; `undecided` while the fate is
     /// open.
     public var label: String { fate?.label ?? "undecided" }
 }

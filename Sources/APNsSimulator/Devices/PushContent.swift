@@ -5,7 +5,7 @@ import FoundationEssentials
 import WakeModel
 
 extension ArrivingPush.Content {
-    /// What a push asks of the device, by its type and its payload: the matrix of reference §2.4.
+    /// What a push asks of the device, by its type and its payload: the matrix of facts §2.4.
     /// `nil` for types that the model knows nothing of.
     init?(_ head: RequestHead, body: [UInt8]) {
         let glance = PayloadGlance(body)

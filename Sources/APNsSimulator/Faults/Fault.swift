@@ -91,8 +91,8 @@ public struct Fault: Hashable, Sendable {
         /// Those for one device token.
         case deviceToken(DeviceToken)
         /// This part of all requests, from 0 to 1. Which ones depends on nothing but the seed and
-        /// the request's number; the parts of several faults at one stage do not overlap as long
-        /// as they add up to no more than 1.
+        /// the request's number; the parts of several faults, at whatever stages, do not overlap as
+        /// long as they add up to no more than 1. Those at ``Stage/connection`` count apart.
         case share(Double)
     }
 

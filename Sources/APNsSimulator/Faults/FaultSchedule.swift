@@ -42,18 +42,25 @@ struct FaultSchedule: Sendable {
         at stage: Fault.Stage, number: Int, deviceToken: @autoclosure () -> String?
     ) -> Fault? {
         var shareBelow = 0.0
-        for armed in faults where armed.fault.stage == stage {
+        for armed in faults where armed.fault.stage.isOfRequest == stage.isOfRequest {
             let fits: Bool
             switch armed.fault.target {
             case .all: fits = true
             case .deviceToken(let token): fits = token.hex == deviceToken()
             case .share(let share):
+                // The shares of other stages count along: else those who end at an early one would
+                // be the very requests that a later one was to hit.
                 let fraction = SplitMix64.fraction(seed: seed, index: UInt64(number))
                 fits = fraction >= shareBelow && fraction < shareBelow + share
                 shareBelow += share
             }
-            if fits, armed.use() { return armed.fault }
+            if fits, armed.fault.stage == stage, armed.use() { return armed.fault }
         }
         return nil
     }
+}
+
+extension Fault.Stage {
+    /// Whether its numbers are those of requests, rather than of connections.
+    fileprivate var isOfRequest: Bool { self != .connection }
 }

@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// Who is at the other end of one connection, as far as its requests have told (reference §4.4).
+/// Who is at the other end of one connection, as far as its requests have told (facts §4.4).
 struct ConnectionIdentity: Sendable {
     /// The client certificate's rights; `nil` when the client presented no certificate.
     var certificate: CertificateRights?
@@ -16,7 +16,7 @@ struct ConnectionIdentity: Sendable {
     /// The accepted provider tokens that still count against the rule of twenty minutes.
     var recentTokens: [RecentToken] = []
     /// Set once a provider token was found expired and the configuration says that this wedges
-    /// the connection (reference §1.6).
+    /// the connection (facts §1.6).
     var isWedged = false
 
     /// Whether requests of this connection are known to come from a provider.

@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 
-/// A provider token (JWT), taken apart but not yet verified (reference §4.1).
+/// A provider token (JWT), taken apart but not yet verified (facts §4.1).
 struct ProviderToken: Sendable {
     /// `kid`: 10 characters.
     let keyID: String

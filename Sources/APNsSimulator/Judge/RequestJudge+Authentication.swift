@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// Who sends: provider tokens and client certificates (reference §4).
+/// Who sends: provider tokens and client certificates (facts §4).
 extension RequestJudge {
     /// The authenticated sender of a request.
     enum Sender {
@@ -15,7 +15,7 @@ extension RequestJudge {
     /// How long a provider token counts as a recent change, in milliseconds: 20 minutes.
     static let tokenUpdateWindowMilliseconds: Int64 = 20 * 60 * 1000
     /// How many different provider tokens of one key a connection takes within that time: the one
-    /// it began with and one new one (reference §12).
+    /// it began with and one new one (facts §12).
     static let tokensPerUpdateWindow = 2
 
     /// Finds out who sends. A client certificate settles it, and the `authorization` header is
@@ -124,7 +124,7 @@ extension ConnectionIdentity.Rejection {
     static let expired = Self(reason: .expiredProviderToken)
     static let unrelated = Self(reason: .unrelatedKeyIDInToken)
     static let tooManyUpdates = Self(reason: .tooManyProviderTokenUpdates)
-    /// In the spelling that APNs is seen to use; Apple's page prints another (reference §3.3).
+    /// In the spelling that APNs is seen to use; Apple's page prints another (facts §3.3).
     static let otherEnvironment = Self(reason: .badEnvironmentKeyInToken)
     static let badCertificate = Self(reason: .badCertificate)
     static let otherCertificateEnvironment = Self(reason: .badCertificateEnvironment)

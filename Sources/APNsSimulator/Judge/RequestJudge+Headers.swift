@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// The `apns-…` headers (reference §2.1).
+/// The `apns-…` headers (facts §2.1).
 extension RequestJudge {
     /// The headers that do not depend on who asks, the topic aside.
     func headerError(_ head: RequestHead, type: PushType?) -> RejectionReason? {
@@ -26,7 +26,7 @@ extension RequestJudge {
     /// The topic: there, well-formed, fit for the push type, and allowed to the sender.
     func topicError(_ head: RequestHead, type: PushType?, sender: Sender) -> RejectionReason? {
         if case .certificate = sender, type?.requiresProviderToken == true {
-            // Which reason Apple gives is not known (reference §11); the type is what is wrong.
+            // Which reason Apple gives is not known (facts §11); the type is what is wrong.
             return .invalidPushType
         }
         guard let topic = head.topic else {

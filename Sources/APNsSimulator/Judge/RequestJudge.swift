@@ -10,11 +10,11 @@ struct RequestJudge: Sendable {
     /// The environment the simulator stands for.
     var environment: APNsEnvironment = .sandbox
     /// Whether a background push with priority 10, or without one, is answered with `BadPriority`:
-    /// documented by Apple, never observed (reference §10).
+    /// documented by Apple, never observed (facts §10).
     var refusesBackgroundPriority10 = false
     /// Whether a device token that nobody registered is answered with `BadDeviceToken`.
     var refusesUnknownDeviceTokens = false
-    /// Whether an expired provider token spoils its connection for good (reference §1.6).
+    /// Whether an expired provider token spoils its connection for good (facts §1.6).
     var wedgesOnExpiredToken = false
     /// The registered provider keys; when empty, signatures are not verified.
     var keys: [VerifyingKey.Identity: VerifyingKey] = [:]

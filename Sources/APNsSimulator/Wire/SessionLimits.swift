@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The numbers of the connection, as they were seen at Apple's servers (reference §1.3).
+/// The numbers of the connection, as they were seen at Apple's servers (facts §1.3).
 enum SessionLimits {
     /// SETTINGS_HEADER_TABLE_SIZE, in bytes.
     static let headerTable = 4096

@@ -3,7 +3,7 @@
 import WakeBudget
 import WakeModel
 
-/// The body of `PUT /v1/devices/{token}/signals`: what an app knows of its device (reference §6.2).
+/// The body of `PUT /v1/devices/{token}/signals`: what an app knows of its device (facts §6.2).
 struct SignalsBody {
     let signals: [DeviceSignal]
     let app: String?

@@ -20,6 +20,11 @@ public final class GatewayMeters: GatewayMetrics {
         var timers: [Key: CoreMetrics.Timer] = [:]
     }
 
+    /// What the gateway calls its refusals; see `GatewayMetrics.refused(_:why:)`.
+    private static let refusals = [
+        "invalid", "unknown-app", "conflict", "overloaded", "unavailable",
+    ]
+
     private let registry: MetricsRegistry
     private let handlers = Mutex(Handlers())
     private let commitRows: Recorder
@@ -29,6 +34,14 @@ public final class GatewayMeters: GatewayMetrics {
         self.registry = registry
         commitRows = Recorder(
             label: Metric.commitRows.rawValue, dimensions: [], aggregate: true, factory: registry)
+        // Counters that nothing has counted yet are there with 0: a series that begins with its
+        // first event has no increase to show, and that event would never raise an alert.
+        for kind in WakeKind.allCases {
+            add(0, .accepted, [("kind", kind.rawValue)])
+            add(0, .coalesced, [("kind", kind.rawValue)])
+        }
+        for reason in Self.refusals { refused(0, why: reason) }
+        deferred(0)
     }
 
     /// Wakes were accepted, with this decision; merged ones have a counter of their own.

@@ -85,7 +85,7 @@ struct ProblemMiddleware: RouterMiddleware {
                 "route": "\(context.endpointPath ?? "none")",
                 "status": "\(response.status.code)",
                 "code": "\(code?.rawValue ?? "none")",
-                "caller": "\(context.callerName)",
+                "caller": "\(context.caller?.name ?? "none")",
                 "milliseconds": "\((milliseconds * 1000).rounded() / 1000)",
             ])
     }

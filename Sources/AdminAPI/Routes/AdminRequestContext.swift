@@ -2,14 +2,23 @@
 
 import Hummingbird
 import NIOCore
+import Synchronization
 
 /// What a request carries along through the routes.
 struct AdminRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The connection, for interim answers.
     let channel: any Channel
-    /// The key that the caller showed; `nil` where none is asked for.
-    var caller: APIKey?
+    private let slot = CallerSlot()
+
+    /// The key that the caller showed; `nil` where none is asked for, and until it was looked at.
+    ///
+    /// All copies of a context have the same one: its route finds it out, and the middleware around
+    /// the routes, which has a copy from before, names it in the log.
+    var caller: APIKey? {
+        get { slot.key.withLock { $0 } }
+        nonmutating set { slot.key.withLock { $0 = newValue } }
+    }
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
@@ -18,4 +27,9 @@ struct AdminRequestContext: RequestContext {
 
     /// The caller's name, for digests and logs.
     var callerName: String { caller?.name ?? "" }
+}
+
+/// Where the copies of one request's context keep its caller.
+private final class CallerSlot: Sendable {
+    let key = Mutex<APIKey?>(nil)
 }

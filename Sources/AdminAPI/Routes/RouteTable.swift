@@ -32,7 +32,6 @@ struct RouteTable: Sendable {
         router.add(middleware: ProblemMiddleware(table: self, metrics: services.metrics))
         for route in routes {
             router.on(RouterPath(route.path), method: route.method) { request, context in
-                var context = context
                 context.caller = try access.check(request, route.access)
                 try Self.checkQuery(request, route)
                 return try await route.handler(request, context)

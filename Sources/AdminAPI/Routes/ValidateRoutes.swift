@@ -116,7 +116,10 @@ extension ValidateRoutes {
         .object(
             [
                 .optional(
-                    "payload", .anyObject("The payload; it is judged byte for byte as it stands.")),
+                    "payload",
+                    .meant(
+                        .anyObject(),
+                        "The payload; it is judged byte for byte as it stands, a wrong one too.")),
                 .optional("payload_text", .string("Instead: the payload as text, JSON or not.")),
                 .optional(
                     "headers",

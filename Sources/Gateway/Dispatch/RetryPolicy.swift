@@ -2,8 +2,7 @@
 
 public import WakeModel
 
-/// What follows from the result of an attempt: a pure function of reference §3.3 and the design's
-/// life of a wake.
+/// What follows from the result of an attempt, by facts §3.3: a pure function.
 public struct RetryPolicy: Hashable, Sendable {
     /// What a result says about the lane, beside the one wake.
     public enum LaneSignal: Hashable, Sendable {

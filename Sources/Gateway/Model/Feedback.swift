@@ -7,9 +7,9 @@ public enum FeedbackKind: String, Hashable, Sendable, CaseIterable {
     /// The device token is dead: remove it.
     case tokenDead = "token-dead"
     /// APNs does not know the token in this environment: it belongs to the other one, or to none
-    /// (reference §3.3, BadDeviceToken).
+    /// (facts §3.3, BadDeviceToken).
     case environmentMismatch = "environment-mismatch"
-    /// The token belongs to another topic (reference §3.3, DeviceTokenNotForTopic).
+    /// The token belongs to another topic (facts §3.3, DeviceTokenNotForTopic).
     case wrongTopic = "wrong-topic"
 }
 

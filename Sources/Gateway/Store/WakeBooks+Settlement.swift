@@ -105,7 +105,7 @@ extension WakeBooks {
         }
         if kind == .tokenDead {
             let deadSince = refusal.tokenDeadSince ?? now
-            // The app registered it after APNs found it dead: it is alive (design §4).
+            // The app registered it after APNs found it dead: it is alive.
             if let registeredAt = device.registeredAt, registeredAt > deadSince {
                 return .rejected(refusal)
             }

@@ -2,7 +2,7 @@
 
 /// All rules about an app's configuration, in one table. Each subject has a file of its own.
 public enum AppRules {
-    /// Every rule, by id (reference §8.2).
+    /// Every rule, by id (facts §8.2).
     public static let table: [AppRule] =
         (waking + registration + deviceToken + pushEntitlements + voip + extensions + scheduling
         + modes).sorted { $0.id < $1.id }

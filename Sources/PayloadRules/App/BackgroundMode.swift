@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The values of `UIBackgroundModes` (Apple, UIBackgroundModes; reference §8.1).
+/// The values of `UIBackgroundModes` (Apple, UIBackgroundModes; facts §8.1).
 public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
     case audio
     case location

@@ -42,7 +42,7 @@ struct DraftHeaders: Sendable {
     func lacks(_ name: String) -> Bool { isComplete && !names.contains(name) }
 
     /// Whether this is a request to broadcast to a channel, not to one device: its path says so, or
-    /// it names a channel and neither a path nor a topic (reference §2.2).
+    /// it names a channel and neither a path nor a topic (facts §2.2).
     var isBroadcast: Bool {
         if let path { return path.hasPrefix("/4/broadcasts/") }
         return topic == nil && names.contains("apns-channel-id")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the value of `authorization` says, as far as it can be read (reference §4.1). The signature
+/// What the value of `authorization` says, as far as it can be read (facts §4.1). The signature
 /// is not verified: that needs the key.
 struct ProviderTokenReading: Sendable {
     /// How the time of issue stands there.

@@ -4,7 +4,7 @@ import WakeModel
 
 /// What follows from APNs' answers (rules SQ001 to SQ004).
 extension PushHistory {
-    /// Reasons after which Apple asks never to try again (reference §3.3), without those of a 410,
+    /// Reasons after which Apple asks never to try again (facts §3.3), without those of a 410,
     /// which are for SQ001.
     private static let finalReasons: Set<String> = [
         "BadDeviceToken", "DeviceTokenNotForTopic", "Forbidden", "PayloadTooLarge",

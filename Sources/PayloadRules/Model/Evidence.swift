@@ -2,7 +2,7 @@
 
 /// What a rule rests on: a source, and how far it can be trusted.
 public struct Evidence: Hashable, Sendable, CustomStringConvertible {
-    /// How a fact is known (reference §0).
+    /// How a fact is known (facts §0).
     public enum Confidence: String, Hashable, Sendable, CaseIterable {
         /// Apple or a standard documents it.
         case documented

@@ -100,7 +100,7 @@ struct Examination {
     }
 
     /// The largest body that APNs takes for this push, in bytes: 5120 for VoIP and for a broadcast,
-    /// otherwise 4096 (reference §5.1).
+    /// otherwise 4096 (facts §5.1).
     var maximumPayloadBytes: Int {
         type == .voip || draft?.isBroadcast == true
             ? Self.maximumCallBytes : Self.maximumBytes

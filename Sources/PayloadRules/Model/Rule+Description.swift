@@ -3,7 +3,7 @@
 public import WakeModel
 
 extension Rule {
-    /// The letters before a rule's number, and what they stand for (reference §5.9).
+    /// The letters before a rule's number, and what they stand for (facts §5.9).
     public enum Family: String, Hashable, Sendable, CaseIterable {
         /// The body as a text, and keys and values of every push.
         case generic = "G"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A rule's stable name, such as `BG004`: its family and a number (reference §5.9).
+/// A rule's stable name, such as `BG004`: its family and a number (facts §5.9).
 public struct RuleID: RawRepresentable, Hashable, Sendable, Comparable,
     ExpressibleByStringLiteral, CustomStringConvertible
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rule about the types and ranges of Apple's values (reference §5.3 and §5.4).
+/// The rule about the types and ranges of Apple's values (facts §5.3 and §5.4).
 extension Rules {
     static let genericTypes: [Rule] = [
         Rule(

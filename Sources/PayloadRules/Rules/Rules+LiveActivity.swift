@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// Rules about pushes that start, update or end a Live Activity (reference §5.6).
+/// Rules about pushes that start, update or end a Live Activity (facts §5.6).
 extension Rules {
     static let liveActivity: [Rule] = [
         Rule(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules about what a VoIP push is used for, by the names and words in its data (reference §7.6).
+/// Rules about what a VoIP push is used for, by the names and words in its data (facts §7.6).
 extension Rules {
     static let voipContent: [Rule] = [
         Rule(

@@ -19,7 +19,7 @@ extension APSKey {
         case oneOf([StaticString])
     }
 
-    /// What Apple's table asks of this key's value (reference §5.3). A Live Activity's relevance
+    /// What Apple's table asks of this key's value (facts §5.3). A Live Activity's relevance
     /// score may be any number.
     func shape(in type: PushTypeSet) -> Shape {
         switch self {
@@ -41,7 +41,7 @@ extension APSKey {
     }
 
     /// What the members of this key's value must be, if that is an object of Apple's: the alert
-    /// dictionary (reference §5.4) and the sound dictionary.
+    /// dictionary (facts §5.4) and the sound dictionary.
     func parts(in type: PushTypeSet) -> [(name: StaticString, shape: Shape)] {
         switch self {
         case .alert: type == .liveactivity ? Self.activityAlertParts : Self.alertParts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys that Apple defines inside `aps` (reference §5.3; Apple, "Generating a remote
+/// The keys that Apple defines inside `aps` (facts §5.3; Apple, "Generating a remote
 /// notification" and the pages of the push types).
 enum APSKey: UInt8, CaseIterable, Sendable {
     case alert

@@ -90,7 +90,9 @@ struct Examination: Sendable {
         }
         let apps = configuration.apps.map { "\($0.bundleID) (\($0.environment))" }
         findings.append(
-            .fine("configuration", "Readable; apps: \(apps.joined(separator: ", "))."))
+            .fine(
+                "configuration",
+                apps.isEmpty ? "Readable." : "Readable; apps: \(apps.joined(separator: ", "))."))
         findings += ListenerCheck.findings(of: configuration, variables)
         for app in configuration.apps where app.credential != settings.credential {
             findings += CredentialCheck.findings(

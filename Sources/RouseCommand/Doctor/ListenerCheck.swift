@@ -62,6 +62,13 @@ enum ListenerCheck {
         let path = configuration.storePath
         let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         let isThere = access(path, F_OK) == 0
+        guard access(folder, F_OK) == 0 else {
+            return [
+                .wrong(
+                    "store", "\(path) has no folder yet.",
+                    "Make it for the gateway's user: install -d -m 0700 \(folder)", .notAllowed)
+            ]
+        }
         guard access(folder, W_OK) == 0, !isThere || access(path, R_OK | W_OK) == 0 else {
             return [
                 .wrong(

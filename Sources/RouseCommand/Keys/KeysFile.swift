@@ -129,9 +129,13 @@ extension KeysFile {
     ) throws(CommandFailure) -> Value {
         let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
+            let code = errno
             throw CommandFailure(
                 .notAllowed,
-                "keys-file (\(path)) cannot be changed: \(String(cString: strerror(errno))).")
+                "keys-file (\(path)) cannot be changed: "
+                    + (code == ENOENT
+                        ? "there is no such folder. Make it, or name another file with --keys-file."
+                        : "\(String(cString: strerror(code)))."))
         }
         defer { close(lock) }
         var file = try KeysFile(path: path)

@@ -3,7 +3,7 @@
 import PushTransport
 import WakeModel
 
-/// The answers to a probe, and what they add up to (reference §9).
+/// The answers to a probe, and what they add up to (facts §9).
 struct ProbeFindings: Sendable {
     /// What each server said, in the order in which they were asked.
     let answers: [Answer]
@@ -101,7 +101,7 @@ extension ProbeFindings.Answer {
         }
     }
 
-    /// The likely cause of the answer, for a person (reference §9).
+    /// The likely cause of the answer, for a person (facts §9).
     var likelyCause: String {
         switch result {
         case .success(.accepted): return "The token belongs here, and the topic fits."

@@ -21,7 +21,7 @@ struct FileStamp: Hashable, Sendable {
 }
 
 /// Credentials that were opened, for reloads: a key whose file is the same keeps its provider
-/// token, because APNs refuses a key whose token changes too often (reference §4.1). Used by one
+/// token, because APNs refuses a key whose token changes too often (facts §4.1). Used by one
 /// task at a time; the lock keeps that from mattering.
 final class CredentialShelf: Sendable {
     private let opened = Mutex<[CredentialSource: (stamp: FileStamp, credential: Credential)]>([:])

@@ -19,6 +19,11 @@ struct GatewayAssembly {
     let authentication: AdminConfiguration.Authentication
     /// Reads the configuration again, for SIGHUP; `nil` where there is none to read.
     let reread: (@Sendable () throws(CommandFailure) -> ServePlan)?
+    /// Whether every app is paused before the first wake could leave.
+    var startsPaused = false
+
+    /// What the pause of ``startsPaused`` is called.
+    private static let pauseReason = "rouse serve --paused"
 
     /// Serves until SIGTERM or SIGINT, then drains: no new wakes, then the answers to those in
     /// flight, then the connections, then the store. `onListening` is told the address.
@@ -39,6 +44,7 @@ struct GatewayAssembly {
         let gateway = Gateway(
             configuration: plan.gatewayConfiguration, store: store, sender: clients.sender,
             metrics: GatewayMeters(metrics), logger: logger)
+        if startsPaused { try await pauseAll(gateway) }
         let webhooks = WebhookDelivery(
             gateway: gateway, endpoints: plan.webhooks, metrics: metrics, logger: logger
         ) { CurlWebhookCarrier() }
@@ -70,7 +76,18 @@ struct GatewayAssembly {
         try? store.close()
         if case .failure(let error) = outcome {
             let what = isListening.withLock { $0 } ? "stopped" : "cannot listen on \(address)"
-            throw CommandFailure(.unavailable, "The gateway \(what): \(error).")
+            let why = (error as? ListenerFailure)?.advice ?? "\(error)."
+            throw CommandFailure(.unavailable, "The gateway \(what): \(why)")
+        }
+    }
+
+    private func pauseAll(_ gateway: Gateway) async throws(CommandFailure) {
+        for app in plan.apps {
+            do throws(StoreFailure) {
+                _ = try await gateway.pause(app.identity, reason: Self.pauseReason)
+            } catch {
+                throw CommandFailure(error)
+            }
         }
     }
 

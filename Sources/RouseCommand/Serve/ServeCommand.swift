@@ -72,6 +72,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Listen beyond this machine without TLS.")
     var insecure = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Start with every app paused, as for a store from a backup. Wakes wait until "
+                + "POST /v1/apps/{app}/resume."))
+    var paused = false
+
     @Flag(help: "Run with a stand-in for APNs and a demo app, without a configuration.")
     var dev = false
 
@@ -85,6 +91,7 @@ struct ServeCommand: AsyncParsableCommand {
         if dev, config != nil {
             throw ValidationError("--dev needs no configuration. Give --config or --dev.")
         }
+        if dev, paused { throw ValidationError("--paused goes with --config.") }
         if folder != nil, !dev { throw ValidationError("--folder goes with --dev.") }
         if (tlsCertificate == nil) != (tlsKey == nil) {
             throw ValidationError("--tls-certificate and --tls-key go together.")

@@ -50,7 +50,7 @@ struct ServePlan {
             plan: plan, authentication: .keys(KeyRing(plan.keys)),
             reread: { () throws(CommandFailure) in
                 try ServePlan(command, variables: variables, shelf: shelf)
-            })
+            }, startsPaused: command.paused)
         let isEncrypted = plan.configuration.tls != nil
         try await assembly.run { address in
             console.say("Ready", "The gateway listens on \(address).", .good)

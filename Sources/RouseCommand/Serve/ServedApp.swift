@@ -18,7 +18,7 @@ struct ServedApp: Sendable {
     /// Its wake budget.
     let budget: BudgetPolicy
 
-    /// One server and one credential: what APNs binds a connection to (reference §4.4).
+    /// One server and one credential: what APNs binds a connection to (facts §4.4).
     struct ConnectionGroup: Hashable {
         let host: String
         let port: Int

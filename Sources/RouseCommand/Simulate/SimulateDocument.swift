@@ -24,7 +24,7 @@ import WakeSimulation
 /// | `launches_per_push` | `launched` / `sent` |
 /// | `sent_while_able`, `reached_while_able` | pushes to devices able to launch the app |
 /// | `reached_share` | `reached_while_able` / `sent_while_able` |
-/// | `fates` | pushes by the labels of reference §6.3 |
+/// | `fates` | pushes by the labels of facts §6.3 |
 /// | `staleness_median_ms`, `staleness_p95_ms` | from an event to the sync that showed it |
 /// | `unseen` | events that no sync showed by the end |
 /// | `mean_age_ms` | the time-weighted mean of the age of the app's data |

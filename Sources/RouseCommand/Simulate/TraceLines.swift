@@ -15,7 +15,7 @@ import WakeSimulation
 /// | `sent` | when that was sent; `null` for never |
 /// | `merged_into` | the same number as `push` when another event had made that push, else `null` |
 /// | `launched` | when the push reached the app; `null` when it did not, or without device model |
-/// | `fate` | what became of the push (reference §6.3); `null` while open or without model |
+/// | `fate` | what became of the push (facts §6.3); `null` while open or without model |
 /// | `discarded` | why nothing came of it: why no push was sent, or the fate of the push |
 struct TraceLines {
     private let scenario: String

@@ -5,7 +5,7 @@ import APNsWire
 import Foundation
 import WakeModel
 
-/// Holds a JWT against Apple's rules for provider tokens (reference §4.1): all its faults.
+/// Holds a JWT against Apple's rules for provider tokens (facts §4.1): all its faults.
 ///
 /// Pure: time and key are arguments. No fault repeats the token or a part of it, except for its
 /// ids and times, which are no secrets.

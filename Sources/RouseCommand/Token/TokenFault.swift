@@ -3,7 +3,7 @@
 import APNsWire
 import WakeModel
 
-/// One fault of a provider token: the rule it breaks (reference §5.9.5), and what to do.
+/// One fault of a provider token: the rule it breaks (facts §5.9.5), and what to do.
 struct TokenFault: Hashable, Sendable {
     /// The rule; `nil` where the token is sound in itself and only does not fit the key or the ids.
     let rule: String?

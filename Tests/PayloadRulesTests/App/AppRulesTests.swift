@@ -28,7 +28,7 @@ struct AppRulesTests {
         #expect(kept == table)
     }
 
-    @Test("the table is the one that the reference asks for")
+    @Test("the table is CF001 to CF032")
     func tableIsComplete() {
         let expected = (1...32).map { RuleID(rawValue: $0 < 10 ? "CF00\($0)" : "CF0\($0)") }
         #expect(AppRules.table.map(\.id) == expected)

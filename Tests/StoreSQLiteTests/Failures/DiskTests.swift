@@ -161,6 +161,7 @@ struct DamageTests {
                 try await Counter(store: store).admit(wakes)
             }
             #expect(failure?.kind == .corrupt)
+            #expect(failure?.message.contains("restore a backup") == true)
         }
     }
 }

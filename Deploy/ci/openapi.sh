@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Drives schemathesis with the gateway's own OpenAPI document against a running gateway: no 500, no
+# hang, no answer that the document does not allow, no way past the API key.
+#
+#   Deploy/ci/openapi.sh [ROUSE [EXAMPLES]]
+#
+# ROUSE is a built program, otherwise the one on the PATH; EXAMPLES is how many requests are tried
+# for each operation and kind of check (50). Needs curl, openssl, and schemathesis: what SCHEMATHESIS
+# names, or from PyPI into a temporary folder. The gateway has a store, one key with the scope admin
+# and an APNs that cannot be reached; all of it is gone afterwards.
+set -euo pipefail
+
+rouse=$(realpath "${1:-$(command -v rouse || echo /nonexistent)}")
+examples=${2:-50}
+if [[ ! -x ${rouse} ]]; then
+    echo "usage: Deploy/ci/openapi.sh ROUSE [EXAMPLES]" >&2
+    exit 64
+fi
+
+work=$(mktemp -d)
+gateway=
+end() {
+    if [[ -n ${gateway} ]]; then kill "${gateway}" 2>/dev/null || true; fi
+    wait
+    rm -rf "${work}"
+}
+trap end EXIT
+
+schemathesis=${SCHEMATHESIS:-${work}/venv/bin/schemathesis}
+if [[ -z ${SCHEMATHESIS:-} ]]; then
+    python3 -m venv "${work}/venv"
+    "${work}/venv/bin/pip" --quiet --disable-pip-version-check install 'schemathesis>=4,<5'
+fi
+
+cd "${work}"
+openssl ecparam -name prime256v1 -genkey -noout 2>/dev/null \
+    | openssl pkcs8 -topk8 -nocrypt -out AuthKey_ABCDE12345.p8
+chmod 600 AuthKey_ABCDE12345.p8
+cat >rouse.yaml <<'YAML'
+listen: 127.0.0.1:0
+store: wakes.sqlite
+log-level: warning
+apps:
+  - bundle-id: com.example.app
+    environment: sandbox
+    team-id: TEAM123456
+    key-file: AuthKey_ABCDE12345.p8
+    server: { host: 127.0.0.1, port: 1 }
+YAML
+key=$("${rouse}" keys create --config rouse.yaml --name openapi --scope admin \
+    --requests-per-second 100000 2>/dev/null)
+"${rouse}" serve --config rouse.yaml >out 2>err &
+gateway=$!
+for _ in $(seq 100); do
+    if grep -q Ready out; then break; fi
+    sleep 0.1
+done
+address=$(grep -o '127\.0\.0\.1:[0-9]*' out | head -1)
+
+# Left out are the stream that never ends, and the checks that take a request for good because its
+# form is: a wake for an app that is not configured is refused, and a device that nobody heard of is
+# not found although it was just deleted.
+failed=0
+"${schemathesis}" run "http://${address}/openapi.json" \
+    --header "Authorization: Bearer ${key}" --exclude-path /v1/events --request-timeout 8 \
+    --checks all \
+    --exclude-checks positive_data_acceptance,use_after_free,ensure_resource_availability \
+    --max-examples "${examples}" --continue-on-failure --no-color || failed=1
+
+# The gateway is still there, and goes when it is told.
+curl --silent --show-error --fail --max-time 5 "http://${address}/healthz" >/dev/null || failed=1
+kill -TERM "${gateway}"
+wait "${gateway}" || failed=1
+gateway=
+if grep -i -E 'fatal|precondition|crash' err; then failed=1; fi
+exit "${failed}"

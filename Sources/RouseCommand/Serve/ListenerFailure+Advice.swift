@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AdminAPI
+import Foundation
+
+extension ListenerFailure {
+    /// What is in the way, and what to do about it; it goes on where "cannot listen:" ends.
+    var advice: String {
+        switch code {
+        case EADDRINUSE:
+            "another program listens there. Stop it, or listen elsewhere (--listen)."
+        case EADDRNOTAVAIL:
+            "this machine has no such address. Listen on one that it has (--listen)."
+        case EACCES:
+            "this user may not. Listen on a port above 1023, or where the user may write."
+        case ENOENT:
+            "there is no such folder. Make it, or listen elsewhere (--listen)."
+        default:
+            String(cString: strerror(code)) + "."
+        }
+    }
+}
