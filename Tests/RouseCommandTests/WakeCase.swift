@@ -68,7 +68,7 @@ struct ToldFeedback: Hashable, Sendable {
 
 /// One wake in three books: what was asked for, what the gateway told, and what the stand-in saw.
 ///
-/// The rules are the design's life of a wake and the table of reference §3.3, written a second time
+/// The rules are the gateway's life of a wake and facts §3.3, written a second time
 /// so that they do not agree with the product by construction.
 struct WakeCase {
     let asked: AskedWake
