@@ -154,7 +154,8 @@ private struct RetentionMeter {
     mutating func note(_ seconds: Double) { times.append(UInt32(clamping: Int(seconds * 1e6))) }
 
     mutating func row(at seconds: Double) async throws -> RetentionRow {
-        let count = try await store.count()
+        // The quick count does not tell what was pruned.
+        let count = try await store.recount()
         let elapsed = seconds - last.seconds
         times.sort()
         defer {
