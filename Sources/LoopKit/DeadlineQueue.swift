@@ -7,6 +7,8 @@ internal import HeapModule
 /// A heap with lazy removal: who finishes in time stays in it until its time or until the finished
 /// outnumber the rest, when the heap is built anew from those that live. So it holds at most about
 /// twice what is alive.
+///
+/// A class, so that a loop that has it as a constant touches it without checks while it runs.
 package final class DeadlineQueue {
     private struct Entry: Comparable {
         let due: Int64

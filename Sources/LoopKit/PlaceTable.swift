@@ -8,6 +8,8 @@ package import PushTransport
 /// (Knuth, The Art of Computer Programming 3, 6.4, algorithm R), so that it never wears out. A
 /// general dictionary costs three times as much, and every push comes through here twice. Whoever
 /// has it sees to it that one thread at a time touches it.
+///
+/// A class, so that a loop that has it as a constant touches it without checks while it runs.
 package final class PlaceTable {
     /// A place's number, from 0.
     package typealias Place = Int32
