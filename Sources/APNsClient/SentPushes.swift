@@ -57,7 +57,7 @@ final class SentPushes: Sendable {
     private let generation = Atomic<UInt64>(0)
     private let resendGeneration = Atomic<UInt64>(0)
     private let state: Mutex<State>
-    /// In their order; their ids are consecutive. Last, because replies touch all but this.
+    /// In their order; their ids are consecutive. Last, because replies ask it for its count alone.
     let pushes: Pushes
 
     init(_ pushes: Pushes, firstID: Submission.ID, receiver: Receiver, due: Duration) {

@@ -15,7 +15,8 @@ extension APNsSimulator {
         state.forget(token)
     }
 
-    /// Adds a fault behind those already there.
+    /// Adds a fault behind those already there. Shares hit different requests: where those of all
+    /// faults that strike requests add up to over 1, what is over it strikes nobody.
     public func inject(_ fault: Fault) {
         state.changeRules { $0.faults.add(fault) }
     }

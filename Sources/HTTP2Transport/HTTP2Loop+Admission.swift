@@ -51,11 +51,19 @@ extension HTTP2Loop {
             (best, most, second, bestIsAged) = (connection, room, most, isAged)
         }
         guard let best else { return nil }
-        return (best, max(most - second, most / Self.runDivisor, 1))
+        return (best, Self.run(most: most, second: second))
+    }
+
+    /// How many transfers a connection gets in a row that has room for `most`, when the next one
+    /// has room for `second`: until they are level, but not too few.
+    static func run(most: Int, second: Int) -> Int {
+        max(most - second, min(most / runDivisor, leastRun), 1)
     }
 
     private func start(_ place: TransferPool.Place, on connection: HTTP2Connection, now: Int64) {
-        guard let session = connection.session else { return }
+        guard let session = connection.session else {
+            preconditionFailure("A connection without a session has no room.")
+        }
         let started = pool.withRequest(place) { request -> CHTTP2Started? in
             guard let block = blocks.block(for: request.sharedHeaders),
                 Self.headBytes(of: request, with: block) <= headRoom
@@ -77,7 +85,13 @@ extension HTTP2Loop {
         pool[place].connection = connection.serial
         pool[place].stream = UInt32(started.stream)
         connection.didStart(now: now)
-        if started.isFull { flush(connection, now: now) }
+        if started.isFull {
+            flush(connection, now: now)
+        } else if settle(connection, now: now) {
+            // Starting also collected the RST_STREAM of one whose answer was refused, which has
+            // ended with that. Its place is wanted by the next of this run.
+            hasFreedStreams = true
+        }
     }
 
     /// Back to the front, as if nothing had happened.

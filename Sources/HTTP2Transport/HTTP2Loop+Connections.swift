@@ -155,9 +155,8 @@ extension HTTP2Loop {
     func flush(_ connection: HTTP2Connection, now: Int64) {
         let open = connection.openStreams
         guard !connection.flush() else {
-            // A stream that this side resets ends when its RST_STREAM is written.
-            if connection.openStreams < open {
-                settle(connection, now: now)
+            // A stream that this side resets ends when its RST_STREAM is collected, here or before.
+            if settle(connection, now: now) || connection.openStreams < open {
                 hasFreedStreams = true
             }
             return

@@ -8,14 +8,20 @@ internal import WakeModel
 extension HTTP2Loop {
     /// Tells those whose streams have ended on a connection. `loss` says why all of them did, when
     /// the connection broke.
-    func settle(_ connection: HTTP2Connection, loss: TransportFailure? = nil, now: Int64) {
-        guard let session = connection.session else { return }
+    @discardableResult
+    func settle(
+        _ connection: HTTP2Connection, loss: TransportFailure? = nil, now: Int64
+    ) -> Bool {
+        guard let session = connection.session else { return false }
         var answer = CHTTP2Answer()
+        var hasSettled = false
         while CHTTP2Session_next_finished(session, &answer) {
+            hasSettled = true
             connection.inFlight -= 1
             settle(answer, of: connection, loss: loss, now: now)
             CHTTP2Session_release(session, answer.stream)
         }
+        return hasSettled
     }
 
     private func settle(

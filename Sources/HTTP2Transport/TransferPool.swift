@@ -46,8 +46,9 @@ final class TransferPool {
     }
 
     // SAFETY: both have `capacity` elements. All of `slots` are initialized and trivial; those of
-    // `submissions` are initialized whose slot is not free. Only this type touches them, and
-    // `deinit` gives both back.
+    // `submissions` are initialized whose slot is not free, which is checked before each is read.
+    // Only this type touches them, and `deinit` gives both back. A slot or a submission is lent for
+    // the length of a call whose body does not come back to this pool, so none moves meanwhile.
     private var slots: UnsafeMutablePointer<Slot>
     private var submissions: UnsafeMutablePointer<Submission>
     private var capacity = 0
@@ -132,12 +133,18 @@ final class TransferPool {
     }
 
     /// How long it may take in all.
-    func timeout(_ place: Place) -> Duration { submissions[Int(place)].timeout }
-
-    /// Looks at a request where it is.
-    func withRequest<Result>(_ place: Place, _ body: (borrowing WireRequest) -> Result) -> Result {
-        body(submissions[Int(place)].request)
+    func timeout(_ place: Place) -> Duration {
+        precondition(slots[Int(place)].stage != .free, Self.isFree)
+        return submissions[Int(place)].timeout
     }
+
+    /// Looks at a request where it is; `body` must not use the pool.
+    func withRequest<Result>(_ place: Place, _ body: (borrowing WireRequest) -> Result) -> Result {
+        precondition(slots[Int(place)].stage != .free, Self.isFree)
+        return body(submissions[Int(place)].request)
+    }
+
+    private static let isFree = "A transfer that has ended was looked at."
 
     /// All that are taken, for when everything ends.
     var all: [Place] {

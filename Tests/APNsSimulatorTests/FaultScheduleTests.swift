@@ -39,6 +39,18 @@ struct FaultScheduleTests {
         #expect(Self.hits(Self.schedule(fault, seed: 43), 500) != forwards)
     }
 
+    @Test("a share is refused that would find no request of its own")
+    func room() {
+        let schedule = Self.schedule(
+            Fault(.closeConnection, for: .share(0.6), at: .headers),
+            Fault(.neverAnswer, for: .share(0.3)))
+        #expect(schedule.hasRoom(for: Fault(.neverAnswer, for: .share(0.1))))
+        #expect(!schedule.hasRoom(for: Fault(.neverAnswer, for: .share(0.2))))
+        #expect(schedule.hasRoom(for: Fault(.neverAnswer)))
+        // Connections are counted by themselves.
+        #expect(schedule.hasRoom(for: Fault(.refuseTLS, for: .share(1))))
+    }
+
     @Test("two shares do not overlap")
     func twoShares() {
         let hits = Self.hits(

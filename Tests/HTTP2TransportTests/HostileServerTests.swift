@@ -142,6 +142,44 @@ extension ServerTests {
             server.close()
         }
 
+        /// Guards the places of a full connection: the reset of a refused answer is collected when
+        /// the next push starts, which once took the connection down with all that were on it.
+        @Test("an answer that is refused on a full connection costs nobody else's push")
+        func tooLargeWhenFull() async throws {
+            let server = try await HostileServer { peer in
+                guard peer.send(ServerFrame.settings([(3, 2)])), peer.awaitRequest(),
+                    peer.send(ServerFrame.accepted(stream: 1))
+                else { return }
+                var frames = FrameCounter()
+                func hear(_ requests: Int) -> Bool {
+                    while frames.requests < requests {
+                        guard let bytes = peer.receive() else { return false }
+                        frames.hear(bytes)
+                    }
+                    return true
+                }
+                let tooLarge =
+                    ServerFrame.refusal(stream: 3)
+                    + ServerFrame.data(
+                        stream: 3, [UInt8](repeating: 0x41, count: 4097), isLast: false)
+                guard hear(2), peer.send(tooLarge + ServerFrame.accepted(stream: 5)), hear(4),
+                    peer.send(ServerFrame.accepted(stream: 7) + ServerFrame.accepted(stream: 9))
+                else { return }
+                while peer.receive() != nil {}
+            }
+            let (transport, inbox) = try connect(to: server) { $0.maximumStreamsPerConnection = 2 }
+            transport.submit([TestPush.submission(0)])
+            #expect(await inbox.outcome(of: 0).label == "200")
+            transport.submit(TestPush.batch(1...4))
+            #expect(await inbox.outcome(of: 1).label == "response-too-large (unknown)")
+            for id in 2...4 as ClosedRange<UInt64> {
+                #expect(await inbox.outcome(of: id).label == "200")
+            }
+            #expect(transport.gauges.connectionsOpened == 1)
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
+
         @Test("requests of many streams share TLS records")
         func sharedRecords() async throws {
             let seen = Mutex((records: 0, requests: 0))

@@ -49,6 +49,20 @@ struct ControlRouter: Sendable {
         }
     }
 
+    private func add(_ fault: Fault) throws(InvalidField) {
+        var hasRoom = true
+        state.changeRules { rules in
+            hasRoom = rules.faults.hasRoom(for: fault)
+            if hasRoom { rules.faults.add(fault) }
+        }
+        guard hasRoom else {
+            throw InvalidField(
+                field: "share", problem: "is over 1 together with those of the other faults",
+                remedy: "Write a smaller one, leave it out to hit all, or take the others away "
+                    + "with DELETE /faults.")
+        }
+    }
+
     private func route(
         method: String, path: String, body: [UInt8]
     ) throws(InvalidField) -> Response {
@@ -57,8 +71,7 @@ struct ControlRouter: Sendable {
         case ("DELETE", "/pushes"): state.forgetPushes()
         case ("GET", "/counters"): return Self.json(CountersDocument(state.counters.snapshot))
         case ("POST", "/faults"):
-            let fault = try Self.parse(FaultDocument.self, body).fault()
-            state.changeRules { $0.faults.add(fault) }
+            try add(try Self.parse(FaultDocument.self, body).fault())
         case ("DELETE", "/faults"): state.changeRules { $0.faults.removeAll() }
         case ("POST", "/devices"):
             let device = try Self.parse(DeviceDocument.self, body).device()

@@ -34,6 +34,18 @@ struct FaultSchedule: Sendable {
 
     mutating func add(_ fault: Fault) { faults.append(ArmedFault(fault)) }
 
+    /// Whether its share finds requests that no other's has. A fault keeps its share until it is
+    /// taken away, also when its count is used up.
+    func hasRoom(for fault: Fault) -> Bool {
+        guard let share = fault.share else { return true }
+        let taken = faults.reduce(0) { sum, armed in
+            armed.fault.stage.isOfRequest == fault.stage.isOfRequest
+                ? sum + (armed.fault.share ?? 0) : sum
+        }
+        // A hundred shares of a hundredth add up to a little over 1.
+        return taken + share <= 1 + 1e-9
+    }
+
     mutating func removeAll() { faults.removeAll() }
 
     /// The fault that strikes request number `number` at this stage, if any. `deviceToken` is the
@@ -57,6 +69,12 @@ struct FaultSchedule: Sendable {
             if fits, armed.fault.stage == stage, armed.use() { return armed.fault }
         }
         return nil
+    }
+}
+
+extension Fault {
+    fileprivate var share: Double? {
+        if case .share(let share) = target { share } else { nil }
     }
 }
 
