@@ -94,7 +94,10 @@ extension ServerTests {
                 let isAgain = outcome.label == row.knowing.label
                 let isEarly =
                     row.fault.stage == .headers
-                    && (isAgain || Self.unwritten.contains(outcome.label))
+                    && (isAgain || Self.unwritten.contains(outcome.label)
+                        // libcurl may meet the reset behind an early answer before it has read the
+                        // answer, and then knows of the reset alone.
+                        || !on.maker.knowsRefusals && outcome.label == Self.reset)
                 let arrivals = isAgain ? row.knowing.arrivals : expected.arrivals
                 #expect(outcome.label == expected.label || isEarly, "\(outcome)")
                 #expect(bench.arrivals(of: 2) == arrivals)
