@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import Gateway
 import GatewayTestKit
+import Logging
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -284,10 +285,53 @@ struct WebhookTests {
         }
     }
 
-    @Test("An endpoint shows itself without its query")
-    func redaction() throws {
+    @Test(
+        "An endpoint shows its scheme and host only",
+        arguments: ["/hook?token=secret", "/secret", "?secret", "/a/secret#secret", ""])
+    func redaction(path: String) throws {
         let endpoint = try WebhookEndpoint(
-            url: "https://example.com/hook?token=secret", secret: Self.secret)
-        #expect("\(endpoint)" == "https://example.com/hook")
+            url: "https://example.com:8443\(path)", secret: Self.secret)
+        #expect("\(endpoint)" == "https://example.com:8443")
+    }
+
+    @Test(
+        "A user or a password in the URL is refused, and not repeated",
+        arguments: ["user:hidden@example.com/hook", "hidden@example.com", "a:hidden@h?x"])
+    func userInfo(rest: String) throws {
+        let error = #expect(throws: InvalidField.self) {
+            try WebhookEndpoint(url: "https://\(rest)", secret: Self.secret)
+        }
+        let text = try #require(error?.description)
+        #expect(text.contains("webhook url") && text.contains("https://host/path"))
+        #expect(!text.contains("hidden"))
+        // Behind the host an @ is none of this.
+        _ = try WebhookEndpoint(url: "https://example.com/@team?x=a@b", secret: Self.secret)
+    }
+}
+
+/// Remembers what is logged, with all metadata but the reason.
+private final class RecordedLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
+
+    private struct Handler: LogHandler {
+        let lines: RecordedLines
+        var metadata: Logger.Metadata = [:]
+        var logLevel: Logger.Level = .info
+
+        func log(event: LogEvent) {
+            let words = (event.metadata ?? [:]).filter { $0.key != "why" }
+                .map { "\($0.key)=\($0.value)" }.sorted()
+            lines.lines.withLock { lines in
+                lines.append(([event.message.description] + words).joined(separator: " "))
+            }
+        }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
     }
 }
