@@ -152,7 +152,7 @@ final class WebhookCourier: Sendable {
         _ items: ArraySlice<WebhookItem>, to endpoint: WebhookEndpoint
     ) async -> Answer {
         let body = JSONValue.object([("events", .array(items.map(\.json)))]).bytes
-        let id = items[items.startIndex].eventID
+        let id = items.messageID
         let timestamp = gateway.now.secondsSinceEpoch
         let result = await carrier.post(
             body, to: endpoint,
