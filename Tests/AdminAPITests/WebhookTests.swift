@@ -25,6 +25,13 @@ struct WebhookTests {
                 let json = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
                 return (json?["events"] as? [Any])?.count ?? 0
             }
+
+            /// The ids of its events.
+            var ids: [String] {
+                String(decoding: body, as: UTF8.self).matches(of: /evt_\d+/).map {
+                    String($0.output)
+                }
+            }
         }
 
         private let posts = Mutex<[Post]>([])
@@ -94,6 +101,7 @@ struct WebhookTests {
         to receivers: [String: Receiver], besides others: [String: Receiver] = [:],
         backlogCount: Int = 100_000,
         metrics: MetricsRegistry = MetricsRegistry(),
+        clock: ManualClock = ManualClock(), logger: Logger = .silent,
         _ body: (Gateway, WebhookDelivery) async throws -> Void
     ) async throws {
         let endpoints = try receivers.keys.sorted().map(Self.endpoint)
@@ -103,9 +111,9 @@ struct WebhookTests {
         }
         let gateway = Gateway(
             configuration: configuration, store: InMemoryWakeStore(), sender: ScriptedSender(),
-            clock: ManualClock(), logger: .silent)
+            clock: clock, logger: .silent)
         let delivery = WebhookDelivery(
-            gateway: gateway, endpoints: endpoints, metrics: metrics, logger: .silent
+            gateway: gateway, endpoints: endpoints, metrics: metrics, logger: logger
         ) { Switchboard(receivers: receivers.merging(others) { first, _ in first }) }
         let group = ServiceGroup(
             configuration: .init(
@@ -204,6 +212,82 @@ struct WebhookTests {
         #expect(receiver.all.map(\.count) == [1, 8, 4, 2, 1, 1, 2, 4])
     }
 
+    @Test(
+        "An event that makes the receiver fail is found at the third try, and the others arrive",
+        arguments: [500, 404])
+    func poison(status: Int) async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let poison = Mutex<String?>(nil)
+        let arrived = Mutex<Set<String>>([])
+        let receiver = Receiver { number, post in
+            if number == 1 { for await _ in gate.stream {} }
+            let bad = poison.withLock { poison in
+                if poison == nil, post.count > 4 { poison = post.ids[4] }
+                return poison
+            }
+            if let bad, post.ids.contains(bad) { return .success(status) }
+            arrived.withLock { $0.formUnion(post.ids) }
+            return .success(204)
+        }
+        let clock = ManualClock()
+        try await deliver(to: ["example.com": receiver], clock: clock) { gateway, _ in
+            await Self.wake(gateway, 1...1)
+            await receiver.wait(for: 1)
+            await Self.wake(gateway, 2...10)
+            while try await gateway.stats().byState[.sent] != 10 { await Task.yield() }
+            gate.continuation.finish()
+            // Twice in vain; then all but one.
+            while arrived.withLock({ $0.count }) < 9 {
+                try await Task.sleep(for: .milliseconds(2))
+                clock.advance(bySeconds: 1)
+            }
+        }
+        #expect(arrived.withLock { arrived in poison.withLock { !arrived.contains($0 ?? "") } })
+        #expect(receiver.all[1].count == 9)
+        // One id is one set of events.
+        let sets = Dictionary(grouping: receiver.all) { $0.headers["webhook-id"] }
+        #expect(sets.values.allSatisfy { Set($0.map(\.ids)).count == 1 })
+        #expect(sets.count == Set(receiver.all.map(\.ids)).count)
+    }
+
+    @Test("A receiver that refuses everything is let alone, and told of in one line")
+    func refusals() async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let receiver = Receiver { number, _ in
+            if number == 1 { for await _ in gate.stream {} }
+            return .success(number == 1 ? 204 : 400)
+        }
+        let clock = ManualClock()
+        let metrics = MetricsRegistry()
+        let lines = RecordedLines()
+        try await deliver(
+            to: ["example.com": receiver], metrics: metrics, clock: clock, logger: lines.logger
+        ) { gateway, _ in
+            await Self.wake(gateway, 1...1)
+            await receiver.wait(for: 1)
+            await Self.wake(gateway, 2...33)
+            while try await gateway.stats().byState[.sent] != 33 { await Task.yield() }
+            gate.continuation.finish()
+            // 32, 16, and what is needed to find eight single ones, of 15 posts.
+            await receiver.wait(for: 18)
+            while !PrometheusText.page(of: metrics).contains(#"result="failed"} 32"#) {
+                await Task.yield()
+            }
+            // What is new does not go out at once.
+            await Self.wake(gateway, 34...34)
+            while try await gateway.stats().byState[.sent] != 34 { await Task.yield() }
+            for _ in 0..<100 { await Task.yield() }
+            #expect(receiver.all.count == 18)
+            #expect(
+                lines.all == ["webhooks were not taken count=32 endpoint=example.com"])
+            while receiver.all.count < 19 {
+                try await Task.sleep(for: .milliseconds(2))
+                clock.advance(bySeconds: 1)
+            }
+        }
+        #expect(receiver.all.filter { $0.count == 1 }.count >= WebhookRound.hopelessCount)
+    }
+
     @Test("What does not fit is counted; a new endpoint is told, and one that went is not")
     func changes() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
@@ -268,13 +352,15 @@ struct WebhookTests {
             (0...5).map { WebhookSchedule.receiverPauseSeconds(failures: $0) }
                 == [5, 10, 20, 40, 60, 60])
         let start = Samples.start
-        #expect(
-            WebhookSchedule.effect(tries: 1, createdAt: start, now: start)
-                == .retry(at: start.advanced(bySeconds: 10)))
+        for (spread, milliseconds) in [(0, 10_000), (0.5, 11_250), (1, 12_500)] {
+            #expect(
+                WebhookSchedule.effect(tries: 1, createdAt: start, now: start, spread: spread)
+                    == .retry(at: start.advanced(byMilliseconds: Int64(milliseconds))))
+        }
         #expect(
             WebhookSchedule.effect(
                 tries: 90, createdAt: start,
-                now: start.advanced(bySeconds: WebhookSchedule.lifeSeconds)) == .done)
+                now: start.advanced(bySeconds: WebhookSchedule.lifeSeconds), spread: 0) == .done)
     }
 
     @Test(

@@ -11,7 +11,8 @@ import Synchronization
 ///
 /// A request carries up to 100 events as `{"events": […]}`, with the headers of Standard
 /// Webhooks 1.0. Any 2xx means that all of them were taken; anything else is tried again by
-/// `WebhookSchedule`. An event may come twice; its `id` tells.
+/// `WebhookSchedule`. An event may come twice, with other events under another `webhook-id`; its
+/// own `id` tells.
 public final class WebhookDelivery: Service {
     private struct State {
         var couriers: [WebhookEndpointID: WebhookCourier] = [:]
@@ -52,8 +53,8 @@ public final class WebhookDelivery: Service {
                     kept[endpoint.id] = courier
                 } else {
                     let courier = WebhookCourier(
-                        gateway: gateway, endpoint: endpoint, carrier: makeCarrier(),
-                        meters: WebhookMeters(endpoint: label, metrics), logger: logger)
+                        gateway: gateway, endpoint: endpoint, label: label,
+                        carrier: makeCarrier(), metrics: metrics, logger: logger)
                     kept[endpoint.id] = courier
                     state.fresh.append(courier)
                 }
