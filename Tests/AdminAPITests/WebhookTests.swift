@@ -333,6 +333,23 @@ struct WebhookTests {
         #expect(endpoints[0].id == endpoints[2].id && endpoints[0].id != endpoints[1].id)
     }
 
+    @Test("An endpoint that stays keeps its label, and none that comes gets it")
+    func keptLabels() throws {
+        let (first, second) = try (
+            WebhookEndpoint(url: "https://a.example/1", secret: Self.secret),
+            WebhookEndpoint(url: "https://a.example/2", secret: Self.secret)
+        )
+        let kept = [first.id: "a.example"]
+        #expect(
+            WebhookDelivery.labels(of: [second, first], keeping: kept)
+                == ["a.example#2", "a.example"])
+        #expect(
+            WebhookDelivery.labels(of: [first, second], keeping: [second.id: "a.example#2"])
+                == ["a.example", "a.example#2"])
+        // What is gone leaves its label.
+        #expect(WebhookDelivery.labels(of: [second], keeping: kept) == ["a.example"])
+    }
+
     @Test("The signature is that of the specification's example")
     func signature() throws {
         let endpoint = try WebhookEndpoint(url: "https://example.com", secret: Self.secret)
