@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import Gateway
 import GatewayTestKit
+import Logging
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -23,6 +24,13 @@ struct WebhookTests {
             var count: Int {
                 let json = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
                 return (json?["events"] as? [Any])?.count ?? 0
+            }
+
+            /// The ids of its events.
+            var ids: [String] {
+                String(decoding: body, as: UTF8.self).matches(of: /evt_\d+/).map {
+                    String($0.output)
+                }
             }
         }
 
@@ -93,6 +101,7 @@ struct WebhookTests {
         to receivers: [String: Receiver], besides others: [String: Receiver] = [:],
         backlogCount: Int = 100_000,
         metrics: MetricsRegistry = MetricsRegistry(),
+        clock: ManualClock = ManualClock(), logger: Logger = .silent,
         _ body: (Gateway, WebhookDelivery) async throws -> Void
     ) async throws {
         let endpoints = try receivers.keys.sorted().map(Self.endpoint)
@@ -102,9 +111,9 @@ struct WebhookTests {
         }
         let gateway = Gateway(
             configuration: configuration, store: InMemoryWakeStore(), sender: ScriptedSender(),
-            clock: ManualClock(), logger: .silent)
+            clock: clock, logger: .silent)
         let delivery = WebhookDelivery(
-            gateway: gateway, endpoints: endpoints, metrics: metrics, logger: .silent
+            gateway: gateway, endpoints: endpoints, metrics: metrics, logger: logger
         ) { Switchboard(receivers: receivers.merging(others) { first, _ in first }) }
         let group = ServiceGroup(
             configuration: .init(
@@ -130,7 +139,7 @@ struct WebhookTests {
         #expect((event["wake"] as? [String: Any])?["state"] as? String == "sent")
         #expect(!String(decoding: post.body, as: UTF8.self).contains(Samples.deviceToken().hex))
         let id = try #require(post.headers["webhook-id"])
-        #expect(event["id"] as? String == id)
+        #expect(event["id"] is String && id.wholeMatch(of: /msg_[0-9a-f]{64}/) != nil)
         let time = try #require(post.headers["webhook-timestamp"])
         let key = SymmetricKey(
             data: try #require(Data(base64Encoded: String(Self.secret.dropFirst(6)))))
@@ -203,6 +212,82 @@ struct WebhookTests {
         #expect(receiver.all.map(\.count) == [1, 8, 4, 2, 1, 1, 2, 4])
     }
 
+    @Test(
+        "An event that makes the receiver fail is found at the third try, and the others arrive",
+        arguments: [500, 404])
+    func poison(status: Int) async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let poison = Mutex<String?>(nil)
+        let arrived = Mutex<Set<String>>([])
+        let receiver = Receiver { number, post in
+            if number == 1 { for await _ in gate.stream {} }
+            let bad = poison.withLock { poison in
+                if poison == nil, post.count > 4 { poison = post.ids[4] }
+                return poison
+            }
+            if let bad, post.ids.contains(bad) { return .success(status) }
+            arrived.withLock { $0.formUnion(post.ids) }
+            return .success(204)
+        }
+        let clock = ManualClock()
+        try await deliver(to: ["example.com": receiver], clock: clock) { gateway, _ in
+            await Self.wake(gateway, 1...1)
+            await receiver.wait(for: 1)
+            await Self.wake(gateway, 2...10)
+            while try await gateway.stats().byState[.sent] != 10 { await Task.yield() }
+            gate.continuation.finish()
+            // Twice in vain; then all but one.
+            while arrived.withLock({ $0.count }) < 9 {
+                try await Task.sleep(for: .milliseconds(2))
+                clock.advance(bySeconds: 1)
+            }
+        }
+        #expect(arrived.withLock { arrived in poison.withLock { !arrived.contains($0 ?? "") } })
+        #expect(receiver.all[1].count == 9)
+        // One id is one set of events.
+        let sets = Dictionary(grouping: receiver.all) { $0.headers["webhook-id"] }
+        #expect(sets.values.allSatisfy { Set($0.map(\.ids)).count == 1 })
+        #expect(sets.count == Set(receiver.all.map(\.ids)).count)
+    }
+
+    @Test("A receiver that refuses everything is let alone, and told of in one line")
+    func refusals() async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let receiver = Receiver { number, _ in
+            if number == 1 { for await _ in gate.stream {} }
+            return .success(number == 1 ? 204 : 400)
+        }
+        let clock = ManualClock()
+        let metrics = MetricsRegistry()
+        let lines = RecordedLines()
+        try await deliver(
+            to: ["example.com": receiver], metrics: metrics, clock: clock, logger: lines.logger
+        ) { gateway, _ in
+            await Self.wake(gateway, 1...1)
+            await receiver.wait(for: 1)
+            await Self.wake(gateway, 2...33)
+            while try await gateway.stats().byState[.sent] != 33 { await Task.yield() }
+            gate.continuation.finish()
+            // 32, 16, and what is needed to find eight single ones, of 15 posts.
+            await receiver.wait(for: 18)
+            while !PrometheusText.page(of: metrics).contains(#"result="failed"} 32"#) {
+                await Task.yield()
+            }
+            // What is new does not go out at once.
+            await Self.wake(gateway, 34...34)
+            while try await gateway.stats().byState[.sent] != 34 { await Task.yield() }
+            for _ in 0..<100 { await Task.yield() }
+            #expect(receiver.all.count == 18)
+            #expect(
+                lines.all == ["webhooks were not taken count=32 endpoint=example.com"])
+            while receiver.all.count < 19 {
+                try await Task.sleep(for: .milliseconds(2))
+                clock.advance(bySeconds: 1)
+            }
+        }
+        #expect(receiver.all.filter { $0.count == 1 }.count >= WebhookRound.hopelessCount)
+    }
+
     @Test("What does not fit is counted; a new endpoint is told, and one that went is not")
     func changes() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
@@ -248,6 +333,23 @@ struct WebhookTests {
         #expect(endpoints[0].id == endpoints[2].id && endpoints[0].id != endpoints[1].id)
     }
 
+    @Test("An endpoint that stays keeps its label, and none that comes gets it")
+    func keptLabels() throws {
+        let (first, second) = try (
+            WebhookEndpoint(url: "https://a.example/1", secret: Self.secret),
+            WebhookEndpoint(url: "https://a.example/2", secret: Self.secret)
+        )
+        let kept = [first.id: "a.example"]
+        #expect(
+            WebhookDelivery.labels(of: [second, first], keeping: kept)
+                == ["a.example#2", "a.example"])
+        #expect(
+            WebhookDelivery.labels(of: [first, second], keeping: [second.id: "a.example#2"])
+                == ["a.example", "a.example#2"])
+        // What is gone leaves its label.
+        #expect(WebhookDelivery.labels(of: [second], keeping: kept) == ["a.example"])
+    }
+
     @Test("The signature is that of the specification's example")
     func signature() throws {
         let endpoint = try WebhookEndpoint(url: "https://example.com", secret: Self.secret)
@@ -267,13 +369,15 @@ struct WebhookTests {
             (0...5).map { WebhookSchedule.receiverPauseSeconds(failures: $0) }
                 == [5, 10, 20, 40, 60, 60])
         let start = Samples.start
-        #expect(
-            WebhookSchedule.effect(tries: 1, createdAt: start, now: start)
-                == .retry(at: start.advanced(bySeconds: 10)))
+        for (spread, milliseconds) in [(0, 10_000), (0.5, 11_250), (1, 12_500)] {
+            #expect(
+                WebhookSchedule.effect(tries: 1, createdAt: start, now: start, spread: spread)
+                    == .retry(at: start.advanced(byMilliseconds: Int64(milliseconds))))
+        }
         #expect(
             WebhookSchedule.effect(
                 tries: 90, createdAt: start,
-                now: start.advanced(bySeconds: WebhookSchedule.lifeSeconds)) == .done)
+                now: start.advanced(bySeconds: WebhookSchedule.lifeSeconds), spread: 0) == .done)
     }
 
     @Test(
@@ -284,10 +388,53 @@ struct WebhookTests {
         }
     }
 
-    @Test("An endpoint shows itself without its query")
-    func redaction() throws {
+    @Test(
+        "An endpoint shows its scheme and host only",
+        arguments: ["/hook?token=secret", "/secret", "?secret", "/a/secret#secret", ""])
+    func redaction(path: String) throws {
         let endpoint = try WebhookEndpoint(
-            url: "https://example.com/hook?token=secret", secret: Self.secret)
-        #expect("\(endpoint)" == "https://example.com/hook")
+            url: "https://example.com:8443\(path)", secret: Self.secret)
+        #expect("\(endpoint)" == "https://example.com:8443")
+    }
+
+    @Test(
+        "A user or a password in the URL is refused, and not repeated",
+        arguments: ["user:hidden@example.com/hook", "hidden@example.com", "a:hidden@h?x"])
+    func userInfo(rest: String) throws {
+        let error = #expect(throws: InvalidField.self) {
+            try WebhookEndpoint(url: "https://\(rest)", secret: Self.secret)
+        }
+        let text = try #require(error?.description)
+        #expect(text.contains("webhook url") && text.contains("https://host/path"))
+        #expect(!text.contains("hidden"))
+        // Behind the host an @ is none of this.
+        _ = try WebhookEndpoint(url: "https://example.com/@team?x=a@b", secret: Self.secret)
+    }
+}
+
+/// Remembers what is logged, with all metadata but the reason.
+private final class RecordedLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
+
+    private struct Handler: LogHandler {
+        let lines: RecordedLines
+        var metadata: Logger.Metadata = [:]
+        var logLevel: Logger.Level = .info
+
+        func log(event: LogEvent) {
+            let words = (event.metadata ?? [:]).filter { $0.key != "why" }
+                .map { "\($0.key)=\($0.value)" }.sorted()
+            lines.lines.withLock { lines in
+                lines.append(([event.message.description] + words).joined(separator: " "))
+            }
+        }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
     }
 }

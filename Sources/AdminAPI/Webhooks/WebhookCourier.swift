@@ -14,9 +14,13 @@ final class WebhookCourier: Sendable {
     static let leaseSeconds = 120
     /// How long it sleeps when nothing rings, in seconds.
     static let sleepSeconds: Int64 = 30
+    /// How often it looks for what is due again while events wait, in seconds: no bell rings then.
+    static let lookSeconds: Int64 = 2
 
     private let gateway: Gateway
     private let id: WebhookEndpointID
+    /// What metrics and the log call the endpoint: nothing of its URL but the host.
+    let label: String
     private let endpoint: Mutex<WebhookEndpoint?>
     private let carrier: any WebhookCarrier
     private let bell: WebhookBell
@@ -24,15 +28,16 @@ final class WebhookCourier: Sendable {
     private let logger: Logger
 
     init(
-        gateway: Gateway, endpoint: WebhookEndpoint, carrier: any WebhookCarrier,
-        meters: WebhookMeters, logger: Logger
+        gateway: Gateway, endpoint: WebhookEndpoint, label: String,
+        carrier: any WebhookCarrier, metrics: MetricsRegistry, logger: Logger
     ) {
         self.gateway = gateway
         id = endpoint.id
+        self.label = label
         self.endpoint = Mutex(endpoint)
         self.carrier = carrier
         bell = gateway.webhookBell(of: endpoint.id)
-        self.meters = meters
+        meters = WebhookMeters(endpoint: label, metrics)
         self.logger = logger
     }
 
@@ -54,8 +59,8 @@ final class WebhookCourier: Sendable {
         while !Task.isCancelled, let endpoint = current {
             switch await deliverSome(to: endpoint) {
             case .taken: failures = 0
-            case .nothing:
-                await bell.wait(until: gateway.now.advanced(bySeconds: Self.sleepSeconds))
+            case .nothing(let seconds):
+                await bell.wait(until: gateway.now.advanced(bySeconds: seconds))
             case .down:
                 await rest(
                     for: WebhookSchedule.receiverPauseSeconds(failures: failures), endpoint)
@@ -75,84 +80,59 @@ final class WebhookCourier: Sendable {
 
     // MARK: One round
 
-    private enum Round {
-        case nothing
+    private enum Outcome {
+        /// Nothing is due; look again after so many seconds, unless the bell rings.
+        case nothing(seconds: Int64)
         case taken
         case down
     }
 
-    private func deliverSome(to endpoint: WebhookEndpoint) async -> Round {
+    private func deliverSome(to endpoint: WebhookEndpoint) async -> Outcome {
         do throws(StoreFailure) {
             let batch = try await gateway.webhooks(
                 of: id, limit: Self.batchCount, leaseSeconds: Self.leaseSeconds)
-            note(batch, endpoint)
-            guard !batch.items.isEmpty else { return .nothing }
-            let (settlements, isDown) = await deliver(batch.items, to: endpoint)
-            try await gateway.settle(settlements)
-            return isDown ? .down : .taken
+            note(batch)
+            guard !batch.items.isEmpty else {
+                let isEmpty = batch.backlogCount == 0
+                return .nothing(seconds: isEmpty ? Self.sleepSeconds : Self.lookSeconds)
+            }
+            let round = await deliver(batch.items, to: endpoint)
+            try await gateway.settle(settlements(of: round))
+            return round.isDown ? .down : .taken
         } catch {
             // The store is tried again after the pause; the leases end by themselves.
             logger.warning("webhooks wait for the store", metadata: ["error": "\(error)"])
-            return .nothing
+            return .nothing(seconds: Self.sleepSeconds)
         }
     }
 
-    private func note(_ batch: WebhookBatch, _ endpoint: WebhookEndpoint) {
+    private func note(_ batch: WebhookBatch) {
         meters.backlog.record(batch.backlogCount)
         let dropped = meters.noteDrops(batch.droppedCount)
         guard dropped > 0 else { return }
         logger.warning(
             "webhooks were dropped, because too many wait for their receiver",
             metadata: [
-                "count": "\(dropped)", "url": "\(endpoint)", "waiting": "\(batch.backlogCount)",
+                "count": "\(dropped)", "endpoint": "\(label)", "waiting": "\(batch.backlogCount)",
             ])
     }
 
-    /// Posts all items, together if the receiver takes them so. One that it cannot take is found by
-    /// halves, so that it does not hold up the others.
+    /// Posts a batch until nothing of it is left to post.
     private func deliver(
         _ items: [WebhookItem], to endpoint: WebhookEndpoint
-    ) async -> (settlements: [WebhookSettlement], isDown: Bool) {
-        var settlements: [WebhookSettlement] = []
-        var parts = [items[...]]
-        while let part = parts.popLast(), !Task.isCancelled {
-            switch await post(part, to: endpoint) {
-            case .taken:
-                meters.delivered.increment(by: part.count)
-                settlements += part.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }
-            case .refused where part.count > 1:
-                let middle = part.startIndex + part.count / 2
-                parts.append(part[middle...])
-                parts.append(part[..<middle])
-            case .refused(let why): settlements += retry(part, endpoint, why)
-            case .down(let why):
-                let rest = part + parts.reversed().joined()
-                return (settlements + retry(rest, endpoint, why), true)
-            }
+    ) async -> WebhookRound {
+        var round = WebhookRound(items)
+        while !Task.isCancelled, let part = round.next() {
+            round.note(await post(part, to: endpoint), to: part)
         }
-        return (settlements, false)
+        return round
     }
-
-    // MARK: One request
-
-    private enum Answer {
-        /// All were taken.
-        case taken
-        /// The receiver does not take what is in it.
-        case refused(String)
-        /// The receiver takes nothing at present.
-        case down(String)
-    }
-
-    /// Statuses that speak of the content: Bad Request, Content Too Large, Unprocessable Content
-    /// (RFC 9110 §15.5).
-    private static let contentStatuses: Set<Int> = [400, 413, 422]
 
     private func post(
         _ items: ArraySlice<WebhookItem>, to endpoint: WebhookEndpoint
-    ) async -> Answer {
+    ) async -> WebhookAnswer {
         let body = JSONValue.object([("events", .array(items.map(\.json)))]).bytes
-        let id = items[items.startIndex].eventID
+        let id = items.messageID
         let timestamp = gateway.now.secondsSinceEpoch
         let result = await carrier.post(
             body, to: endpoint,
@@ -164,28 +144,28 @@ final class WebhookCourier: Sendable {
                     endpoint.signature(id: id, timestamp: timestamp, body: body)
                 ),
             ])
-        switch result {
-        case .success(200..<300): return .taken
-        case .success(let status):
-            let why = "it answered \(status)"
-            return Self.contentStatuses.contains(status) ? .refused(why) : .down(why)
-        case .failure(let failure): return .down(failure.description)
-        }
+        return WebhookAnswer(result)
     }
 
-    private func retry(
-        _ items: ArraySlice<WebhookItem>, _ endpoint: WebhookEndpoint, _ why: String
-    ) -> [WebhookSettlement] {
+    /// What becomes of the items of a round, which is counted and told.
+    private func settlements(of round: WebhookRound) -> [WebhookSettlement] {
+        meters.delivered.increment(by: round.taken.count)
+        let taken = round.taken.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }
+        guard let why = round.why else { return taken }
         logger.warning(
             "webhooks were not taken",
-            metadata: ["count": "\(items.count)", "url": "\(endpoint)", "why": "\(why)"])
-        meters.failed.increment(by: items.count)
+            metadata: [
+                "count": "\(round.failed.count)", "endpoint": "\(label)", "why": "\(why)",
+            ])
+        meters.failed.increment(by: round.failed.count)
         let now = gateway.now
-        return items.map { item in
-            let effect = WebhookSchedule.effect(
-                tries: item.tries, createdAt: item.createdAt, now: now)
-            if effect == .done { meters.givenUp.increment() }
-            return WebhookSettlement(ticket: item.ticket, effect: effect)
-        }
+        return taken
+            + round.failed.map { item in
+                let effect = WebhookSchedule.effect(
+                    tries: item.tries, createdAt: item.createdAt, now: now,
+                    spread: Double.random(in: 0..<1))
+                if effect == .done { meters.givenUp.increment() }
+                return WebhookSettlement(ticket: item.ticket, effect: effect)
+            }
     }
 }

@@ -11,7 +11,8 @@ import Synchronization
 ///
 /// A request carries up to 100 events as `{"events": […]}`, with the headers of Standard
 /// Webhooks 1.0. Any 2xx means that all of them were taken; anything else is tried again by
-/// `WebhookSchedule`. An event may come twice; its `id` tells.
+/// `WebhookSchedule`. An event may come twice, with other events under another `webhook-id`; its
+/// own `id` tells.
 public final class WebhookDelivery: Service {
     private struct State {
         var couriers: [WebhookEndpointID: WebhookCourier] = [:]
@@ -43,8 +44,9 @@ public final class WebhookDelivery: Service {
     /// Delivers to other endpoints from now on. One that stays, by its URL, goes on where it is;
     /// what waits for one that is gone is removed by the gateway.
     public func replace(_ endpoints: [WebhookEndpoint]) {
-        let labels = Self.labels(of: endpoints)
         let gone = state.withLock { state in
+            let labels = Self.labels(
+                of: endpoints, keeping: state.couriers.mapValues(\.label))
             var kept: [WebhookEndpointID: WebhookCourier] = [:]
             for (endpoint, label) in zip(endpoints, labels) {
                 if let courier = state.couriers.removeValue(forKey: endpoint.id) {
@@ -52,8 +54,8 @@ public final class WebhookDelivery: Service {
                     kept[endpoint.id] = courier
                 } else {
                     let courier = WebhookCourier(
-                        gateway: gateway, endpoint: endpoint, carrier: makeCarrier(),
-                        meters: WebhookMeters(endpoint: label, metrics), logger: logger)
+                        gateway: gateway, endpoint: endpoint, label: label,
+                        carrier: makeCarrier(), metrics: metrics, logger: logger)
                     kept[endpoint.id] = courier
                     state.fresh.append(courier)
                 }
@@ -65,14 +67,22 @@ public final class WebhookDelivery: Service {
         changes.continuation.yield()
     }
 
-    /// What metrics call the endpoints: their hosts, because a path may hold what is secret. The
-    /// second of one host has a number behind it.
-    static func labels(of endpoints: [WebhookEndpoint]) -> [String] {
-        var counts: [String: Int] = [:]
+    /// What metrics and the log call the endpoints: their hosts, because a path may hold what is
+    /// secret. Another one of the same host has a number behind it. One that is `kept` keeps what
+    /// it was called, which no other one gets.
+    static func labels(
+        of endpoints: [WebhookEndpoint], keeping kept: [WebhookEndpointID: String] = [:]
+    ) -> [String] {
+        var taken = Set(endpoints.compactMap { kept[$0.id] })
         return endpoints.map { endpoint in
-            counts[endpoint.host, default: 0] += 1
-            let count = counts[endpoint.host, default: 1]
-            return count == 1 ? endpoint.host : "\(endpoint.host)#\(count)"
+            if let label = kept[endpoint.id] { return label }
+            var label = endpoint.host
+            var count = 1
+            while !taken.insert(label).inserted {
+                count += 1
+                label = "\(endpoint.host)#\(count)"
+            }
+            return label
         }
     }
 

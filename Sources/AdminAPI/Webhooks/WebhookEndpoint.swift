@@ -26,6 +26,11 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
     public init(
         url: String, secret: String, certificateAuthorityPath: String? = nil
     ) throws(InvalidField) {
+        guard !Self.authority(of: url).contains("@") else {
+            throw InvalidField(
+                field: "webhook url", problem: "holds a user name or a password before @",
+                remedy: "Write it as https://host/path; the webhook's secret signs each request.")
+        }
         let text = secret.trimmingCharacters(in: .whitespacesAndNewlines)
         let bytes: Data
         if text.hasPrefix(Self.encodedSecretPrefix) {
@@ -50,8 +55,17 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
         self.secret = SymmetricKey(data: bytes)
     }
 
-    /// The URL without its query, which may hold what is secret.
-    public var description: String { String(url.prefix { $0 != "?" }) }
+    /// Scheme and host: path and query may hold what is secret.
+    public var description: String {
+        let scheme = url.range(of: "://").map { url[..<$0.upperBound] } ?? ""
+        return scheme + host
+    }
+
+    /// What stands between the scheme and the path (RFC 3986 §3.2).
+    private static func authority(of url: String) -> Substring {
+        let start = url.range(of: "://")?.upperBound ?? url.startIndex
+        return url[start...].prefix { !"/?#".contains($0) }
+    }
 
     /// The host, and the port if the URL names one.
     var host: String {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import Gateway
 import WakeModel
 
@@ -20,6 +21,17 @@ extension WebhookItem {
 
     /// The event's name: its number in the outbox.
     var eventID: String { "evt_\(ticket.number)" }
+}
+
+extension ArraySlice<WebhookItem> {
+    /// The id of a message with these events: it follows from which they are, so that a receiver
+    /// that takes each id once loses no event that came to the others of an earlier message.
+    var messageID: String {
+        let names = map(\.eventID).joined(separator: " ")
+        return SHA256.hash(data: Array(names.utf8)).reduce(into: "msg_") { text, byte in
+            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+    }
 }
 
 extension AppHalt {

@@ -22,15 +22,21 @@ enum WebhookSchedule {
         min(longestReceiverPauseSeconds, pauseSeconds(tries: failures))
     }
 
-    /// What to do with an item whose delivery failed.
+    /// The most that is added to a pause, as a part of it: events that failed together do not all
+    /// come together again.
+    static let spreadShare = 0.25
+
+    /// What to do with an item whose delivery failed. `spread`, from 0 to 1, says how much is added
+    /// to its pause: nothing to a quarter.
     static func effect(
-        tries: Int, createdAt: WallInstant, now: WallInstant
+        tries: Int, createdAt: WallInstant, now: WallInstant, spread: Double
     ) -> WebhookSettlement.Effect {
         guard now < createdAt.advanced(bySeconds: lifeSeconds) else { return .done }
-        return .retry(at: now.advanced(bySeconds: pauseSeconds(tries: tries)))
+        let pause = Double(pauseSeconds(tries: tries) * 1_000) * (1 + spreadShare * spread)
+        return .retry(at: now.advanced(byMilliseconds: Int64(pause)))
     }
 
-    /// The pause after so many earlier tries, in seconds.
+    /// The pause after so many earlier tries, in seconds, before anything is added.
     static func pauseSeconds(tries: Int) -> Int64 {
         // 2^10 pauses are longer than the longest already.
         min(longestPauseSeconds, firstPauseSeconds << Int64(min(max(0, tries), 10)))

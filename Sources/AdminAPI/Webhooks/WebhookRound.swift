@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+
+/// What a receiver said to one request.
+enum WebhookAnswer: Equatable {
+    /// All were taken.
+    case taken
+    /// The receiver does not take what is in it.
+    case refused(String)
+    /// The receiver failed: by what is in it, or as it would by anything.
+    case failed(String)
+    /// The receiver takes nothing at present.
+    case down(String)
+
+    /// Statuses that speak of the content: Bad Request, Content Too Large, Unprocessable Content
+    /// (RFC 9110 §15.5).
+    private static let contentStatuses: Set<Int> = [400, 413, 422]
+    /// Statuses that speak of the receiver: Too Many Requests (RFC 6585 §4), Service Unavailable
+    /// (RFC 9110 §15.6.4).
+    private static let receiverStatuses: Set<Int> = [429, 503]
+
+    /// What a status says, or that there is none.
+    init(_ result: Result<Int, WebhookFailure>) {
+        switch result {
+        case .success(200..<300): self = .taken
+        case .success(let status):
+            let why = "it answered \(status)"
+            if Self.contentStatuses.contains(status) {
+                self = .refused(why)
+            } else {
+                self = Self.receiverStatuses.contains(status) ? .down(why) : .failed(why)
+            }
+        case .failure(let failure): self = .down(failure.description)
+        }
+    }
+}
+
+/// The requests for one batch: all items together if the receiver takes them so. One that it
+/// cannot take is found by halves, so that it does not hold up the others.
+///
+/// It only keeps the books: it posts nothing and knows no time.
+struct WebhookRound {
+    /// How many items that went alone fail in a row before the receiver is left alone: each might
+    /// be at fault itself, so many are not.
+    static let hopelessCount = 8
+    /// From so many earlier tries of an item on, halves are posted after a status that does not
+    /// speak of the content. Before, the receiver's own trouble is the likelier cause.
+    static let suspiciousTries = 2
+
+    /// What is still to be posted, the next one last.
+    private var parts: [ArraySlice<WebhookItem>]
+    private let isSuspicious: Bool
+    private var failuresInRow = 0
+    private var isGivenUp = false
+
+    /// What was taken.
+    private(set) var taken: [WebhookItem] = []
+    /// What was not taken, or not posted any more.
+    private(set) var failed: [WebhookItem] = []
+    /// Why something was not taken, the last time.
+    private(set) var why: String?
+
+    /// A round for these items, at least one.
+    init(_ items: [WebhookItem]) {
+        parts = [items[...]]
+        isSuspicious = items.contains { $0.tries >= Self.suspiciousTries }
+    }
+
+    /// Whether the receiver is to be left alone for a while: it took nothing at all, or nothing any
+    /// more.
+    var isDown: Bool { isGivenUp || taken.isEmpty && !failed.isEmpty }
+
+    /// What to post next; `nil` when the round is over.
+    mutating func next() -> ArraySlice<WebhookItem>? { parts.popLast() }
+
+    /// Notes what the receiver said to a part.
+    mutating func note(_ answer: WebhookAnswer, to part: ArraySlice<WebhookItem>) {
+        switch answer {
+        case .taken:
+            taken += part
+            failuresInRow = 0
+        case .refused(let why): split(part, why)
+        case .failed(let why) where isSuspicious: split(part, why)
+        case .failed(let why), .down(let why): giveUp(part, why)
+        }
+    }
+
+    private mutating func split(_ part: ArraySlice<WebhookItem>, _ why: String) {
+        guard part.count == 1 else {
+            let middle = part.startIndex + part.count / 2
+            parts.append(part[middle...])
+            parts.append(part[..<middle])
+            return
+        }
+        failuresInRow += 1
+        guard failuresInRow < Self.hopelessCount else { return giveUp(part, why) }
+        failed += part
+        self.why = why
+    }
+
+    private mutating func giveUp(_ part: ArraySlice<WebhookItem>, _ why: String) {
+        failed += part + parts.reversed().joined()
+        parts = []
+        isGivenUp = true
+        self.why = why
+    }
+}
