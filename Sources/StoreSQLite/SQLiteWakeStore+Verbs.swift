@@ -143,11 +143,15 @@ extension SQLiteWakeStore {
         of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
         limit: Int
     ) async throws(StoreFailure) -> WebhookBatch {
-        // An endpoint to which nothing happened costs a look, and no transaction.
-        let standing = try await reader.read { books throws(StoreFailure) in
-            try books.webhookStanding(of: endpoint)
+        // An endpoint for which nothing is due costs a look, and no transaction: one that is down
+        // has events that wait for their next try, and each settlement rings its bell.
+        let (standing, isDue) = try await reader.read { books throws(StoreFailure) in
+            (
+                try books.webhookStanding(of: endpoint),
+                try books.hasDueWebhook(of: endpoint, at: now)
+            )
         }
-        guard standing.backlogCount > 0 else { return standing }
+        guard isDue else { return standing }
         return try await writing.write(weight: limit) { books throws(StoreFailure) in
             try books.claimWebhooks(of: endpoint, at: now, until: leaseEnd, limit: limit)
         }
