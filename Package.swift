@@ -192,7 +192,7 @@ let package = Package(
             ["Gateway", "PayloadRules", "WakeBudget", "WakeModel", sqlite, sqliteC]),
         tests(
             of: "StoreSQLite",
-            ["Gateway", "GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel"]),
+            ["Gateway", "GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel", sqlite]),
         // The dashboard's files, as bytes: see its header.
         .target(name: "CDashboard", exclude: ["Page"]),
         .target(name: "CCurlCalls", dependencies: ["CLibcurl", "CLibcrypto"]),

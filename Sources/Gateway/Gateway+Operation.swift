@@ -141,7 +141,6 @@ extension Gateway {
     public func webhooks(
         of endpoint: WebhookEndpointID, limit: Int, leaseSeconds: Int
     ) async throws(StoreFailure) -> WebhookBatch {
-        try await hall.writeHalts()
         let now = clock.now()
         return try await asking { store async throws(StoreFailure) in
             try await store.claimWebhooks(

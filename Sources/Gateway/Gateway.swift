@@ -93,7 +93,12 @@ public final class Gateway: Service {
                     await self.dispatcher.run()
                 }
                 group.addTask { await self.prune() }
+                group.addTask {
+                    await self.hall.keepHalts { self.phase.withLock { $0 == .stopping } }
+                }
             }
+            // What the last answers halted; when the store fails now, there is no later.
+            _ = await self.hall.writeHalts()
         } onCancelOrGracefulShutdown: {
             self.shutDown()
         }
@@ -106,6 +111,7 @@ public final class Gateway: Service {
         intake.close()
         dispatcher.stop()
         pruneBell.ring()
+        hall.haltBell.ring()
         hall.webhookBells.ring { _ in true }
     }
 

@@ -122,6 +122,31 @@ extension SQLiteRows {
         return endpoints
     }
 
+    func hasDueWebhook(
+        of endpoint: WebhookEndpointID, at now: WallInstant
+    ) throws(StoreFailure) -> Bool {
+        let look = try connection.prepare(
+            "SELECT 1 FROM webhook WHERE endpoint = ? AND due_at <= ? LIMIT 1")
+        look.bind(1, endpoint.rawValue)
+        look.bind(2, now)
+        return try !numbers(look).isEmpty
+    }
+
+    func moveWebhooks(
+        of endpoint: WebhookEndpointID, to heir: WebhookEndpointID, limit: Int
+    ) throws(StoreFailure) -> Int {
+        let statement = try connection.prepare(
+            """
+            UPDATE webhook SET endpoint = ?2 WHERE number IN (
+                SELECT number FROM webhook WHERE endpoint = ?1 ORDER BY due_at, number LIMIT ?3)
+            """)
+        statement.bind(1, endpoint.rawValue)
+        statement.bind(2, heir.rawValue)
+        statement.bind(3, limit)
+        try statement.run()
+        return connection.changeCount
+    }
+
     func removeWebhooks(
         of endpoint: WebhookEndpointID, limit: Int
     ) throws(StoreFailure) -> Int {

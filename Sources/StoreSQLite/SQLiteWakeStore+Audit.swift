@@ -7,8 +7,8 @@ public import Gateway
 public struct StoreAudit: Hashable, Sendable {
     /// The books, counted row by row.
     public let count: StoreCount
-    /// What SQLite's own check of the file's structure complains of; empty when all is well. At
-    /// most ``maximumFaults``.
+    /// What SQLite's own check of the file's structure complains of, at most ``maximumFaults``, and
+    /// each webhook endpoint whose counter is not what is kept for it; empty when all is well.
     public let faults: [String]
 
     /// The most complaints that are kept.
@@ -37,12 +37,33 @@ extension SQLiteWakeStore {
                 let desk = try Self.desk(database, cachedDevices: 0) { _ in }
                 defer { desk.close() }
                 return StoreAudit(
-                    count: try desk.books.recount(), faults: complaints.filter { $0 != "ok" })
+                    count: try desk.books.recount(),
+                    faults: try complaints.filter { $0 != "ok" } + miscountedWebhooks(database))
             }
             try queue.close()
             return audit
         } catch {
             throw StoreFailure(error)
         }
+    }
+
+    /// A sentence for each webhook endpoint whose counter, by which a full backlog is known, is not
+    /// the number of its rows.
+    private static func miscountedWebhooks(_ database: Database) throws -> [String] {
+        // A file that no gateway of this version has opened yet has no endpoints.
+        let columns = try database.columns(in: "webhook")
+        guard columns.contains(where: { $0.name == "endpoint" }) else { return [] }
+        return try String.fetchAll(
+            database,
+            sql: """
+                SELECT 'The counter "' || name || '" is ' || sum(counted) || ', and '
+                    || sum(kept) || ' are kept.'
+                FROM (
+                    SELECT name, value AS counted, 0 AS kept FROM book
+                        WHERE name GLOB 'webhooks *' AND name NOT GLOB 'webhooks dropped *'
+                    UNION ALL
+                    SELECT 'webhooks ' || endpoint, 0, count(*) FROM webhook GROUP BY endpoint)
+                GROUP BY name HAVING sum(counted) <> sum(kept)
+                """)
     }
 }

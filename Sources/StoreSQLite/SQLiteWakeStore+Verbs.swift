@@ -84,9 +84,41 @@ extension SQLiteWakeStore {
     public func confirm(
         _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReceiptOutcome {
-        try await writing.write(weight: receipts.count) { books throws(StoreFailure) in
-            try books.confirm(receipts, at: now, under: rules)
+        let resolved = try await resolve(receipts)
+        let known = resolved.compactMap(\.self)
+        var outcome = ReceiptOutcome()
+        if !known.isEmpty {
+            outcome = try await writing.write(weight: known.count) { books throws(StoreFailure) in
+                try books.confirm(known, at: now, under: rules)
+            }
         }
+        var answers = outcome.answers.makeIterator()
+        outcome.answers = resolved.map { $0 == nil ? .unknownWake : answers.next() ?? .unknownWake }
+        return outcome
+    }
+
+    /// How many refs one look resolves. A ref is looked for in a device's whole chain of wakes, so
+    /// that is not done while the writer waits, and a look that claims has its turn in between.
+    static let refsPerLook = 8
+
+    /// The receipts by the ids of their wakes; `nil` where no wake has the ref.
+    private func resolve(_ receipts: [Receipt]) async throws(StoreFailure) -> [Receipt?] {
+        var resolved: [Receipt?] = receipts
+        let places = receipts.indices.filter { place in
+            if case .ref = receipts[place].subject { true } else { false }
+        }
+        var rest = places[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.refsPerLook).map { receipts[$0] }
+            let found = try await read { books throws(StoreFailure) in
+                var found: [Receipt?] = []
+                for receipt in part { found.append(try books.resolve(receipt)) }
+                return found
+            }
+            for (place, receipt) in zip(rest, found) { resolved[place] = receipt }
+            rest = rest.dropFirst(part.count)
+        }
+        return resolved
     }
 
     /// Pauses lanes; see ``Gateway/WakeStore/setPause(_:of:)``.
@@ -111,11 +143,15 @@ extension SQLiteWakeStore {
         of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
         limit: Int
     ) async throws(StoreFailure) -> WebhookBatch {
-        // An endpoint to which nothing happened costs a look, and no transaction.
-        let standing = try await reader.read { books throws(StoreFailure) in
-            try books.webhookStanding(of: endpoint)
+        // An endpoint for which nothing is due costs a look, and no transaction: one that is down
+        // has events that wait for their next try, and each settlement rings its bell.
+        let (standing, isDue) = try await reader.read { books throws(StoreFailure) in
+            (
+                try books.webhookStanding(of: endpoint),
+                try books.hasDueWebhook(of: endpoint, at: now)
+            )
         }
-        guard standing.backlogCount > 0 else { return standing }
+        guard isDue else { return standing }
         return try await writing.write(weight: limit) { books throws(StoreFailure) in
             try books.claimWebhooks(of: endpoint, at: now, until: leaseEnd, limit: limit)
         }

@@ -59,9 +59,19 @@ public final class SQLiteWakeStore: WakeStore {
     /// Throws a ``Gateway/StoreFailure``: `inUse` when another process owns the store, `readOnly`
     /// when it cannot be written, `corrupt` when the file is no store or is damaged or was written
     /// by a newer version. `cachedDevices` is how many ledgers are kept in memory.
-    public init(
+    public convenience init(
         path: String, durability: Durability = .disk,
         cachedDevices: Int = SQLiteWakeStore.defaultCachedDevices
+    ) throws(StoreFailure) {
+        try self.init(
+            path: path, durability: durability, cachedDevices: cachedDevices,
+            sync: LogFlusher.sync)
+    }
+
+    /// The same; `sync` brings the log to the disk (see ``LogFlusher``), and a test may hold it up.
+    init(
+        path: String, durability: Durability, cachedDevices: Int,
+        sync: @escaping @Sendable (CInt) -> CInt
     ) throws(StoreFailure) {
         lock = try StoreLock(besides: path)
         self.durability = durability
@@ -78,7 +88,7 @@ public final class SQLiteWakeStore: WakeStore {
             writerDesk = desk
             let checkpointer = Checkpointer(try Self.open(path))
             self.checkpointer = checkpointer
-            flusher = try LogFlusher(besides: path)
+            flusher = try LogFlusher(besides: path, sync: sync)
             writing = WriteQueue(writer, desk: desk, flusher: flusher, durability: durability) {
                 checkpointer.look(at: log, of: desk.connection)
             }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
 import GatewayTestKit
 import PayloadRules
 import Testing
 import WakeBudget
 import WakeModel
+
+@testable import Gateway
 
 @Suite("What a gateway offers beside taking wakes", .timeLimit(.minutes(1)))
 struct GatewayVerbTests {
@@ -194,10 +195,14 @@ struct GatewayVerbTests {
             _ = await gateway.accept(Samples.request())
             _ = await gateway.accept(Samples.request(.voip))
             await store.waitUntilSettled(2)
-            let items = try await gateway.webhooks(
-                of: Samples.endpoint, limit: 10, leaseSeconds: 30
-            ).items
-            #expect(Set(items.map(\.event.kind)) == Set(WebhookKind.allCases))
+            var items: [WebhookItem] = []
+            // The halt is written by a task of its own.
+            try await eventually {
+                items += try await gateway.webhooks(
+                    of: Samples.endpoint, limit: 10, leaseSeconds: 30
+                ).items
+                return Set(items.map(\.event.kind)) == Set(WebhookKind.allCases)
+            }
             try await gateway.settle(
                 items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
             clock.advance(bySeconds: 60)
@@ -205,5 +210,49 @@ struct GatewayVerbTests {
                 try await gateway.webhooks(of: Samples.endpoint, limit: 10, leaseSeconds: 30)
                     == WebhookBatch())
         }
+    }
+
+    @Test("A halt is kept without anybody who asks for it, and the last one when it ends")
+    func haltsAreKept() async throws {
+        var configuration = GatewayConfiguration(apps: [Samples.app])
+        configuration.webhooks = Samples.rules.webhooks
+        let gateway = Gateway(
+            configuration: configuration, store: store, sender: ScriptedSender(), clock: clock,
+            logger: .silent)
+        let lanes = configuration.lanes(of: Samples.app).count
+        try await withRunning(gateway) { () async throws in
+            #expect(try await gateway.pause(Samples.app))
+            try await eventually { try await kept() == lanes }
+            // It cannot be written for now, and nobody tells when it can be again.
+            let failure = StoreFailure(kind: .unavailable, message: "The disk is gone.")
+            store.fail(with: failure)
+            gateway.hall.tell(halt)
+            try await eventually { gateway.hall.watch.currentFailure != nil }
+            store.fail(with: nil)
+            try await eventually {
+                clock.advance(bySeconds: 1)
+                return try await kept() == lanes + 1
+            }
+        }
+        // Between the last look of the task and the end.
+        let next = Gateway(
+            configuration: configuration, store: store, sender: ScriptedSender(), clock: clock,
+            logger: .silent)
+        try await withRunning(next) { () async throws in
+            try await eventually { next.readiness.isReady }
+            next.hall.tell(halt)
+        }
+        #expect(try await kept() == lanes + 2)
+    }
+
+    private let halt = AppHalt(
+        lane: Lane(app: Samples.app, kind: .voip), isHalted: true, reason: "a bad key",
+        at: Samples.start)
+
+    /// How many events the store keeps; a claim of none takes no lease.
+    private func kept() async throws -> Int {
+        try await store.claimWebhooks(
+            of: Samples.endpoint, at: Samples.start, until: Samples.start, limit: 0
+        ).backlogCount
     }
 }

@@ -2,6 +2,8 @@
 
 import APNsSimulator
 import Foundation
+import Gateway
+import StoreSQLite
 import Testing
 import WakeModel
 
@@ -136,6 +138,45 @@ struct ServeTests {
             #expect(try await second.end(SIGTERM) == 0)
             #expect(standIn.simulator.receivedPushes.isEmpty)
         }
+    }
+
+    @Test("--paused comes before what is due already, and leaves an operator's own pause alone")
+    func pausedInTime() async throws {
+        try await StandIn.with { standIn in
+            let path = try await Self.keyedConfiguration(standIn)
+            let (first, base) = try await Self.start(["--config", path, "--paused"])
+            let id = try await Self.wake(base)
+            #expect(try await first.end(SIGTERM) == 0)
+            // Nothing is paused any more, and the wake is due when the gateway starts.
+            try await Self.setPause(nil, in: standIn)
+            let (second, base2) = try await Self.start(["--config", path, "--paused"])
+            let record = try await Self.curl(["\(base2)/v1/wakes/\(id)"])
+            #expect(record["state"] as? String == "pending", "\(record)")
+            #expect(try await second.end(SIGTERM) == 0)
+            #expect(standIn.simulator.receivedPushes.isEmpty)
+
+            let at = WallInstant(secondsSinceEpoch: 1_795_000_000)
+            let pause = LanePause(at: at, reason: "a new certificate")
+            try await Self.setPause(pause, in: standIn)
+            let (third, base3) = try await Self.start(["--config", path, "--paused"])
+            let status = try await Rouse.run(
+                ["status", "--gateway", base3], environment: ["ROUSE_API_KEY": Self.secret])
+            #expect(status.out.contains("a new certificate"), "\(status.all)")
+            #expect(status.out.contains("paused since \(at)"), "\(status.all)")
+            #expect(try await third.end(SIGTERM) == 0)
+            // Let go, it leaves.
+            try await Self.setPause(nil, in: standIn)
+            let (last, _) = try await Self.start(["--config", path])
+            await standIn.simulator.waitForPushes(1)
+            #expect(try await last.end(SIGTERM) == 0)
+        }
+    }
+
+    /// Pauses all lanes in the store's file, which no gateway has open, or lets them go on.
+    private static func setPause(_ pause: LanePause?, in standIn: StandIn) async throws {
+        let store = try SQLiteWakeStore(path: standIn.folder.path + "/wakes.sqlite")
+        try await store.setPause(pause, of: try await store.lanes().map(\.lane))
+        try store.close()
     }
 
     @Test("SIGTERM waits for the answer to a push in flight")

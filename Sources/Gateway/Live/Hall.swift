@@ -18,6 +18,8 @@ final class Hall: Sendable {
     /// Ring when webhooks may have been written.
     let webhookBells = WebhookBells()
     private let current: Mutex<GatewayConfiguration>
+    /// Rings when a halt waits to be written.
+    let haltBell = Bell()
     private let halts = Mutex<[AppHalt]>([])
     private let onSettled = Mutex<(@Sendable (Int, WallInstant?) -> Void)?>(nil)
 
@@ -137,7 +139,7 @@ final class Hall: Sendable {
             metrics.ended(count, kind: label.kind, state: label.state, reason: label.reason)
         }
         hub.publish(ended)
-        ringWebhooks([.outcome, .tokenDead])
+        ringWebhooks { endpoint in ended.contains { endpoint.mayListen(to: $0) } }
     }
 
     /// Keeps a halt until it is written: it comes from a thread that must not wait for a disk.
@@ -147,34 +149,46 @@ final class Hall: Sendable {
             current.withLock({ $0.webhooks.contains { $0.listens(to: .appHalted, of: app) } })
         else { return }
         halts.withLock { $0.append(halt) }
-        ringWebhooks([.appHalted])
+        haltBell.ring()
     }
 
-    /// Writes the halts that wait. Whoever takes one writes it, or puts it back.
-    func writeHalts() async throws(StoreFailure) {
-        while let halt = halts.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+    /// Writes halts as they come, until the gateway stops. The couriers do not: one that lets its
+    /// receiver rest would keep them in memory, where the end of the process takes them.
+    func keepHalts(until isStopping: @Sendable () -> Bool) async {
+        while !isStopping() {
+            if await writeHalts() {
+                await haltBell.wait()
+            } else {
+                let pause = Int64(limits.storePauseMilliseconds)
+                await haltBell.wait(
+                    until: clock.now().advanced(byMilliseconds: pause), clock: clock)
+            }
+        }
+    }
+
+    /// Writes the halts that wait, one task at a time; `false` when the store failed, and then the
+    /// rest waits on.
+    func writeHalts() async -> Bool {
+        while let halt = halts.withLock({ $0.first }) {
             do throws(StoreFailure) {
                 try await watch.observe { () async throws(StoreFailure) in
                     try await store.note(halt, under: rules)
                 }
             } catch {
-                halts.withLock { $0.insert(halt, at: 0) }
-                throw error
+                return false
             }
-            // Another endpoint may have looked while it was being written.
-            ringWebhooks([.appHalted])
+            halts.withLock { _ = $0.removeFirst() }
+            ringWebhooks { $0.listens(to: .appHalted, of: halt.lane.app) }
         }
+        return true
     }
 
-    /// Rings the bells of those who listen to one of these.
-    private func ringWebhooks(_ kinds: Set<WebhookKind>) {
-        let subscriptions = current.withLock { $0.webhooks }
-        guard !subscriptions.isEmpty else { return }
-        webhookBells.ring { endpoint in
-            subscriptions.contains {
-                $0.endpoint == endpoint && !$0.kinds.isDisjoint(with: kinds)
-            }
-        }
+    /// Rings the bells of the endpoints for which this is so.
+    private func ringWebhooks(_ isConcerned: (WebhookSubscription) -> Bool) {
+        let concerned = Set(
+            current.withLock { $0.webhooks }.filter(isConcerned).map(\.endpoint))
+        guard !concerned.isEmpty else { return }
+        webhookBells.ring { concerned.contains($0) }
     }
 
     private func count(_ submissions: [Submission], _ admissions: [Admission]) {
@@ -210,6 +224,18 @@ final class Hall: Sendable {
             case .suppressed(let suppression): reason = suppression.word
             default: reason = nil
             }
+        }
+    }
+}
+
+extension WebhookSubscription {
+    /// Whether it may have been told of this end, or of what the end says of the device token.
+    fileprivate func mayListen(to wake: EndedWake) -> Bool {
+        let app = wake.lane.app
+        return switch wake.end {
+        case .rejected, .undeliverable:
+            listens(to: .outcome, of: app) || listens(to: .tokenDead, of: app)
+        default: listens(to: .outcome, of: app)
         }
     }
 }

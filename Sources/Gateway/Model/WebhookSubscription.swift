@@ -10,6 +10,10 @@ public struct WebhookEndpointID: RawRepresentable, Hashable, Sendable {
 
     /// An id with this number.
     public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    /// Whose events are that were written when there was one endpoint without a name. Nobody
+    /// configures it.
+    public static let unnamed = WebhookEndpointID(rawValue: 0)
 }
 
 /// What one webhook endpoint is told, and how much is kept for it.

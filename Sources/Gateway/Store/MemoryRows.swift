@@ -28,7 +28,7 @@ final class MemoryRows: WakeRows {
     }
 
     private struct Webhook {
-        let endpoint: WebhookEndpointID
+        var endpoint: WebhookEndpointID
         let subject: WebhookSubject
         let createdAt: WallInstant
         var dueAt: WallInstant
@@ -297,6 +297,21 @@ final class MemoryRows: WakeRows {
 
     func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID] {
         Set(webhooks.values.map(\.endpoint)).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    func hasDueWebhook(
+        of endpoint: WebhookEndpointID, at now: WallInstant
+    ) throws(StoreFailure) -> Bool {
+        webhooks.values.contains { $0.endpoint == endpoint && $0.dueAt <= now }
+    }
+
+    func moveWebhooks(
+        of endpoint: WebhookEndpointID, to heir: WebhookEndpointID, limit: Int
+    ) throws(StoreFailure) -> Int {
+        let moved = webhooks.filter { $0.value.endpoint == endpoint }.keys.sorted()
+            .prefix(limit)
+        for number in moved { webhooks[number]?.endpoint = heir }
+        return moved.count
     }
 
     func removeWebhooks(

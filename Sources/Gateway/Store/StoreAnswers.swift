@@ -158,7 +158,7 @@ public struct Pruned: Hashable, Sendable {
     public var feedback = 0
     /// Devices that had nothing to remember.
     public var devices = 0
-    /// Webhooks of endpoints that are gone.
+    /// Webhooks of endpoints that are gone, those that another endpoint got included.
     public var webhooks = 0
 
     /// Nothing yet.

@@ -147,6 +147,16 @@ extension WakeBooks {
         return .recorded
     }
 
+    /// The same receipt with its wake's id in the place of its ref; `nil` when no wake has the ref.
+    /// It only reads, and need not be of the transaction that books the receipt: a wake that comes
+    /// in between is not the one that launched the app.
+    public func resolve(_ receipt: Receipt) throws(StoreFailure) -> Receipt? {
+        guard case .ref(let ref, let token) = receipt.subject else { return receipt }
+        guard let wake = try wake(ref, of: token) else { return nil }
+        return Receipt(
+            id: wake.id, launchedAt: receipt.launchedAt, hasSynced: receipt.hasSynced)
+    }
+
     private func wake(_ subject: Receipt.Subject) throws(StoreFailure) -> WakeRow? {
         switch subject {
         case .wake(let id):

@@ -70,6 +70,13 @@ extension WakeBooks {
             droppedCount: try rows.value(of: .webhooksDropped(endpoint)))
     }
 
+    /// Whether a webhook of an endpoint is due.
+    public func hasDueWebhook(
+        of endpoint: WebhookEndpointID, at now: WallInstant
+    ) throws(StoreFailure) -> Bool {
+        try rows.hasDueWebhook(of: endpoint, at: now)
+    }
+
     private func event(_ subject: WebhookSubject) throws(StoreFailure) -> WebhookEvent? {
         switch subject {
         case .outcome(let number):
@@ -99,13 +106,21 @@ extension WakeBooks {
         rows.add(-1, to: .webhooks(ticket.endpoint))
     }
 
-    /// Removes webhooks of endpoints that nobody configures any more; how many.
+    /// Removes webhooks of endpoints that nobody configures any more; how many. Those that were
+    /// written before endpoints had names become the only endpoint's, if there is only one: with
+    /// several nobody knows whom they are for, and they must not come to a stranger.
     func removeWebhooks(
         except kept: Set<WebhookEndpointID>, limit: Int
     ) throws(StoreFailure) -> Int {
         var removed = 0
         for endpoint in try rows.webhookEndpoints() where !kept.contains(endpoint) {
-            let count = try rows.removeWebhooks(of: endpoint, limit: limit - removed)
+            let count: Int
+            if endpoint == .unnamed, kept.count == 1, let heir = kept.first {
+                count = try rows.moveWebhooks(of: endpoint, to: heir, limit: limit - removed)
+                rows.add(count, to: .webhooks(heir))
+            } else {
+                count = try rows.removeWebhooks(of: endpoint, limit: limit - removed)
+            }
             rows.add(-count, to: .webhooks(endpoint))
             removed += count
             if removed >= limit { break }

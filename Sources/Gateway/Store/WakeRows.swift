@@ -88,6 +88,10 @@ public protocol WakeRows: AnyObject {
     func add(
         _ webhook: WebhookSubject, for endpoint: WebhookEndpointID, at now: WallInstant
     ) throws(StoreFailure)
+    /// Whether a webhook of an endpoint is due.
+    func hasDueWebhook(
+        of endpoint: WebhookEndpointID, at now: WallInstant
+    ) throws(StoreFailure) -> Bool
     /// Takes leases on webhooks of an endpoint that are due, the longest due first.
     func claimWebhooks(
         of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
@@ -102,6 +106,10 @@ public protocol WakeRows: AnyObject {
 
     /// The endpoints that have webhooks.
     func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID]
+    /// Makes webhooks of an endpoint those of another, the oldest first; how many.
+    func moveWebhooks(
+        of endpoint: WebhookEndpointID, to heir: WebhookEndpointID, limit: Int
+    ) throws(StoreFailure) -> Int
     /// Removes webhooks of an endpoint, leased or not; how many.
     func removeWebhooks(
         of endpoint: WebhookEndpointID, limit: Int

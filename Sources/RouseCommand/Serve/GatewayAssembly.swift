@@ -44,7 +44,7 @@ struct GatewayAssembly {
         let gateway = Gateway(
             configuration: plan.gatewayConfiguration, store: store, sender: clients.sender,
             metrics: GatewayMeters(metrics), logger: logger)
-        if startsPaused { try await pauseAll(gateway) }
+        if startsPaused { try await pauseAll(gateway, store) }
         let webhooks = WebhookDelivery(
             gateway: gateway, endpoints: plan.webhooks, metrics: metrics, logger: logger
         ) { CurlWebhookCarrier() }
@@ -81,13 +81,17 @@ struct GatewayAssembly {
         }
     }
 
-    private func pauseAll(_ gateway: Gateway) async throws(CommandFailure) {
-        for app in plan.apps {
-            do throws(StoreFailure) {
+    /// Pauses what is not paused yet: an operator's own pause keeps its reason and its time.
+    private func pauseAll(
+        _ gateway: Gateway, _ store: SQLiteWakeStore
+    ) async throws(CommandFailure) {
+        do throws(StoreFailure) {
+            let paused = Set(try await store.lanes().filter { $0.pausedAt != nil }.map(\.lane.app))
+            for app in plan.apps where !paused.contains(app.identity) {
                 _ = try await gateway.pause(app.identity, reason: Self.pauseReason)
-            } catch {
-                throw CommandFailure(error)
             }
+        } catch {
+            throw CommandFailure(error)
         }
     }
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayTestKit
+import Synchronization
+import Testing
+import WakeModel
+
+@testable import StoreSQLite
+
+@Suite("What a store's answers wait for", .timeLimit(.minutes(1)))
+struct DurabilityTests {
+    /// A verb that somebody waits for.
+    private final class Verb: Sendable {
+        private let hasAnswered = Atomic(false)
+        private let task: Mutex<Task<Void, any Error>?> = Mutex(nil)
+
+        init(_ verb: @escaping @Sendable () async throws -> Void) {
+            task.withLock {
+                $0 = Task {
+                    try await verb()
+                    hasAnswered.store(true, ordering: .sequentiallyConsistent)
+                }
+            }
+        }
+
+        var isDone: Bool { hasAnswered.load(ordering: .sequentiallyConsistent) }
+
+        func finish() async throws { try await task.withLock { $0 }?.value }
+    }
+
+    /// A store whose disk is held up from its opening on.
+    private func withHeldDisk(
+        _ durability: SQLiteWakeStore.Durability,
+        _ body: (Counter, LogFlusherTests.Disk) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let disk = LogFlusherTests.Disk()
+            let store = try SQLiteWakeStore(
+                path: folder + "/store.sqlite", durability: durability, cachedDevices: 10
+            ) { _ in disk.sync() }
+            // Also when a requirement failed: closing waits for the disk.
+            defer { disk.letGo() }
+            try await body(Counter(store: store), disk)
+            disk.letGo()
+            try store.close()
+        }
+    }
+
+    private func waitUntil(_ condition: () async throws -> Bool) async throws {
+        while try await !condition() { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    @Test("With the disk, neither who asks nor who looks hears of a wake before the disk has it")
+    func disk() async throws {
+        try await withHeldDisk(.disk) { (desk, disk) async throws in
+            let wake = Samples.wake()
+            let admission = Verb { try await desk.admit([wake]) }
+            // It is committed, and its flush has begun.
+            try await waitUntil { disk.count == 1 }
+            #expect(try await desk.store.count().accepted == 1)
+            let look = Verb { _ = try await desk.store.wakes(WakeQuery(limit: 1)) }
+            try await Task.sleep(for: .milliseconds(50))
+            #expect(!admission.isDone && !look.isDone)
+            disk.letGo()
+            try await admission.finish()
+            try await look.finish()
+            #expect(admission.isDone && look.isDone)
+        }
+    }
+
+    @Test("With the system, both are answered while the disk is still held up")
+    func system() async throws {
+        try await withHeldDisk(.system) { (desk, disk) async throws in
+            let first = try await desk.admitOne(Samples.wake(device: 1))
+            // The flush that nobody waits for has begun, and hangs.
+            try await waitUntil { disk.count == 1 }
+            let second = try await desk.admitOne(Samples.wake(device: 2))
+            let page = try await desk.store.wakes(WakeQuery(limit: 2))
+            #expect(page.wakes.map(\.id) == [second.id, first.id])
+        }
+    }
+
+    @Test("A look for webhooks that finds none due does not wait for the writing")
+    func webhookLook() async throws {
+        try await withHeldDisk(.disk) { (desk, disk) async throws in
+            let halt = AppHalt(
+                lane: Samples.lanes[0], isHalted: true, reason: "a bad key", at: desk.now)
+            let note = Verb { try await desk.store.note(halt, under: desk.rules) }
+            try await waitUntil { disk.count == 1 }
+            let early = desk.now.advanced(bySeconds: -1)
+            let batch = try await desk.store.claimWebhooks(
+                of: Samples.endpoint, at: early, until: desk.now, limit: 10)
+            #expect(batch == WebhookBatch(backlogCount: 1))
+            #expect(!note.isDone)
+            disk.letGo()
+            try await note.finish()
+        }
+    }
+
+    @Test("Receipts whose refs nobody knows do not wait for the writing either")
+    func unknownRefs() async throws {
+        try await withHeldDisk(.disk) { (desk, disk) async throws in
+            let wake = Samples.wake(ref: "mail")
+            let admission = Verb { try await desk.admit([wake]) }
+            try await waitUntil { disk.count == 1 }
+            let receipts = (1...20).map { number in
+                Receipt(.ref(Samples.name("other-\(number)"), Samples.deviceToken()))
+            }
+            let outcome = try await desk.store.confirm(
+                receipts, at: desk.now, under: desk.rules)
+            #expect(outcome.answers == Array(repeating: .unknownWake, count: 20))
+            #expect(!admission.isDone)
+            disk.letGo()
+            try await admission.finish()
+        }
+    }
+}
