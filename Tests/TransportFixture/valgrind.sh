@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Looks with valgrind for misuse of memory, leaks and open descriptors in the transports' C targets
-# and in how they use OpenSSL and nghttp2. Valgrind 3.19, which Debian 12 has, crashes in itself
+# and in how they use OpenSSL, nghttp2 and libcurl. Valgrind 3.19, which Debian 12 has, crashes in itself
 # under a Swift program; so a program in C (the folder Valgrind) calls what Swift calls: sessions
-# against a peer in memory, and connections to nghttpd. Ends with 0 if nothing was found.
+# against a peer in memory, connections to nghttpd, and the same by libcurl. Ends with 0 if nothing
+# was found.
 #
 #     Tests/TransportFixture/valgrind.sh
 set -eu
@@ -28,7 +29,7 @@ openssl pkcs12 -export -in "$work/other.pem" -inkey "$work/other.key" -passout p
 
 # The C targets as they are, but for allocations that can be made to fail.
 flags="-g -gdwarf-4 -O1 -Wall -Wextra -Werror -I Tests/TransportFixture/Valgrind"
-for room in CHTTP2Shims; do
+for room in CHTTP2Shims CCurlShims CCurlCalls CNghttp2ResetGuard; do
     flags="$flags -I Sources/$room/include"
     for source in "Sources/$room"/*.c; do
         # shellcheck disable=SC2086 # Words.
@@ -36,10 +37,12 @@ for room in CHTTP2Shims; do
     done
 done
 # shellcheck disable=SC2086
-clang $flags Tests/TransportFixture/Valgrind/*.c "$work"/*.o -lnghttp2 -lssl -lcrypto \
-    -o "$work/program"
+clang $flags Tests/TransportFixture/Valgrind/*.c "$work"/*.o -lcurl -lnghttp2 -lssl \
+    -lcrypto -o "$work/program"
 
 status=0
+# In that folder, because a socket is made where the program runs.
+cd "$work"
 valgrind --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible \
     --track-fds=yes --num-callers=30 --log-file="$work/valgrind" "$work/program" "$port" \
     "$work/cert.pem" "$work/other.pem" "$work/other.key" "$work/locked.key" "$work/other.p12" ||

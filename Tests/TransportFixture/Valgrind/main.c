@@ -17,5 +17,6 @@ int main(int count, char **arguments) {
     check_sessions();
     check_failures();
     check_channels(&place);
+    check_curl(&place);
     return EXIT_SUCCESS;
 }
