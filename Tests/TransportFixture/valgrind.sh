@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Looks with valgrind for misuse of memory, leaks and open descriptors in the transports' C targets
-# and in how they use OpenSSL, nghttp2 and libcurl. Valgrind 3.19, which Debian 12 has, crashes in itself
-# under a Swift program; so a program in C (the folder Valgrind) calls what Swift calls: sessions
-# against a peer in memory, connections to nghttpd, and the same by libcurl. Ends with 0 if nothing
-# was found.
+# and in how they use OpenSSL, nghttp2 and libcurl. Valgrind 3.19, which Debian 12 has, crashes in
+# itself under a Swift program; so a program in C (the folder Valgrind) calls what Swift calls:
+# sessions against a peer in memory, connections to nghttpd, and the same by libcurl. Ends with 0 if
+# nothing was found.
 #
 #     Tests/TransportFixture/valgrind.sh
 set -eu
@@ -27,6 +27,12 @@ openssl ec -in "$work/other.key" -aes128 -passout pass:password -out "$work/lock
 openssl pkcs12 -export -in "$work/other.pem" -inkey "$work/other.key" -passout pass:password \
     -out "$work/other.p12"
 
+# A server that speaks HTTP/1.1 alone.
+openssl s_server -accept "127.0.0.1:$((port + 1))" -key "$work/key.pem" -cert "$work/cert.pem" \
+    -alpn http/1.1 -www -quiet >"$work/other.log" 2>&1 &
+other=$!
+trap 'kill "$server" "$other" 2>/dev/null || :; rm -rf "$work"' EXIT
+
 # The C targets as they are, but for allocations that can be made to fail.
 flags="-g -gdwarf-4 -O1 -Wall -Wextra -Werror -I Tests/TransportFixture/Valgrind"
 for room in CHTTP2Shims CCurlShims CCurlCalls CNghttp2ResetGuard; do
@@ -45,7 +51,7 @@ status=0
 cd "$work"
 valgrind --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible \
     --track-fds=yes --num-callers=30 --log-file="$work/valgrind" "$work/program" "$port" \
-    "$work/cert.pem" "$work/other.pem" "$work/other.key" "$work/locked.key" "$work/other.p12" ||
+    "$((port + 1))" "$work/cert.pem" "$work/other.pem" "$work/other.key" "$work/locked.key" "$work/other.p12" ||
     status=$?
 # A descriptor that was left open is told there, and is no error to valgrind 3.19.
 opened=$(grep -A1 'Open .*file descriptor\|Open .*socket' "$work/valgrind" |

@@ -212,6 +212,30 @@ static void check_refused_handshake(const CHTTP2TLSContext *context, uint16_t po
     close_channel(&connection);
 }
 
+static void check_other_protocol(const CHTTP2TLSContext *context, uint16_t port) {
+    Connection connection;
+    const CHTTP2Progress progress = open_channel(&connection, context, port, "127.0.0.1", true);
+    CHECK(progress == CHTTP2ProgressNotHTTP2, "%d: %s", progress,
+          CHTTP2Channel_error(connection.channel));
+    CHECK(strlen(CHTTP2Channel_error(connection.channel)) > 0, "no words");
+    close_channel(&connection);
+}
+
+// Without memory nothing is made, and nothing is left.
+static void check_scarcity(const CHTTP2TLSContext *context, const Place *place) {
+    char error[CHTTP2_ERROR_MAX];
+    const CHTTP2TLSSettings settings = {.authorityFile = place->authority};
+    scarceCountdown = 0;
+    CHECK(!CHTTP2TLSContext_create(&settings, error) && strlen(error) > 0, "a context");
+    scarceCountdown = 0;
+    CHECK(!CHTTP2Reactor_create(), "a reactor");
+    Connection connection = {.reactor = CHTTP2Reactor_create()};
+    const int32_t descriptor = connect_socket(&connection, place->port);
+    scarceCountdown = 0;
+    CHECK(!CHTTP2Channel_create(context, descriptor, "127.0.0.1", true), "a channel");
+    CHTTP2Reactor_destroy(connection.reactor);
+}
+
 // Closed before the handshake, in its midst, and with a name that is none.
 static void check_short_lives(const CHTTP2TLSContext *context, uint16_t port) {
     Connection connection = {.reactor = CHTTP2Reactor_create()};
@@ -300,6 +324,8 @@ void check_channels(const Place *place) {
     check_loss(context, place->port, SHUT_RDWR);
     check_loss(context, place->port, SHUT_WR);
     check_short_lives(context, place->port);
+    check_scarcity(context, place);
+    check_other_protocol(context, place->otherPort);
     check_refused_handshake(context, place->port, "localhost", false);
     check_refused_handshake(context, place->port, "127.0.0.2", true);
     CHTTP2TLSContext_destroy(context);

@@ -40,12 +40,16 @@ uint64_t hash_field(uint64_t hash, const void *name, size_t nameLength, const vo
 // Where nghttpd is, and what openssl made for the run: paths of PEM and PKCS#12 files.
 typedef struct Place {
     uint16_t port;
+    uint16_t otherPort;     // a server with the same certificate that speaks HTTP/1.1 alone
     const char *authority;  // the server's certificate signs itself
     const char *stranger;   // a certificate that nobody here signed
     const char *key;
     const char *lockedKey;  // password "password"
     const char *archive;    // the certificate and its key, the same password
 } Place;
+
+// The shims' allocation after so many others fails, all others do not. Negative for none.
+extern long scarceCountdown;
 
 void check_sessions(void);
 void check_failures(void);

@@ -214,8 +214,9 @@ void check_curl(const Place *place) {
     CHECK(CCurl_global_init() == 0, "libcurl");
     CHECK(CCurl_has_reset_guard(), "the reset guard is not linked");
     printf("libcurl %s\n", CCurl_version().version);
-    char url[64], closed[64];
+    char url[64], closed[64], other[64];
     snprintf(url, sizeof url, "https://127.0.0.1:%u/", place->port);
+    snprintf(other, sizeof other, "https://127.0.0.1:%u/", place->otherPort);
     snprintf(closed, sizeof closed, "https://127.0.0.1:1/");
     CCurlSettings settings = {.url = url,
                               .proxy = "",
@@ -230,6 +231,9 @@ void check_curl(const Place *place) {
     settings.certificateAuthorityFile = place->stranger;
     check_refusal(&settings);
     settings.url = closed;
+    check_refusal(&settings);
+    settings.certificateAuthorityFile = place->authority;
+    settings.url = other;
     check_refusal(&settings);
     check_calls();
     puts("libcurl: every transfer and every call ended as it should");

@@ -10,7 +10,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
-// The allocation after so many others fails, all others do not. Negative for none.
+// See Checks.h.
 extern long scarceCountdown;
 
 static inline int is_scarce(void) { return scarceCountdown >= 0 && scarceCountdown-- == 0; }

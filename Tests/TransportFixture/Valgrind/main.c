@@ -3,17 +3,18 @@
 #include "Checks.h"
 
 int main(int count, char **arguments) {
-    if (count != 7) {
-        fprintf(stderr, "usage: %s PORT AUTHORITY CERTIFICATE KEY LOCKED-KEY ARCHIVE\n",
+    if (count != 8) {
+        fprintf(stderr, "usage: %s PORT OTHER-PORT AUTHORITY CERTIFICATE KEY LOCKED-KEY ARCHIVE\n",
                 arguments[0]);
         return 64;
     }
     const Place place = {.port = (uint16_t)atoi(arguments[1]),
-                         .authority = arguments[2],
-                         .stranger = arguments[3],
-                         .key = arguments[4],
-                         .lockedKey = arguments[5],
-                         .archive = arguments[6]};
+                         .otherPort = (uint16_t)atoi(arguments[2]),
+                         .authority = arguments[3],
+                         .stranger = arguments[4],
+                         .key = arguments[5],
+                         .lockedKey = arguments[6],
+                         .archive = arguments[7]};
     check_sessions();
     check_failures();
     check_channels(&place);
