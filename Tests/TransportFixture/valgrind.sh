@@ -51,8 +51,8 @@ status=0
 cd "$work"
 valgrind --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible \
     --track-fds=yes --num-callers=30 --log-file="$work/valgrind" "$work/program" "$port" \
-    "$((port + 1))" "$work/cert.pem" "$work/other.pem" "$work/other.key" "$work/locked.key" "$work/other.p12" ||
-    status=$?
+    "$((port + 1))" "$work/cert.pem" "$work/other.pem" "$work/other.key" "$work/locked.key" \
+    "$work/other.p12" || status=$?
 # A descriptor that was left open is told there, and is no error to valgrind 3.19.
 opened=$(grep -A1 'Open .*file descriptor\|Open .*socket' "$work/valgrind" |
     grep -c '^==[0-9]*==    at ' || :)

@@ -319,7 +319,8 @@ static void check_identities(const Place *place) {
 void check_channels(const Place *place) {
     const CHTTP2Version version = CHTTP2_load();
     printf("channels: nghttp2 %s, OpenSSL %s\n", version.nghttp2, version.openssl);
-    CHTTP2TLSContext *context = make_context((CHTTP2TLSSettings){.authorityFile = place->authority});
+    const CHTTP2TLSSettings settings = {.authorityFile = place->authority};
+    CHTTP2TLSContext *context = make_context(settings);
     check_pushes(context, place->port);
     check_loss(context, place->port, SHUT_RDWR);
     check_loss(context, place->port, SHUT_WR);

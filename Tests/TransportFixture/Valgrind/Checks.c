@@ -12,7 +12,8 @@ uint8_t *lend(const void *bytes, size_t length) {
 }
 
 uint8_t *lend_text(size_t length, uint32_t seed) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
     uint8_t *text = malloc(length);
     CHECK(text || length == 0, "no memory");
     for (size_t index = 0; index < length; index++) {

@@ -139,7 +139,8 @@ static void check_refusal(const CCurlSettings *settings) {
 
 // Takes requests on a Unix socket, one connection after the other, until it is shut down.
 static void *serve(void *context) {
-    static const char answer[] = "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 5000\r\n\r\n";
+    static const char answer[] =
+        "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 5000\r\n\r\n";
     const int listener = *(int *)context;
     int connection;
     while ((connection = accept(listener, NULL, NULL)) >= 0) {
