@@ -154,7 +154,10 @@ let package = Package(
                 "WakeModel",
             ],
             path: "Tests/TransportFixture",
-            exclude: ["address-sanitizer.sh", "server.sh", "thread-sanitizer.sh"],
+            exclude: [
+                "Valgrind", "address-sanitizer.sh", "server.sh", "thread-sanitizer.sh",
+                "valgrind.sh",
+            ],
             swiftSettings: roomSettings),
         .target(
             name: "TransportTestKit",

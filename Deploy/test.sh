@@ -37,6 +37,9 @@ Tests/TransportFixture/thread-sanitizer.sh || failed+=("thread sanitizer")
 step "The transports under the address sanitizer"
 Tests/TransportFixture/address-sanitizer.sh || failed+=("address sanitizer")
 
+step "The transports' C targets under valgrind"
+Tests/TransportFixture/valgrind.sh || failed+=("valgrind")
+
 step "Deploy/run.sh as a new user runs it"
 Deploy/smoke.sh || failed+=("Deploy/run.sh")
 

@@ -4,7 +4,7 @@
 # Looks for misuse of memory in the transports and in their C shims. Builds the fixture with the
 # address sanitizer; stresses both transports against nghttpd, and HTTP/2 sessions with frames that
 # are half right. Ends with 0 if nothing was found. (Valgrind 3.19, which Debian 12 has, crashes in
-# itself under a Swift program.)
+# itself under a Swift program; valgrind.sh runs it on the C targets alone.)
 #
 #     Tests/TransportFixture/address-sanitizer.sh [SCRATCH-DIRECTORY]
 set -eu
