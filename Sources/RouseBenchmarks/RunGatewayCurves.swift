@@ -69,12 +69,16 @@ struct RunGatewayCurves: AsyncParsableCommand {
         return points
     }
 
+    /// Sends to the same devices beside more and more wakes that wait, so that what the devices
+    /// cost stays the same.
     private static func byPending(
         _ task: CurveTask, _ hall: Hall
     ) async throws -> [CurvePoint] {
         var points: [CurvePoint] = []
         var waiting = 0
-        var next = CurveTask.firstSent
+        var next = CurveTask.firstSent + task.wakes
+        try await hall.load.accept(task.wakes, from: CurveTask.firstSent, batchesAtATime: 4)
+        try await hall.load.finish()
         let empty = ProcessClocks.residentBytes.now
         for (index, step) in task.steps.enumerated() {
             try await hall.load.accept(
@@ -86,8 +90,7 @@ struct RunGatewayCurves: AsyncParsableCommand {
             try await Task.sleep(for: .milliseconds(500))
             let left = try await hall.store.count().unended
             var point = try await hall.measure(
-                task.wakes, from: next, count: step, leaving: left + due)
-            next += task.wakes
+                task.wakes, from: CurveTask.firstSent, count: step, leaving: left + due)
             point.bytesPerPending = step == 0 ? 0 : Double(resident - empty) / Double(step)
             let times = try await hall.call(
                 task.calls, from: CurveTask.firstCalled + index * task.calls,
@@ -140,6 +143,7 @@ private struct Hall {
     private static func configuration(_ app: AppIdentity) throws -> GatewayConfiguration {
         var settings = BudgetSettings()
         settings.spacingSeconds = 0
+        settings.hourlySends = BudgetLimits.hourlySends.upperBound
         var configuration = GatewayConfiguration(apps: [app])
         configuration.policies = [app: try BudgetPolicy(settings)]
         return configuration

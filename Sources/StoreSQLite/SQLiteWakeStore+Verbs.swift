@@ -23,7 +23,7 @@ extension SQLiteWakeStore {
     ) async throws(StoreFailure) -> ClaimAnswer {
         // Most looks find nothing, and a look does not wait for the writing.
         let lanes = order.shares.map(\.lane)
-        let due = try await reader.read { books throws(StoreFailure) in
+        let due = try await read { books throws(StoreFailure) in
             try books.nextDue(in: lanes)
         }
         guard let due, due <= order.now else { return ClaimAnswer() }
@@ -145,7 +145,7 @@ extension SQLiteWakeStore {
     ) async throws(StoreFailure) -> WebhookBatch {
         // An endpoint for which nothing is due costs a look, and no transaction: one that is down
         // has events that wait for their next try, and each settlement rings its bell.
-        let (standing, isDue) = try await reader.read { books throws(StoreFailure) in
+        let (standing, isDue) = try await read { books throws(StoreFailure) in
             (
                 try books.webhookStanding(of: endpoint),
                 try books.hasDueWebhook(of: endpoint, at: now)

@@ -117,19 +117,19 @@ final class WebhookCourier: Sendable {
             ])
     }
 
-    /// Posts a batch until nothing of it is left to post.
+    /// Posts a batch until nothing of it is left to post, or the endpoint is another one.
     private func deliver(
         _ items: [WebhookItem], to endpoint: WebhookEndpoint
     ) async -> WebhookRound {
         var round = WebhookRound(items)
-        while !Task.isCancelled, let part = round.next() {
+        while !Task.isCancelled, current == endpoint, let part = round.next() {
             round.note(await post(part, to: endpoint), to: part)
         }
         return round
     }
 
     private func post(
-        _ items: ArraySlice<WebhookItem>, to endpoint: WebhookEndpoint
+        _ items: [WebhookItem], to endpoint: WebhookEndpoint
     ) async -> WebhookAnswer {
         let body = JSONValue.object([("events", .array(items.map(\.json)))]).bytes
         let id = items.messageID
@@ -150,16 +150,18 @@ final class WebhookCourier: Sendable {
     /// What becomes of the items of a round, which is counted and told.
     private func settlements(of round: WebhookRound) -> [WebhookSettlement] {
         meters.delivered.increment(by: round.taken.count)
-        let taken = round.taken.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }
-        guard let why = round.why else { return taken }
+        let now = gateway.now
+        let settled =
+            round.taken.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }
+            + round.unposted.map { WebhookSettlement(ticket: $0.ticket, effect: .retry(at: now)) }
+        guard let why = round.why else { return settled }
         logger.warning(
             "webhooks were not taken",
             metadata: [
                 "count": "\(round.failed.count)", "endpoint": "\(label)", "why": "\(why)",
             ])
         meters.failed.increment(by: round.failed.count)
-        let now = gateway.now
-        return taken
+        return settled
             + round.failed.map { item in
                 let effect = WebhookSchedule.effect(
                     tries: item.tries, createdAt: item.createdAt, now: now,

@@ -23,12 +23,12 @@ extension WebhookItem {
     var eventID: String { "evt_\(ticket.number)" }
 }
 
-extension ArraySlice<WebhookItem> {
+extension [WebhookItem] {
     /// The id of a message with these events: it follows from which they are, so that a receiver
     /// that takes each id once loses no event that came to the others of an earlier message.
     var messageID: String {
-        let names = map(\.eventID).joined(separator: " ")
-        return SHA256.hash(data: Array(names.utf8)).reduce(into: "msg_") { text, byte in
+        let names = map(\.eventID).sorted().joined(separator: " ")
+        return SHA256.hash(data: [UInt8](names.utf8)).reduce(into: "msg_") { text, byte in
             text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
     }

@@ -39,7 +39,8 @@ enum WebhookAnswer: Equatable {
 /// The requests for one batch: all items together if the receiver takes them so. One that it
 /// cannot take is found by halves, so that it does not hold up the others.
 ///
-/// It only keeps the books: it posts nothing and knows no time.
+/// A half is every other item, so that the first ones to go alone come from all over the batch, and
+/// say something of the rest. A round only keeps the books: it posts nothing and knows no time.
 struct WebhookRound {
     /// How many items that went alone fail in a row before the receiver is left alone: each might
     /// be at fault itself, so many are not.
@@ -49,60 +50,64 @@ struct WebhookRound {
     static let suspiciousTries = 2
 
     /// What is still to be posted, the next one last.
-    private var parts: [ArraySlice<WebhookItem>]
+    private var parts: [[WebhookItem]]
     private let isSuspicious: Bool
     private var failuresInRow = 0
     private var isGivenUp = false
 
     /// What was taken.
     private(set) var taken: [WebhookItem] = []
-    /// What was not taken, or not posted any more.
+    /// What was posted and not taken.
     private(set) var failed: [WebhookItem] = []
     /// Why something was not taken, the last time.
     private(set) var why: String?
 
     /// A round for these items, at least one.
     init(_ items: [WebhookItem]) {
-        parts = [items[...]]
+        parts = [items]
         isSuspicious = items.contains { $0.tries >= Self.suspiciousTries }
     }
 
-    /// Whether the receiver is to be left alone for a while: it took nothing at all, or nothing any
-    /// more.
-    var isDown: Bool { isGivenUp || taken.isEmpty && !failed.isEmpty }
+    /// What the round ended before; nothing is known of it.
+    var unposted: [WebhookItem] { parts.flatMap(\.self) }
+
+    /// Whether the receiver is to be left alone for a while: it takes nothing any more, or took
+    /// nothing at all. One event that is refused says nothing of the others.
+    var isDown: Bool { isGivenUp || taken.isEmpty && failed.count > 1 }
 
     /// What to post next; `nil` when the round is over.
-    mutating func next() -> ArraySlice<WebhookItem>? { parts.popLast() }
+    mutating func next() -> [WebhookItem]? { isGivenUp ? nil : parts.popLast() }
 
     /// Notes what the receiver said to a part.
-    mutating func note(_ answer: WebhookAnswer, to part: ArraySlice<WebhookItem>) {
+    mutating func note(_ answer: WebhookAnswer, to part: [WebhookItem]) {
         switch answer {
         case .taken:
             taken += part
             failuresInRow = 0
-        case .refused(let why): split(part, why)
-        case .failed(let why) where isSuspicious: split(part, why)
-        case .failed(let why), .down(let why): giveUp(part, why)
+        case .refused(let why):
+            // A receiver that has taken something chooses; however much it refuses, it is well.
+            split(part, why, isHopeless: taken.isEmpty)
+        case .failed(let why) where isSuspicious: split(part, why, isHopeless: true)
+        case .failed(let why), .down(let why):
+            fail(part, why)
+            isGivenUp = true
         }
     }
 
-    private mutating func split(_ part: ArraySlice<WebhookItem>, _ why: String) {
+    private mutating func split(_ part: [WebhookItem], _ why: String, isHopeless: Bool) {
         guard part.count == 1 else {
-            let middle = part.startIndex + part.count / 2
-            parts.append(part[middle...])
-            parts.append(part[..<middle])
+            for remainder in [1, 0] {
+                parts.append(part.indices.filter { $0 % 2 == remainder }.map { part[$0] })
+            }
             return
         }
+        fail(part, why)
         failuresInRow += 1
-        guard failuresInRow < Self.hopelessCount else { return giveUp(part, why) }
-        failed += part
-        self.why = why
+        isGivenUp = isHopeless && failuresInRow >= Self.hopelessCount
     }
 
-    private mutating func giveUp(_ part: ArraySlice<WebhookItem>, _ why: String) {
-        failed += part + parts.reversed().joined()
-        parts = []
-        isGivenUp = true
+    private mutating func fail(_ part: [WebhookItem], _ why: String) {
+        failed += part
         self.why = why
     }
 }
