@@ -23,30 +23,32 @@ if [[ $# -gt 0 ]]; then
     exec swift test --skip-build "${build[@]}" "$@"
 fi
 
-# Room by room, each in a process of its own: servers and clocks of one do not disturb another.
+# Each part in a process of its own: servers and clocks of one do not disturb another. What a part
+# printed is kept until the end, where a log that was cut at its front still says what failed.
+printed=$(mktemp -d)
+trap 'rm -rf "${printed}"' EXIT
 failed=()
+
+part() {
+    local name=$1
+    shift
+    step "${name}"
+    "$@" 2>&1 | tee "${printed}/${name//\//-}" || failed+=("${name}")
+}
+
 for suite in Tests/*Tests; do
     room=$(basename "${suite}")
-    step "${room}"
-    swift test --skip-build "${build[@]}" --filter "^${room}\\." || failed+=("${room}")
+    part "${room}" swift test --skip-build "${build[@]}" --filter "^${room}\."
 done
+part "The transports under the thread sanitizer" Tests/TransportFixture/thread-sanitizer.sh
+part "The transports under the address sanitizer" Tests/TransportFixture/address-sanitizer.sh
+part "The transports' C targets under valgrind" Tests/TransportFixture/valgrind.sh
+part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
+part "The shipped scenarios against what the wake budget promises" Deploy/scenarios/check.sh
 
-step "The transports under the thread sanitizer"
-Tests/TransportFixture/thread-sanitizer.sh || failed+=("thread sanitizer")
-
-step "The transports under the address sanitizer"
-Tests/TransportFixture/address-sanitizer.sh || failed+=("address sanitizer")
-
-step "The transports' C targets under valgrind"
-Tests/TransportFixture/valgrind.sh || failed+=("valgrind")
-
-step "Deploy/run.sh as a new user runs it"
-Deploy/smoke.sh || failed+=("Deploy/run.sh")
-
-step "The shipped scenarios against what the wake budget promises"
-Deploy/scenarios/check.sh || failed+=("scenarios")
-
-if [[ ${#failed[@]} -gt 0 ]]; then
-    step "Failed: ${failed[*]}"
-    exit 1
-fi
+for name in "${failed[@]}"; do
+    step "Failed: ${name}"
+    grep -E '✘|error:|Fatal error|ERROR:' "${printed}/${name//\//-}" | tail -n 40 >&2 ||
+        tail -n 20 "${printed}/${name//\//-}" >&2
+done
+[[ ${#failed[@]} -eq 0 ]]
