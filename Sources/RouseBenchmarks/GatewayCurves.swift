@@ -12,9 +12,9 @@ struct GatewayCurves: AsyncParsableCommand {
             First the devices: each wake goes to another one, until there are as many as asked \
             for, and the last of each part are measured, and then as many to devices that are \
             known, here and there among them; a sender that answers at once takes the place of \
-            APNs. Then the queue: with so many wakes waiting for their time, others are sent \
-            through to nghttpd, to the same known devices each time, and then calls beside a \
-            steady load. At the end the store is closed, and opened again.
+            APNs. Then the queue, with all its devices known before it: with so many wakes \
+            waiting for their time, others are sent through to nghttpd, to the same known \
+            devices each time, and then calls beside a steady load. At the end the store is closed, and opened again.
 
             A call's time ends when the answer of APNs is there, so it holds a round trip more \
             than the way from request to APNs. Takes some minutes, and 2 GB in /tmp.

@@ -31,6 +31,14 @@ struct RunGatewayCurves: AsyncParsableCommand {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "store.sqlite").path(percentEncoded: false)
         var points: [CurvePoint] = []
+        if task.server != nil {
+            // Whoever waits later is a device that is known from the beginning: else the table of
+            // devices would grow with the queue, and its cost would be taken for the queue's.
+            try await Hall.open(path, nil) { hall in
+                try await hall.load.accept(task.steps.max() ?? 0, from: 0, batchesAtATime: 4)
+                try await hall.load.finish()
+            }
+        }
         try await Hall.open(path, task.server) { hall in
             points =
                 try await task.server == nil
@@ -69,8 +77,8 @@ struct RunGatewayCurves: AsyncParsableCommand {
         return points
     }
 
-    /// Sends to the same devices beside more and more wakes that wait, so that what the devices
-    /// cost stays the same.
+    /// Sends to the same devices beside more and more wakes that wait, for devices that are known
+    /// already, so that what the devices cost stays the same.
     private static func byPending(
         _ task: CurveTask, _ hall: Hall
     ) async throws -> [CurvePoint] {
