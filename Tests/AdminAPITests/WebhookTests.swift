@@ -411,30 +411,3 @@ struct WebhookTests {
         _ = try WebhookEndpoint(url: "https://example.com/@team?x=a@b", secret: Self.secret)
     }
 }
-
-/// Remembers what is logged, with all metadata but the reason.
-private final class RecordedLines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var all: [String] { lines.withLock { $0 } }
-    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-
-    private struct Handler: LogHandler {
-        let lines: RecordedLines
-        var metadata: Logger.Metadata = [:]
-        var logLevel: Logger.Level = .info
-
-        func log(event: LogEvent) {
-            let words = (event.metadata ?? [:]).filter { $0.key != "why" }
-                .map { "\($0.key)=\($0.value)" }.sorted()
-            lines.lines.withLock { lines in
-                lines.append(([event.message.description] + words).joined(separator: " "))
-            }
-        }
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-    }
-}

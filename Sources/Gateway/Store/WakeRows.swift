@@ -106,10 +106,14 @@ public protocol WakeRows: AnyObject {
 
     /// The endpoints that have webhooks.
     func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID]
-    /// Makes webhooks of an endpoint those of another, the oldest first; how many.
-    func moveWebhooks(
-        of endpoint: WebhookEndpointID, to heir: WebhookEndpointID, limit: Int
-    ) throws(StoreFailure) -> Int
+    /// Webhooks of an endpoint, the longest due first, each under the lease that it was given last.
+    func webhooks(
+        of endpoint: WebhookEndpointID, limit: Int
+    ) throws(StoreFailure) -> [WebhookRow]
+    /// Makes a webhook another endpoint's.
+    func moveWebhook(
+        _ ticket: WebhookItem.Ticket, to heir: WebhookEndpointID
+    ) throws(StoreFailure)
     /// Removes webhooks of an endpoint, leased or not; how many.
     func removeWebhooks(
         of endpoint: WebhookEndpointID, limit: Int
