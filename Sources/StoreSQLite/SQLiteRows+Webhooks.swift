@@ -10,8 +10,8 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             INSERT INTO webhook (kind, subject, created_at, due_at, bundle_id, environment,
-                lane_kind, reason, endpoint)
-            VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)
+                lane_kind, reason, endpoint, number)
+            VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             """)
         var halt: AppHalt?
         let (kind, subject): (WebhookKind, Int64) =
@@ -29,6 +29,7 @@ extension SQLiteRows {
         statement.bind(6, halt?.lane.kind.number)
         statement.bind(7, halt?.reason)
         statement.bind(8, endpoint.rawValue)
+        statement.bind(9, makeNumber(at: now))
         try statement.run()
     }
 

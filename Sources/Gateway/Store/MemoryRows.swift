@@ -13,9 +13,7 @@ final class MemoryRows: WakeRows {
     private var history: [Int64: [AttemptRecord]] = [:]
     private var marks: [[UInt8]: (mark: IdempotencyMark, wake: Int64)] = [:]
     private var feed: [FeedbackRow] = []
-    private var feedCount: Int64 = 0
     private var webhooks: [Int64: Webhook] = [:]
-    private var webhookCount: Int64 = 0
     private var counters: [StoreCounter: Int] = [:]
     private var lastNumber: Int64 = 0
 
@@ -237,11 +235,10 @@ final class MemoryRows: WakeRows {
     }
 
     func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64 {
-        feedCount += 1
         var entry = entry
-        entry.number = feedCount
+        entry.number = makeNumber(at: entry.at)
         feed.append(entry)
-        return feedCount
+        return entry.number
     }
 
     func feedback(after cursor: Int64, limit: Int) throws(StoreFailure) -> [FeedbackRow] {
@@ -261,8 +258,7 @@ final class MemoryRows: WakeRows {
     func add(
         _ webhook: WebhookSubject, for endpoint: WebhookEndpointID, at now: WallInstant
     ) throws(StoreFailure) {
-        webhookCount += 1
-        webhooks[webhookCount] = Webhook(
+        webhooks[makeNumber(at: now)] = Webhook(
             endpoint: endpoint, subject: webhook, createdAt: now, dueAt: now)
     }
 
