@@ -71,7 +71,7 @@ struct WebhookTests {
             _ body: [UInt8], to endpoint: WebhookEndpoint, headers: [(name: String, value: String)]
         ) async -> Result<Int, WebhookFailure> {
             guard let receiver = receivers[endpoint.host] else {
-                return .failure(WebhookFailure(description: "nobody is there"))
+                return .failure(WebhookFailure(description: "nobody is there", isSent: false))
             }
             return await receiver.post(body, to: endpoint, headers: headers)
         }

@@ -10,7 +10,8 @@ import WakeModel
 final class WebhookCourier: Sendable {
     /// The most events of one request.
     static let batchCount = 100
-    /// How long a lease lasts, in seconds: longer than a request may take.
+    /// How long a lease lasts, in seconds: longer than a request may take. A round of many requests
+    /// may outlast it, which nobody notices: no other courier claims for the same endpoint.
     static let leaseSeconds = 120
     /// How long it sleeps when nothing rings, in seconds.
     static let sleepSeconds: Int64 = 30
