@@ -95,18 +95,21 @@ let package = Package(
             url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: [
+        // Chance that repeats itself, for tests of all layers.
+        .target(name: "SeedKit", path: "Tests/SeedKit", swiftSettings: roomSettings),
+
         // Layer 0: nouns.
         room("WakeModel"),
-        tests(of: "WakeModel"),
+        tests(of: "WakeModel", ["SeedKit"]),
 
         // Layer 1: pure rooms.
         room("PushTransport", ["WakeModel"]),
         room("PayloadRules", ["WakeModel"]),
-        tests(of: "PayloadRules", ["WakeModel"]),
+        tests(of: "PayloadRules", ["SeedKit", "WakeModel"]),
         room("APNsWire", ["PushTransport", "WakeModel"]),
-        tests(of: "APNsWire", ["PushTransport", "WakeModel"]),
+        tests(of: "APNsWire", ["PushTransport", "SeedKit", "WakeModel"]),
         room("WakeBudget", ["WakeModel"]),
-        tests(of: "WakeBudget", ["WakeModel"]),
+        tests(of: "WakeBudget", ["SeedKit", "WakeModel"]),
         room("DeviceModel", ["WakeModel"]),
         tests(of: "DeviceModel", ["WakeModel"]),
         room("WakeSimulation", ["DeviceModel", "WakeBudget", "WakeModel"]),
@@ -114,9 +117,9 @@ let package = Package(
 
         // Readers of files, for `rouse validate` and `rouse audit`.
         room("PayloadLint", ["PayloadRules", "WakeModel", yams]),
-        tests(of: "PayloadLint", ["PayloadRules", "WakeModel"], exclude: ["Golden"]),
+        tests(of: "PayloadLint", ["PayloadRules", "SeedKit", "WakeModel"], exclude: ["Golden"]),
         room("AppAudit", ["PayloadRules"]),
-        tests(of: "AppAudit", ["PayloadRules"]),
+        tests(of: "AppAudit", ["PayloadRules", "SeedKit"]),
 
         // Layer 2: the hall.
         room("Gateway", ["PayloadRules", "WakeBudget", "WakeModel", lifecycle, logging]),
@@ -124,7 +127,7 @@ let package = Package(
         .target(
             name: "GatewayTestKit",
             dependencies: [
-                "Gateway", "PayloadRules", "WakeBudget", "WakeModel", lifecycle, logging,
+                "Gateway", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel", lifecycle, logging,
             ],
             path: "Tests/GatewayTestKit", swiftSettings: roomSettings),
 
@@ -195,7 +198,10 @@ let package = Package(
             ["Gateway", "PayloadRules", "WakeBudget", "WakeModel", sqlite, sqliteC]),
         tests(
             of: "StoreSQLite",
-            ["Gateway", "GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel", sqlite]),
+            [
+                "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel",
+                sqlite,
+            ]),
         // The dashboard's files, as bytes: see its header.
         .target(name: "CDashboard", exclude: ["Page"]),
         .target(name: "CCurlCalls", dependencies: ["CLibcurl", "CLibcrypto"]),
@@ -214,7 +220,7 @@ let package = Package(
         tests(
             of: "AdminAPI",
             [
-                "Gateway", "GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel",
+                "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel",
                 coreMetrics, crypto, httpTypes, lifecycle,
             ]),
 

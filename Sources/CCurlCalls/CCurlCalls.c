@@ -110,14 +110,17 @@ CCurlAnswer CCurlCaller_call(CCurlCaller *caller, const CCurlCall *call) {
     set_connection(caller->easy, call);
     CURLcode code = curl_easy_perform(caller->easy);
     long status = 0;
+    long sentLength = 0;
     curl_off_t retryAfter = 0;
     curl_easy_getinfo(caller->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(caller->easy, CURLINFO_REQUEST_SIZE, &sentLength);
     curl_easy_getinfo(caller->easy, CURLINFO_RETRY_AFTER, &retryAfter);
     return (CCurlAnswer){
         .code = (int32_t)code,
         .status = status,
         .retryAfterSeconds = retryAfter,
         .isTooLarge = caller->isTooLarge,
+        .isSent = sentLength > 0,
         .error = caller->error[0] ? caller->error : curl_easy_strerror(code),
         .body = caller->body,
         .bodyLength = caller->bodyLength,

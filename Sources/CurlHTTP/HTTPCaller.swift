@@ -51,6 +51,8 @@ public struct HTTPCaller: ~Copyable {
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// Libcurl's words, without anything secret: hosts, ports, reasons.
         public let description: String
+        /// Whether the server may have seen the request, or some of it.
+        public var isSent = false
     }
 
     private let caller: OpaquePointer
@@ -81,7 +83,7 @@ public struct HTTPCaller: ~Copyable {
         guard answer.code == 0 else {
             let words =
                 answer.isTooLarge ? "the answer is too large" : String(cString: answer.error)
-            throw Failure(description: words)
+            throw Failure(description: words, isSent: answer.isSent)
         }
         return Answer(
             status: Int(answer.status), retryAfterSeconds: Int(answer.retryAfterSeconds),

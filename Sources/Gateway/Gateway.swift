@@ -98,7 +98,7 @@ public final class Gateway: Service {
                 }
             }
             // What the last answers halted; when the store fails now, there is no later.
-            _ = await self.hall.writeHalts()
+            if await !self.hall.writeHalts() { self.hall.giveUpHalts() }
         } onCancelOrGracefulShutdown: {
             self.shutDown()
         }

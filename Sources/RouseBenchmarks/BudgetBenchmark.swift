@@ -17,11 +17,7 @@ struct BudgetBenchmark: AsyncParsableCommand {
 
     func run() async throws {
         let result = Self.measure(options)
-        if options.json {
-            try JSONOutput.print(result)
-        } else {
-            print(Self.report(result))
-        }
+        try options.show(result, as: Self.report)
     }
 
     static func measure(_ options: BenchmarkOptions) -> BudgetResult {

@@ -34,11 +34,7 @@ struct ClientBenchmark: AsyncParsableCommand {
         let bench = try Bench()
         defer { bench.clear() }
         let results = try plan.measure(on: bench)
-        if options.json {
-            try JSONOutput.print(results)
-        } else {
-            print(Self.report(results))
-        }
+        try options.show(results, as: Self.report)
     }
 
     private var plan: ClientPlan {

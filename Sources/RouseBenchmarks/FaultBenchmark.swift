@@ -49,7 +49,7 @@ struct FaultBenchmark: AsyncParsableCommand {
                     "faults: \(kind.rawValue), \(phase.name): \(result.seconds.fixed(1)) s")
             }
         }
-        if options.json { try JSONOutput.print(results) } else { print(Self.report(results)) }
+        try options.show(results, as: Self.report)
         if results.contains(where: { $0.audit.wrong > 0 }) { throw ExitCode.failure }
     }
 

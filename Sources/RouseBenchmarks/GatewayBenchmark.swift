@@ -43,11 +43,7 @@ struct GatewayBenchmark: AsyncParsableCommand {
             options, wakes: wakes ?? Self.wakes(options), batch: max(1, batch),
             batchesAtATime: max(1, atATime), durabilities: durability,
             devices: max(1, devices), on: bench)
-        if options.json {
-            try JSONOutput.print(results)
-        } else {
-            print(Self.report(results))
-        }
+        try options.show(results, as: Self.report)
     }
 
     static func wakes(_ options: BenchmarkOptions) -> Int { options.quick ? 5000 : 50_000 }

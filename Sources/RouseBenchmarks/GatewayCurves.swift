@@ -55,7 +55,7 @@ struct GatewayCurves: AsyncParsableCommand {
             RunGatewayCurves.name, task, processor: nil)
         try server.stop()
         let result = CurvesResult(byDevices: byDevices, byPending: byPending)
-        if options.json { try JSONOutput.print(result) } else { print(Self.report(result)) }
+        try options.show(result, as: Self.report)
     }
 
     /// The results as two tables.

@@ -32,11 +32,7 @@ struct LintBenchmark: AsyncParsableCommand {
             let samples = try (0..<options.rounds).map { _ in try Self.measure(path) }
             return LintResultRow(name: name, pushes: pushes, samples: samples)
         }
-        if options.json {
-            try JSONOutput.print(results)
-        } else {
-            print(Self.report(results))
-        }
+        try options.show(results, as: Self.report)
     }
 
     private static func measure(_ path: String) throws -> LintSample {

@@ -15,11 +15,7 @@ struct MemoryBenchmark: AsyncParsableCommand {
         let bench = try Bench()
         defer { bench.clear() }
         let result = try Self.measure(options, on: bench)
-        if options.json {
-            try JSONOutput.print(result)
-        } else {
-            print(Self.report(result))
-        }
+        try options.show(result, as: Self.report)
     }
 
     static func measure(_ options: BenchmarkOptions, on bench: Bench) throws -> [MemoryResult] {

@@ -23,11 +23,7 @@ struct PayloadBenchmark: AsyncParsableCommand {
 
     func run() async throws {
         let results = try Self.measure(options)
-        if options.json {
-            try JSONOutput.print(results)
-        } else {
-            print(Self.report(results))
-        }
+        try options.show(results, as: Self.report)
     }
 
     static func measure(_ options: BenchmarkOptions) throws -> [PayloadResult] {

@@ -49,7 +49,7 @@ struct RetentionBenchmark: AsyncParsableCommand {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "store.sqlite").path(percentEncoded: false)
         let rows = try await measure(path)
-        if options.json { try JSONOutput.print(rows) } else { print(Self.report(rows)) }
+        try options.show(rows, as: Self.report)
     }
 
     private func measure(_ path: String) async throws -> [RetentionRow] {

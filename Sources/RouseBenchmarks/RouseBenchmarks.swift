@@ -44,6 +44,13 @@ struct BenchmarkOptions: ParsableArguments {
     var repetitions: Int?
 
     var rounds: Int { max(1, repetitions ?? (quick ? 1 : 3)) }
+
+    /// Prints what was measured, as JSON or in the words of `report`.
+    func show<Result: Encodable>(
+        _ result: Result, as report: (Result) -> String
+    ) throws {
+        if json { try JSONOutput.print(result) } else { print(report(result)) }
+    }
 }
 
 /// All benchmarks, one after the other.

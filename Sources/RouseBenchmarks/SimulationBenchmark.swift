@@ -35,11 +35,7 @@ struct SimulationBenchmark: AsyncParsableCommand {
             let samples = try (0..<options.rounds).map { _ in try Self.measure(task) }
             return SimulationResultRow(task, samples)
         }
-        if options.json {
-            try JSONOutput.print(rows)
-        } else {
-            print(Self.report(rows))
-        }
+        try options.show(rows, as: Self.report)
     }
 
     private static func measure(_ task: SimulationTask) throws -> SimulationSample {

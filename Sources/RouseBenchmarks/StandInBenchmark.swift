@@ -14,11 +14,7 @@ struct StandInBenchmark: AsyncParsableCommand {
         let bench = try Bench()
         defer { bench.clear() }
         let result = try Self.measure(options, on: bench)
-        if options.json {
-            try JSONOutput.print(result)
-        } else {
-            print(Self.report(result))
-        }
+        try options.show(result, as: Self.report)
     }
 
     /// A server serves h2load in all forms; then the client pushes to the stand-in.

@@ -95,8 +95,9 @@ extension SQLiteRows {
     func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64 {
         let statement = try connection.prepare(
             """
-            INSERT INTO feedback (kind, lane, token, at, status, reason, since, wake, wake_low)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number
+            INSERT INTO feedback (kind, lane, token, at, status, reason, since, wake, wake_low,
+                number)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         statement.bind(1, entry.kind.rawValue)
         statement.bind(2, entry.lane)
@@ -107,7 +108,9 @@ extension SQLiteRows {
         statement.bind(7, entry.refusal.tokenDeadSince)
         statement.bind(8, entry.wake.number)
         statement.bind(9, entry.wake.low)
-        guard let number = try numbers(statement).first else { throw .damaged("feedback") }
+        let number = makeNumber(at: entry.at)
+        statement.bind(10, number)
+        try statement.run()
         return number
     }
 

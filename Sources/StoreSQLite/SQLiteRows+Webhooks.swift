@@ -10,8 +10,8 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             INSERT INTO webhook (kind, subject, created_at, due_at, bundle_id, environment,
-                lane_kind, reason, endpoint)
-            VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)
+                lane_kind, reason, endpoint, number)
+            VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             """)
         var halt: AppHalt?
         let (kind, subject): (WebhookKind, Int64) =
@@ -29,6 +29,7 @@ extension SQLiteRows {
         statement.bind(6, halt?.lane.kind.number)
         statement.bind(7, halt?.reason)
         statement.bind(8, endpoint.rawValue)
+        statement.bind(9, makeNumber(at: now))
         try statement.run()
     }
 
@@ -46,7 +47,7 @@ extension SQLiteRows {
         look.bind(1, endpoint.rawValue)
         look.bind(2, now)
         look.bind(3, limit)
-        let rows = try webhooks(look, of: endpoint)
+        let rows = try webhooks(look, of: endpoint, fenceStep: 1)
         for row in rows {
             let lease = try connection.prepare(
                 "UPDATE webhook SET fence = ?2, tries = ?3, due_at = ?4 WHERE number = ?1")
@@ -59,17 +60,36 @@ extension SQLiteRows {
         return rows
     }
 
+    func webhooks(
+        of endpoint: WebhookEndpointID, limit: Int
+    ) throws(StoreFailure) -> [WebhookRow] {
+        let look = try connection.prepare(
+            """
+            SELECT number, kind, subject, created_at, fence, tries, bundle_id, environment,
+                lane_kind, reason
+            FROM webhook WHERE endpoint = ? ORDER BY due_at, number LIMIT ?
+            """)
+        look.bind(1, endpoint.rawValue)
+        look.bind(2, limit)
+        return try webhooks(look, of: endpoint, fenceStep: 0)
+    }
+
+    /// The rows that a look gives, each under the lease so many after the one that stands there.
     private func webhooks(
-        _ look: Statement, of endpoint: WebhookEndpointID
+        _ look: Statement, of endpoint: WebhookEndpointID, fenceStep: Int64
     ) throws(StoreFailure) -> [WebhookRow] {
         defer { look.reset() }
         var rows: [WebhookRow] = []
-        while try look.step() { rows.append(try webhook(look, of: endpoint)) }
+        while try look.step() {
+            let ticket = WebhookItem.Ticket(
+                endpoint: endpoint, number: look.int64(0), fence: look.int64(4) + fenceStep)
+            rows.append(try webhook(look, under: ticket))
+        }
         return rows
     }
 
     private func webhook(
-        _ row: Statement, of endpoint: WebhookEndpointID
+        _ row: Statement, under ticket: WebhookItem.Ticket
     ) throws(StoreFailure) -> WebhookRow {
         let subject: WebhookSubject
         switch WebhookKind(rawValue: row.text(1) ?? "") {
@@ -84,9 +104,7 @@ extension SQLiteRows {
         case nil: throw .damaged("webhook")
         }
         return WebhookRow(
-            ticket: WebhookItem.Ticket(
-                endpoint: endpoint, number: row.int64(0), fence: row.int64(4) + 1),
-            subject: subject, createdAt: row.instant(3), tries: Int(row.int64(5)))
+            ticket: ticket, subject: subject, createdAt: row.instant(3), tries: Int(row.int64(5)))
     }
 
     func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) -> Bool {
@@ -132,19 +150,14 @@ extension SQLiteRows {
         return try !numbers(look).isEmpty
     }
 
-    func moveWebhooks(
-        of endpoint: WebhookEndpointID, to heir: WebhookEndpointID, limit: Int
-    ) throws(StoreFailure) -> Int {
+    func moveWebhook(
+        _ ticket: WebhookItem.Ticket, to heir: WebhookEndpointID
+    ) throws(StoreFailure) {
         let statement = try connection.prepare(
-            """
-            UPDATE webhook SET endpoint = ?2 WHERE number IN (
-                SELECT number FROM webhook WHERE endpoint = ?1 ORDER BY due_at, number LIMIT ?3)
-            """)
-        statement.bind(1, endpoint.rawValue)
+            "UPDATE webhook SET endpoint = ?2 WHERE number = ?1")
+        statement.bind(1, ticket.number)
         statement.bind(2, heir.rawValue)
-        statement.bind(3, limit)
         try statement.run()
-        return connection.changeCount
     }
 
     func removeWebhooks(

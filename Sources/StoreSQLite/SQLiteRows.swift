@@ -41,12 +41,23 @@ final class SQLiteRows: WakeRows {
         cache = DeviceCache(capacity: cachedDevices)
         hash = TokenHash(
             try Self.book(Self.tokenKey0, connection), try Self.book(Self.tokenKey1, connection))
-        let statement = try connection.prepare("SELECT max(number) FROM wake")
-        defer { statement.reset() }
         floor = try Self.book(Self.floorName, connection)
         // A clock that was set back over a restart must not bring numbers below the floor, where
         // nobody looks for leases.
-        lastNumber = max(try statement.step() ? statement.int64(0) : 0, floor - 1)
+        lastNumber = max(try Self.lastNumber(connection), floor - 1)
+    }
+
+    /// The last number that a wake, an entry of the feed or a webhook has had; of the last two,
+    /// SQLite remembers those that were removed too.
+    private static func lastNumber(_ connection: Connection) throws(StoreFailure) -> Int64 {
+        let statement = try connection.prepare(
+            """
+            SELECT max((SELECT coalesce(max(number), 0) FROM wake),
+                (SELECT coalesce(max(seq), 0) FROM sqlite_sequence
+                    WHERE name IN ('feedback', 'webhook')))
+            """)
+        defer { statement.reset() }
+        return try statement.step() ? statement.int64(0) : 0
     }
 
     private static let tokenKey0 = "token key 0"

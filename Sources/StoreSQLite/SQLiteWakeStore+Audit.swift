@@ -20,18 +20,14 @@ public struct StoreAudit: Hashable, Sendable {
 
 extension SQLiteWakeStore {
     /// Recounts the law of conservation in a store's file, and checks the file. It only reads, and
-    /// takes no lock, so that it may run beside a gateway; it then sees one moment.
+    /// takes no lock, so that it may run beside a gateway; it then sees one moment. Nothing stays
+    /// beside the file that was not there before, and a log that was there is counted along.
     ///
     /// Linear in the size of the file. Throws a ``Gateway/StoreFailure``: `readOnly` when the file
     /// cannot be opened, `corrupt` when it is no store.
     public static func audit(path: String) throws(StoreFailure) -> StoreAudit {
         do {
-            var configuration = Configuration()
-            configuration.label = "rouse.store.audit"
-            configuration.busyMode = .timeout(busySeconds)
-            configuration.readonly = true
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            let audit = try queue.read { database in
+            return try AuditedFile(path: path).read { database in
                 let complaints = try String.fetchAll(
                     database, sql: "PRAGMA integrity_check(\(StoreAudit.maximumFaults))")
                 let desk = try Self.desk(database, cachedDevices: 0) { _ in }
@@ -40,8 +36,6 @@ extension SQLiteWakeStore {
                     count: try desk.books.recount(),
                     faults: try complaints.filter { $0 != "ok" } + miscountedWebhooks(database))
             }
-            try queue.close()
-            return audit
         } catch {
             throw StoreFailure(error)
         }

@@ -69,6 +69,29 @@ struct ControlTests {
         #expect(error?.field == field)
     }
 
+    @Test("a share that other faults leave no room for is refused, with how much they leave")
+    func sharesOverOne() throws {
+        let router = try Self.router()
+        func post(_ share: Double, _ more: String = "") -> ControlRouter.Response {
+            let body = #"{"kind":"close","share":\#(share)\#(more)}"#
+            return router.respond(method: "POST", path: "/faults", body: Array(body.utf8))
+        }
+        #expect(post(0.7) == .done)
+        let refusal = post(0.4)
+        #expect(refusal.status == 400)
+        let problem = try JSONDecoder().decode([String: String].self, from: Data(refusal.body))
+        #expect(problem["field"] == "share")
+        #expect(
+            problem["problem"]
+                == "is over 1 together with those of the other faults, which leave 0.3")
+        #expect(problem["remedy"]?.contains("DELETE /faults") == true)
+        // Nothing was added; those that strike connections are counted apart.
+        #expect(post(0.3) == .done)
+        #expect(post(0.9, #","stage":"connection""#) == .done)
+        #expect(router.respond(method: "DELETE", path: "/faults", body: []) == .done)
+        #expect(post(1) == .done)
+    }
+
     @Test("devices can be registered and forgotten")
     func devices() throws {
         let router = try Self.router()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsWire
+import SeedKit
 import Testing
 import WakeModel
 
@@ -87,7 +88,7 @@ struct ProviderTokenScheduleTests {
         "while both clocks run, a token is under 55 minutes old, and changes are 20 minutes apart",
         arguments: 0..<20 as Range<UInt64>)
     func saneClocks(seed: UInt64) {
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var schedule = ProviderTokenSchedule(
             renewalAge: .seconds(Int64.random(in: 2400...3300, using: &generator)))
         var (seconds, mintedAt, mintings) = (Int64(0), Int64?.none, 0)
@@ -112,7 +113,7 @@ struct ProviderTokenScheduleTests {
         "whatever the wall clock does, two mintings within 20 minutes mean that it was set forward",
         arguments: 0..<20 as Range<UInt64>)
     func jumpingClock(seed: UInt64) {
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var schedule = ProviderTokenSchedule()
         var (uptime, offset) = (Int64(0), Int64(0))
         var last: (uptime: Int64, offset: Int64)?

@@ -2,6 +2,7 @@
 
 import APNsWire
 import PushTransport
+import SeedKit
 import Testing
 import WakeModel
 
@@ -117,7 +118,7 @@ struct PushOutcomeTests {
     @Test("random bytes, and answers with random bytes in them, never crash")
     func randomBytes() {
         let seed: UInt64 = 0xa9_5eed
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         let good = Array(
             #"{"reason":"Unregistered","timestamp":1795253640123,"x":[{"y":"\u0041"}]}"#.utf8)
         let alphabet = Array("{}[]\",:\\u0123ae-.ntrlfs \u{ff}".utf8)

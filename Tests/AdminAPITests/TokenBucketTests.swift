@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayTestKit
+import SeedKit
 import Testing
 import WakeModel
 

@@ -82,6 +82,22 @@ struct WebhookRoundTests {
         #expect(!old.isDown && old.failed.map(\.ticket.number) == [3])
     }
 
+    @Test("no answer speaks of the content only if the receiver may have seen it")
+    func silence() throws {
+        for (isSent, answer) in [(true, WebhookAnswer.failed("gone")), (false, .down("gone"))] {
+            let failure = WebhookFailure(description: "gone", isSent: isSent)
+            #expect(WebhookAnswer(.failure(failure)) == answer)
+        }
+        #expect(WebhookAnswer(.success(503)) == .down("it answered 503"))
+        // An event at which the receiver hangs is found at the third try, and costs itself alone.
+        let hanging = WebhookAnswer(
+            .failure(WebhookFailure(description: "no answer", isSent: true)))
+        var round = WebhookRound(try Self.items(1...100, tries: WebhookRound.suspiciousTries))
+        let requests = Self.post(&round) { $0.contains(50) ? hanging : .taken }
+        #expect(round.failed.map(\.ticket.number) == [50] && round.taken.count == 99)
+        #expect(requests.count < 20)
+    }
+
     @Test("a receiver that goes in the middle is let alone, and nothing else is posted")
     func goes() throws {
         var round = WebhookRound(try Self.items(1...8))

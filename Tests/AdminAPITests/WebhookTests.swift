@@ -71,7 +71,7 @@ struct WebhookTests {
             _ body: [UInt8], to endpoint: WebhookEndpoint, headers: [(name: String, value: String)]
         ) async -> Result<Int, WebhookFailure> {
             guard let receiver = receivers[endpoint.host] else {
-                return .failure(WebhookFailure(description: "nobody is there"))
+                return .failure(WebhookFailure(description: "nobody is there", isSent: false))
             }
             return await receiver.post(body, to: endpoint, headers: headers)
         }
@@ -324,6 +324,52 @@ struct WebhookTests {
         #expect(other.all.map(\.count) == [1])
     }
 
+    @Test("The backlog of an endpoint that went is 0, and stays that of whoever has its label next")
+    func backlogOfOneThatWent() async throws {
+        let gates = [AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self)]
+        let receiver = Receiver { number, _ in
+            for await _ in gates[number - 1].stream {}
+            return .success(204)
+        }
+        let metrics = MetricsRegistry()
+        let endpoint = try Self.endpoint()
+        var configuration = GatewayConfiguration(apps: [Samples.app])
+        configuration.webhooks = [Self.subscription(endpoint)]
+        let gateway = Gateway(
+            configuration: configuration, store: InMemoryWakeStore(), sender: ScriptedSender(),
+            clock: ManualClock(), logger: .silent)
+        func courier() -> WebhookCourier {
+            WebhookCourier(
+                gateway: gateway, endpoint: endpoint, label: "example.com", carrier: receiver,
+                metrics: metrics, logger: .silent)
+        }
+        func backlog() -> String? {
+            PrometheusText.page(of: metrics).split(separator: "\n")
+                .first { $0.hasPrefix("rouse_webhook_backlog{") }?.split(separator: " ").last
+                .map(String.init)
+        }
+        try await withRunning(gateway) { () async throws in
+            let (first, second) = (courier(), courier())
+            await Self.wake(gateway, 1...1)
+            let firstRun = Task { await first.run() }
+            await receiver.wait(for: 1)
+            #expect(backlog() == "1")
+            first.replace(nil)
+            #expect(backlog() == "0", "its round still runs")
+            await Self.wake(gateway, 2...2)
+            while try await gateway.stats().byState[.sent] != 2 { await Task.yield() }
+            let secondRun = Task { await second.run() }
+            await receiver.wait(for: 2)
+            #expect(backlog() == "2")
+            gates[0].continuation.finish()
+            await firstRun.value
+            #expect(backlog() == "2")
+            second.replace(nil)
+            gates[1].continuation.finish()
+            await secondRun.value
+        }
+    }
+
     @Test("Endpoints are told apart by their hosts, and by numbers where these are the same")
     func labels() throws {
         let endpoints = try ["a.example", "b.example:8443", "a.example"].map(Self.endpoint)
@@ -409,32 +455,5 @@ struct WebhookTests {
         #expect(!text.contains("hidden"))
         // Behind the host an @ is none of this.
         _ = try WebhookEndpoint(url: "https://example.com/@team?x=a@b", secret: Self.secret)
-    }
-}
-
-/// Remembers what is logged, with all metadata but the reason.
-private final class RecordedLines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var all: [String] { lines.withLock { $0 } }
-    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-
-    private struct Handler: LogHandler {
-        let lines: RecordedLines
-        var metadata: Logger.Metadata = [:]
-        var logLevel: Logger.Level = .info
-
-        func log(event: LogEvent) {
-            let words = (event.metadata ?? [:]).filter { $0.key != "why" }
-                .map { "\($0.key)=\($0.value)" }.sorted()
-            lines.lines.withLock { lines in
-                lines.append(([event.message.description] + words).joined(separator: " "))
-            }
-        }
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
     }
 }

@@ -69,15 +69,27 @@ struct HTTPCallerTests {
         }
         #expect(error?.description == "the answer is too large")
         #expect(try call(large) { $0.answerByteCount = 100 }.body.count == 100)
-        let silent = try OneShotServer("")
-        #expect(throws: HTTPCaller.Failure.self) { try call(silent) }
-        silent.stop()
-        #expect(throws: HTTPCaller.Failure.self) {
-            try HTTPCaller().call(HTTPCaller.Request("GET", "http://127.0.0.1:1/"))
+        #expect(error?.isSent == true)
+        for url in ["http://127.0.0.1:1/", "file:///etc/passwd"] {
+            let error = #expect(throws: HTTPCaller.Failure.self) {
+                try HTTPCaller().call(HTTPCaller.Request("GET", url))
+            }
+            #expect(error?.isSent == false)
         }
-        #expect(throws: HTTPCaller.Failure.self) {
-            try HTTPCaller().call(HTTPCaller.Request("GET", "file:///etc/passwd"))
+    }
+
+    @Test("One that hangs up or never answers may have seen the request", arguments: ["", nil])
+    func silence(answer: String?) throws {
+        let server = try OneShotServer(answer)
+        defer { server.stop() }
+        let error = #expect(throws: HTTPCaller.Failure.self) {
+            try call(server) {
+                $0.method = "POST"
+                $0.body = [1, 2, 3]
+                $0.milliseconds = answer == nil ? 200 : 5_000
+            }
         }
+        #expect(error?.isSent == true)
     }
 
     @Test("A caller is used again")

@@ -2,6 +2,7 @@
 
 package import Gateway
 package import Logging
+import SeedKit
 import ServiceLifecycle
 import Synchronization
 import WakeModel

@@ -245,6 +245,52 @@ struct GatewayVerbTests {
         #expect(try await kept() == lanes + 2)
     }
 
+    @Test("A halt that the store refuses to the end is named in the log")
+    func lostHalts() async throws {
+        var configuration = GatewayConfiguration(apps: [Samples.app])
+        configuration.webhooks = Samples.rules.webhooks
+        let lines = RecordedLines()
+        let gateway = Gateway(
+            configuration: configuration, store: store, sender: ScriptedSender(),
+            logger: lines.logger)
+        try await withRunning(gateway) { () async throws in
+            try await eventually { gateway.readiness.isReady }
+            store.fail(with: StoreFailure(kind: .full, message: "The disk is full."))
+            gateway.hall.tell(halt)
+        }
+        #expect(
+            lines.all.filter { $0.contains("halted or go on") } == [
+                "no webhook will tell that apps were halted or go on: the store failed to the end "
+                    + "count=1 events=\(halt.lane) was halted"
+            ])
+        store.fail(with: nil)
+        #expect(try await kept() == 0)
+    }
+
+    @Test("Webhooks that nobody is configured for are removed, with one line for all steps")
+    func removedWebhooks() async throws {
+        for _ in 1...5 { try await store.note(halt, under: Samples.rules) }
+        #expect(try await kept() == 5)
+        var limits = GatewayLimits()
+        limits.pruneBatchCount = 2
+        let lines = RecordedLines()
+        let gateway = Gateway(
+            configuration: GatewayConfiguration(apps: [Samples.app]), store: store,
+            sender: ScriptedSender(), clock: clock, limits: limits, logger: lines.logger)
+        let line =
+            "webhooks that waited were removed, because no endpoint is configured for them count=5"
+        try await withRunning(gateway) { () async throws in
+            try await eventually {
+                clock.advance(bySeconds: 1)
+                return lines.all.contains(line)
+            }
+            // Later steps have nothing to tell.
+            clock.advance(bySeconds: 60)
+        }
+        #expect(try await kept() == 0)
+        #expect(lines.all.filter { $0.hasPrefix("webhooks") } == [line])
+    }
+
     private let halt = AppHalt(
         lane: Lane(app: Samples.app, kind: .voip), isHalted: true, reason: "a bad key",
         at: Samples.start)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import SeedKit
 import Testing
 import WakeModel
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import PayloadRules
+import SeedKit
 import Testing
 
 @testable import PayloadLint

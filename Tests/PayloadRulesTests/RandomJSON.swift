@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeedKit
+
 /// Writes valid JSON texts of every shape the grammar has, from a seed.
 struct RandomJSON {
     var generator: SeededGenerator

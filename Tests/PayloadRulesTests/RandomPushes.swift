@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import SeedKit
 import WakeModel
 
 /// Writes payloads and drafts that look like pushes, from a seed: the names and values that the

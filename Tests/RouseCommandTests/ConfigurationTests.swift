@@ -220,16 +220,6 @@ struct ConfigurationTests {
         #expect(!isTold())
     }
 
-    @Test(
-        "suggests the nearest name, and none when none is near",
-        arguments: [
-            ("keyFile", "key-file"), ("bundle_id", "bundle-id"), ("key-fil", "key-file"),
-            ("xyz", nil), ("", nil),
-        ] as [(String, String?)])
-    func nearest(name: String, meant: String?) {
-        #expect(Nearest.name(to: name, among: ["key-file", "bundle-id", "environment"]) == meant)
-    }
-
     @Test("reads keys with scopes, TLS, retention, webhooks and budgets")
     func gatewayKeys() throws {
         let configuration = try read(

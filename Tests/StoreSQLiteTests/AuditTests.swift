@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GRDB
 import Gateway
 import GatewayTestKit
-import StoreSQLite
 import Testing
+
+@testable import StoreSQLite
 
 @Suite("The audit of a file")
 struct AuditTests {
@@ -56,10 +58,111 @@ struct AuditTests {
                 try store.close()
             }()
             #expect(try SQLiteWakeStore.audit(path: path).isSound)
-            try execute("DELETE FROM webhook WHERE number = 1", on: path)
+            try execute(
+                "DELETE FROM webhook WHERE number IN (SELECT min(number) FROM webhook)", on: path)
             let audit = try SQLiteWakeStore.audit(path: path)
             #expect(!audit.isSound && audit.count.isConserved)
             #expect(audit.faults == [#"The counter "webhooks 7" is 2, and 1 are kept."#])
+        }
+    }
+
+    /// The files of a folder: bytes, time and rights. Of an index only that it is there: it says
+    /// who reads the log.
+    private func files(in folder: String) throws -> [String: [String]] {
+        let manager = FileManager.default
+        var files: [String: [String]] = [:]
+        for name in try manager.contentsOfDirectory(atPath: folder) {
+            let path = folder + "/" + name
+            let attributes = try manager.attributesOfItem(atPath: path)
+            files[name] =
+                name.hasSuffix("-shm")
+                ? []
+                : [
+                    try Data(contentsOf: URL(filePath: path)).base64EncodedString(),
+                    "\(attributes[.modificationDate] ?? "")",
+                    "\(attributes[.posixPermissions] ?? "")",
+                ]
+        }
+        return files
+    }
+
+    /// Copies of these files of a store with five wakes, made while it is open.
+    private func withCopies(
+        _ suffixes: [String], _ body: (_ folder: String, _ path: String) throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            // What a URI would take for something else.
+            let copies = folder + "/50% of #1?"
+            try FileManager.default.createDirectory(
+                atPath: copies, withIntermediateDirectories: false)
+            let store = try SQLiteWakeStore(path: path)
+            let wakes = (1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) }
+            try await Counter(store: store).admit(wakes)
+            for suffix in suffixes {
+                try FileManager.default.copyItem(
+                    atPath: path + suffix, toPath: copies + "/store.sqlite" + suffix)
+            }
+            try body(copies, copies + "/store.sqlite")
+            try store.close()
+        }
+    }
+
+    @Test(
+        "It leaves a copy as it found it, and counts what only the copy's log holds",
+        arguments: [["", "-wal"], ["", "-wal", "-shm"]])
+    func copies(_ suffixes: [String]) async throws {
+        try await withCopies(suffixes) { folder, path in
+            let before = try files(in: folder)
+            for _ in 1...2 {
+                let audit = try SQLiteWakeStore.audit(path: path)
+                #expect(audit.isSound && audit.count.accepted == 5)
+                #expect(try files(in: folder) == before)
+            }
+        }
+    }
+
+    @Test("It makes nothing beside a closed store, with or without a log of nothing, or by a link")
+    func closed() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            try await {
+                let store = try SQLiteWakeStore(path: path)
+                let wakes = (1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) }
+                try await Counter(store: store).admit(wakes)
+                try store.close()
+            }()
+            let manager = FileManager.default
+            try manager.createDirectory(
+                atPath: folder + "/links", withIntermediateDirectories: false)
+            try manager.createSymbolicLink(
+                atPath: folder + "/links/link", withDestinationPath: path)
+            for log in [nil, Data(), Data(repeating: 7, count: 5_000)] {
+                try log?.write(to: URL(filePath: path + "-wal"))
+                let before = try manager.contentsOfDirectory(atPath: folder).sorted()
+                for name in [path, folder + "/links/link"] {
+                    #expect(try SQLiteWakeStore.audit(path: name).count.accepted == 5)
+                }
+                #expect(try manager.contentsOfDirectory(atPath: folder).sorted() == before)
+                #expect(try manager.contentsOfDirectory(atPath: folder + "/links") == ["link"])
+            }
+        }
+    }
+
+    @Test("When somebody opens the file meanwhile, it is read again beside them")
+    func openedMeanwhile() async throws {
+        try await withCopies([""]) { folder, path in
+            let file = try AuditedFile(path: path)
+            #expect(file.reading == .alone)
+            var readings = 0
+            var other: SQLiteWakeStore?
+            let count = try file.read { database in
+                readings += 1
+                if other == nil { other = try SQLiteWakeStore(path: path) }
+                return try database.tableExists("wake")
+            }
+            #expect(count && readings == 2 && file.reading == .beside)
+            try other?.close()
         }
     }
 

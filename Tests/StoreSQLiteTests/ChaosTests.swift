@@ -2,6 +2,7 @@
 
 import Gateway
 import GatewayTestKit
+import SeedKit
 import StoreSQLite
 import Synchronization
 import Testing

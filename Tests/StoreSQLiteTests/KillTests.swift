@@ -3,6 +3,7 @@
 import Foundation
 import Gateway
 import GatewayTestKit
+import SeedKit
 import StoreSQLite
 import Testing
 import WakeModel

@@ -34,10 +34,10 @@ struct MigrationTests {
         try queue.close()
     }
 
-    private func order(_ endpoints: Set<WebhookEndpointID>, limit: Int = 2) -> PruneOrder {
+    private func order(_ webhooks: [WebhookSubscription], limit: Int = 2) -> PruneOrder {
         PruneOrder(
             now: Samples.start, wakesBefore: Samples.start.advanced(bySeconds: -1),
-            devicesBefore: Samples.start.advanced(bySeconds: -1), webhookEndpoints: endpoints,
+            devicesBefore: Samples.start.advanced(bySeconds: -1), webhooks: webhooks,
             limit: limit)
     }
 
@@ -47,12 +47,14 @@ struct MigrationTests {
             let path = folder + "/store.sqlite"
             try makeFirstVersion(at: path, events: 3)
             let store = try SQLiteWakeStore(path: path)
+            let order = order(Samples.rules.webhooks)
             let steps = [
-                try await store.prune(order([Samples.endpoint])).webhooks,
-                try await store.prune(order([Samples.endpoint])).webhooks,
-                try await store.prune(order([Samples.endpoint])).webhooks,
+                try await store.prune(order), try await store.prune(order),
+                try await store.prune(order),
             ]
-            #expect(steps == [2, 1, 0])
+            #expect(steps.map(\.inheritedWebhooks) == [2, 1, 0])
+            #expect(steps.map(\.webhooks) == [0, 0, 0])
+            #expect(steps.map { $0.isFull(2) } == [true, false, false])
             let batch = try await store.claimWebhooks(
                 of: Samples.endpoint, at: Samples.start,
                 until: Samples.start.advanced(bySeconds: 30), limit: 10)
@@ -77,14 +79,60 @@ struct MigrationTests {
         }
     }
 
+    @Test("The only endpoint gets what it listens to, and nothing else")
+    func choosyHeir() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            try makeFirstVersion(at: path, events: 2)
+            try await {
+                // One event of another app, by a gateway of today, and then made as old as those.
+                let store = try SQLiteWakeStore(path: path)
+                let desk = Counter(store: store)
+                let apps: [UInt64: AppIdentity] = [1: Samples.app, 2: Samples.otherApp]
+                for (device, app) in apps {
+                    let wake = Samples.wake(app: app, device: device)
+                    try await desk.settleSent(try await desk.claimOne(wake))
+                }
+                try store.close()
+            }()
+            try await DatabaseQueue(path: path).write { database in
+                try database.execute(
+                    sql: """
+                        UPDATE webhook SET endpoint = 0;
+                        UPDATE book SET value = 4 WHERE name = 'webhooks 0';
+                        UPDATE book SET value = 0 WHERE name = 'webhooks 7';
+                        """)
+            }
+            let store = try SQLiteWakeStore(path: path)
+            let heir = WebhookSubscription(
+                endpoint: Samples.endpoint, kinds: [.outcome], apps: [Samples.otherApp.bundleID])
+            let pruned = try await store.prune(order([heir], limit: 9))
+            #expect(pruned.webhooks == 3 && pruned.inheritedWebhooks == 1)
+            let batch = try await store.claimWebhooks(
+                of: Samples.endpoint, at: Samples.start.advanced(bySeconds: 60),
+                until: Samples.start.advanced(bySeconds: 90), limit: 10)
+            #expect(batch.backlogCount == 1 && batch.items.count == 1)
+            guard case .outcome(let record) = batch.items.first?.event else {
+                Issue.record("No outcome is left.")
+                return
+            }
+            #expect(record.app == Samples.otherApp)
+            try store.close()
+            #expect(try SQLiteWakeStore.audit(path: path).isSound)
+        }
+    }
+
     @Test("With several endpoints, or none, they come to nobody", arguments: [0, 2])
     func strangers(_ count: Int) async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             try makeFirstVersion(at: path, events: 3)
             let store = try SQLiteWakeStore(path: path)
-            let endpoints = Set([Samples.endpoint, Samples.otherEndpoint].prefix(count))
-            #expect(try await store.prune(order(endpoints, limit: 9)).webhooks == 3)
+            let webhooks = [Samples.endpoint, Samples.otherEndpoint].prefix(count).map {
+                WebhookSubscription(endpoint: $0, kinds: Set(WebhookKind.allCases))
+            }
+            let pruned = try await store.prune(order(webhooks, limit: 9))
+            #expect(pruned.webhooks == 3 && pruned.inheritedWebhooks == 0)
             for endpoint in [Samples.endpoint, Samples.otherEndpoint, .unnamed] {
                 let rest = try await store.claimWebhooks(
                     of: endpoint, at: Samples.start, until: Samples.start, limit: 10)

@@ -38,7 +38,7 @@ struct RetentionTests {
         for claim in claims { try await desk.settleSent(claim) }
         let order = PruneOrder(
             now: desk.now, wakesBefore: desk.now.advanced(bySeconds: -7_200),
-            devicesBefore: desk.now.advanced(bySeconds: -100_000), webhookEndpoints: [],
+            devicesBefore: desk.now.advanced(bySeconds: -100_000), webhooks: [],
             limit: 1_000)
         _ = try await desk.store.prune(order)
         let count = try await desk.store.recount()

@@ -2,6 +2,7 @@
 
 import Gateway
 import GatewayTestKit
+import SeedKit
 import Testing
 import WakeBudget
 import WakeModel

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeedKit
 import WakeBudget
 import WakeModel
 
@@ -38,7 +39,7 @@ struct BudgetWalk {
 
     let policy: BudgetPolicy
     let hasClockTrouble: Bool
-    var generator: SplitMix64
+    var generator: SeededGenerator
     var ledger = DeviceLedger(kind: .background)
     var now: Int64 = 1_800_000_000_000
     /// What did not fit, and when; `nil` after a walk on which all did.
@@ -70,7 +71,7 @@ struct BudgetWalk {
     init(seed: UInt64, policy: BudgetPolicy, hasClockTrouble: Bool) {
         self.policy = policy
         self.hasClockTrouble = hasClockTrouble
-        generator = SplitMix64(seed: seed)
+        generator = SeededGenerator(seed: seed)
         clock = now / 1000
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeedKit
 import Testing
 import WakeModel
 
@@ -98,7 +99,7 @@ struct CallLedgerTests {
     // A million steps in all.
     @Test("by a plain list of calls, the same is decided", arguments: 1...4)
     func model(seed: UInt64) {
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var ledger = DeviceLedger(kind: .voip)
         var calls: [(id: Int, at: Int64)] = []
         let fingerprints = (0..<8).map { CallFingerprint("\($0)") }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeedKit
 import Testing
 
 @testable import WakeBudget
@@ -48,7 +49,7 @@ struct DayRingTests {
 
     @Test("it agrees with a list of sends, and knows when there is room", arguments: 1...20)
     func model(seed: UInt64) {
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var ring = DayRing()
         var sends: [Stamp] = []
         var now: Stamp = 0

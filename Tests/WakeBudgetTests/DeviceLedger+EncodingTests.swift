@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeedKit
 import Testing
 import WakeBudget
 import WakeModel
@@ -149,7 +150,7 @@ struct EncodingTests {
 
     @Test("whatever the bytes are, nothing that is read is broken", arguments: 1...8)
     func damage(seed: UInt64) {
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var readable = 0
         let originals = ["busy", "calls"].map { Self.ledger($0).encoded() }
         for _ in 0..<10_000 {

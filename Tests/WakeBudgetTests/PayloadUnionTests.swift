@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SeedKit
 import Testing
 import WakeBudget
 
@@ -91,7 +92,7 @@ struct PayloadUnionTests {
         "random merges have each key once, the newest value, and at most 4096 bytes",
         arguments: seeds)
     func properties(seed: Int) {
-        var generator = SplitMix64(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         let keys = Self.keys.map { $0.map { Array($0.utf8) } }
         // Some seeds come near the limit.
         let long = seed.isMultiple(of: 24) ? [String(repeating: "x", count: 1_350)] : []
@@ -133,7 +134,7 @@ struct PayloadUnionTests {
 
         var text: String { String(decoding: bytes, as: UTF8.self) }
 
-        init(_ keys: [[[UInt8]]], _ values: [[UInt8]], _ generator: inout SplitMix64) {
+        init(_ keys: [[[UInt8]]], _ values: [[UInt8]], _ generator: inout SeededGenerator) {
             for index in 0..<Int(generator.next() % 4) {
                 let key = Int(generator.next() % UInt64(keys.count))
                 let value = Int(generator.next() % UInt64(values.count))

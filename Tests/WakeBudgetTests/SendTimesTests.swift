@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeedKit
 import Testing
 
 @testable import WakeBudget
@@ -8,7 +9,7 @@ import Testing
 struct SendTimesTests {
     @Test("they agree with a list", arguments: 1...20)
     func model(seed: UInt64) {
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var times = SendTimes()
         var list: [Stamp] = []
         var now: Stamp = 0xffff_0000

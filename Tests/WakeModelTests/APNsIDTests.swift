@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeedKit
 import Testing
 import WakeModel
 
@@ -52,7 +53,7 @@ struct APNsIDTests {
         #expect(APNsID(entropy: 0, 0).description == "00000000-0000-4000-8000-000000000000")
         #expect(APNsID(entropy: .max, .max).description == "ffffffff-ffff-4fff-bfff-ffffffffffff")
         let seed: UInt64 = 0x5eed
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<1000 {
             let (high, low) = (generator.next(), generator.next())
             let id = APNsID(entropy: high, low)

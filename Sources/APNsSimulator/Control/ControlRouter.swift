@@ -51,13 +51,18 @@ struct ControlRouter: Sendable {
 
     private func add(_ fault: Fault) throws(InvalidField) {
         var hasRoom = true
+        var room = 1.0
         state.changeRules { rules in
+            room = rules.faults.room(beside: fault)
             hasRoom = rules.faults.hasRoom(for: fault)
             if hasRoom { rules.faults.add(fault) }
         }
         guard hasRoom else {
+            // To the millionth, so that 1 - 0.7 is 0.3.
+            let left = max(0, (room * 1e6).rounded() / 1e6)
             throw InvalidField(
-                field: "share", problem: "is over 1 together with those of the other faults",
+                field: "share",
+                problem: "is over 1 together with those of the other faults, which leave \(left)",
                 remedy: "Write a smaller one, leave it out to hit all, or take the others away "
                     + "with DELETE /faults.")
         }

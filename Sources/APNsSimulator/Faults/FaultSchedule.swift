@@ -38,12 +38,16 @@ struct FaultSchedule: Sendable {
     /// taken away, also when its count is used up.
     func hasRoom(for fault: Fault) -> Bool {
         guard let share = fault.share else { return true }
-        let taken = faults.reduce(0) { sum, armed in
-            armed.fault.stage.isOfRequest == fault.stage.isOfRequest
-                ? sum + (armed.fault.share ?? 0) : sum
-        }
         // A hundred shares of a hundredth add up to a little over 1.
-        return taken + share <= 1 + 1e-9
+        return share <= room(beside: fault) + 1e-9
+    }
+
+    /// How large a share the other faults leave to a fault at the same kind of stage.
+    func room(beside fault: Fault) -> Double {
+        faults.reduce(1) { room, armed in
+            armed.fault.stage.isOfRequest == fault.stage.isOfRequest
+                ? room - (armed.fault.share ?? 0) : room
+        }
     }
 
     mutating func removeAll() { faults.removeAll() }

@@ -10,7 +10,8 @@ import WakeModel
 final class WebhookCourier: Sendable {
     /// The most events of one request.
     static let batchCount = 100
-    /// How long a lease lasts, in seconds: longer than a request may take.
+    /// How long a lease lasts, in seconds: longer than a request may take. A round of many requests
+    /// may outlast it, which nobody notices: no other courier claims for the same endpoint.
     static let leaseSeconds = 120
     /// How long it sleeps when nothing rings, in seconds.
     static let sleepSeconds: Int64 = 30
@@ -41,10 +42,12 @@ final class WebhookCourier: Sendable {
         self.logger = logger
     }
 
-    /// Delivers with another secret or other authorities from now on; with `nil` it ends.
+    /// Delivers with another secret or other authorities from now on; with `nil` it ends, and from
+    /// now on the gauge with its label belongs to whoever has that label next.
     func replace(_ endpoint: WebhookEndpoint?) {
         let isNew = self.endpoint.withLock { old in
             defer { old = endpoint }
+            if old != nil, endpoint == nil { meters.backlog.record(0) }
             return old != endpoint
         }
         if isNew { bell.ring() }
@@ -67,7 +70,6 @@ final class WebhookCourier: Sendable {
                 failures += 1
             }
         }
-        if current == nil { meters.backlog.record(0) }
     }
 
     /// Lets a receiver that is down alone for a while, but not one that is reached otherwise now.
@@ -107,7 +109,7 @@ final class WebhookCourier: Sendable {
     }
 
     private func note(_ batch: WebhookBatch) {
-        meters.backlog.record(batch.backlogCount)
+        endpoint.withLock { if $0 != nil { meters.backlog.record(batch.backlogCount) } }
         let dropped = meters.noteDrops(batch.droppedCount)
         guard dropped > 0 else { return }
         logger.warning(

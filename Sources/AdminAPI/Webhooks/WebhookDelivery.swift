@@ -44,7 +44,7 @@ public final class WebhookDelivery: Service {
     /// Delivers to other endpoints from now on. One that stays, by its URL, goes on where it is;
     /// what waits for one that is gone is removed by the gateway.
     public func replace(_ endpoints: [WebhookEndpoint]) {
-        let gone = state.withLock { state in
+        state.withLock { state in
             let labels = Self.labels(
                 of: endpoints, keeping: state.couriers.mapValues(\.label))
             var kept: [WebhookEndpointID: WebhookCourier] = [:]
@@ -60,10 +60,9 @@ public final class WebhookDelivery: Service {
                     state.fresh.append(courier)
                 }
             }
-            defer { state.couriers = kept }
-            return Array(state.couriers.values)
+            for gone in state.couriers.values { gone.replace(nil) }
+            state.couriers = kept
         }
-        for courier in gone { courier.replace(nil) }
         changes.continuation.yield()
     }
 

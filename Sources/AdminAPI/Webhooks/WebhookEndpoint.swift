@@ -105,7 +105,12 @@ public protocol WebhookCarrier: Sendable {
 public struct WebhookFailure: Error, Hashable, Sendable {
     /// What happened, as a clause.
     public let description: String
+    /// Whether the receiver may have seen the request: then what is in it may be why.
+    public let isSent: Bool
 
     /// Spells out one failure.
-    public init(description: String) { self.description = description }
+    public init(description: String, isSent: Bool) {
+        self.description = description
+        self.isSent = isSent
+    }
 }

@@ -19,7 +19,8 @@ extension WebhookItem {
         return .object(members)
     }
 
-    /// The event's name: its number in the outbox.
+    /// The event's name: its number in the outbox, which no other event gets, not even after the
+    /// store was restored from a backup.
     var eventID: String { "evt_\(ticket.number)" }
 }
 

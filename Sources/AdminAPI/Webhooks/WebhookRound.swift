@@ -20,7 +20,8 @@ enum WebhookAnswer: Equatable {
     /// (RFC 9110 §15.6.4).
     private static let receiverStatuses: Set<Int> = [429, 503]
 
-    /// What a status says, or that there is none.
+    /// What a status says, or that there is none: a receiver that hangs up or lets one wait may do
+    /// so because of the content, one that is not reached does not.
     init(_ result: Result<Int, WebhookFailure>) {
         switch result {
         case .success(200..<300): self = .taken
@@ -31,7 +32,8 @@ enum WebhookAnswer: Equatable {
             } else {
                 self = Self.receiverStatuses.contains(status) ? .down(why) : .failed(why)
             }
-        case .failure(let failure): self = .down(failure.description)
+        case .failure(let failure):
+            self = failure.isSent ? .failed(failure.description) : .down(failure.description)
         }
     }
 }
@@ -46,7 +48,7 @@ struct WebhookRound {
     /// be at fault itself, so many are not.
     static let hopelessCount = 8
     /// From so many earlier tries of an item on, halves are posted after a status that does not
-    /// speak of the content. Before, the receiver's own trouble is the likelier cause.
+    /// speak of the content, or none. Before, the receiver's own trouble is the likelier cause.
     static let suspiciousTries = 2
 
     /// What is still to be posted, the next one last.

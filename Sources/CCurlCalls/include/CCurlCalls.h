@@ -43,6 +43,7 @@ typedef struct CCurlAnswer {
     int64_t status;
     int64_t retryAfterSeconds;    // of the header Retry-After; 0 without it
     bool isTooLarge;
+    bool isSent;                  // some of the request went out, or of one to a proxy
     const char *error;            // libcurl's words, possibly empty
     const uint8_t *_Nullable body;
     size_t bodyLength;

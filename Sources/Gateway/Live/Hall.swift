@@ -183,6 +183,18 @@ final class Hall: Sendable {
         return true
     }
 
+    /// Names the halts that could not be written, when nobody will try again.
+    func giveUpHalts() {
+        let lost = halts.withLock { halts in
+            defer { halts = [] }
+            return halts
+        }
+        let names = lost.map { "\($0.lane) \($0.isHalted ? "was halted" : "goes on")" }
+        logger.error(
+            "no webhook will tell that apps were halted or go on: the store failed to the end",
+            metadata: ["count": "\(lost.count)", "events": "\(names.joined(separator: ", "))"])
+    }
+
     /// Rings the bells of the endpoints for which this is so.
     private func ringWebhooks(_ isConcerned: (WebhookSubscription) -> Bool) {
         let concerned = Set(

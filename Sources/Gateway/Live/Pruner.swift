@@ -13,15 +13,31 @@ struct Pruner: Sendable {
 
     /// Prunes until the gateway stops.
     func run() async {
+        var removedWebhooks = 0
         while !isStopping() {
-            let pause = await step()
+            let pruned = await step()
+            removedWebhooks += pruned.webhooks
+            let isFull = pruned.isFull(hall.limits.pruneBatchCount)
+            if !isFull { tell(&removedWebhooks) }
+            let pause =
+                isFull ? hall.limits.prunePauseMilliseconds : hall.limits.pruneIdleMilliseconds
             await bell.wait(
                 until: hall.clock.now().advanced(byMilliseconds: Int64(pause)), clock: hall.clock)
         }
+        tell(&removedWebhooks)
     }
 
-    /// One step; how long to pause after it, in milliseconds.
-    private func step() async -> Int {
+    /// Tells of events that nobody will hear of, in one line for all steps that removed them.
+    private func tell(_ removedWebhooks: inout Int) {
+        guard removedWebhooks > 0 else { return }
+        hall.logger.notice(
+            "webhooks that waited were removed, because no endpoint is configured for them",
+            metadata: ["count": "\(removedWebhooks)"])
+        removedWebhooks = 0
+    }
+
+    /// One step; nothing when the store fails.
+    private func step() async -> Pruned {
         let configuration = hall.configuration
         let now = hall.clock.now()
         // A wake may wait for so long after its acceptance, by which its row is ordered.
@@ -30,16 +46,13 @@ struct Pruner: Sendable {
         let order = PruneOrder(
             now: now, wakesBefore: now.advanced(bySeconds: -kept),
             devicesBefore: now.advanced(bySeconds: -keptDevices),
-            webhookEndpoints: Set(configuration.webhooks.map(\.endpoint)),
-            limit: hall.limits.pruneBatchCount)
+            webhooks: configuration.webhooks, limit: hall.limits.pruneBatchCount)
         do throws(StoreFailure) {
-            let pruned = try await hall.watch.observe { () async throws(StoreFailure) in
+            return try await hall.watch.observe { () async throws(StoreFailure) in
                 try await hall.store.prune(order)
             }
-            return pruned.isFull(order.limit)
-                ? hall.limits.prunePauseMilliseconds : hall.limits.pruneIdleMilliseconds
         } catch {
-            return hall.limits.pruneIdleMilliseconds
+            return Pruned()
         }
     }
 }

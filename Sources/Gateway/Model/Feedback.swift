@@ -15,7 +15,8 @@ public enum FeedbackKind: String, Hashable, Sendable, CaseIterable {
 
 /// One entry of the feedback feed: what a provider should know of a device token.
 public struct FeedbackEntry: Hashable, Sendable {
-    /// Its place in the feed, growing from 1; the cursor.
+    /// Its place in the feed, growing with time; the cursor. Below 2^53 until the year 2039, so
+    /// that any reader of JSON takes it as it is.
     public let number: Int64
     /// What it tells.
     public let kind: FeedbackKind

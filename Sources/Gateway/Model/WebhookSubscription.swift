@@ -21,7 +21,7 @@ public struct WebhookEndpointID: RawRepresentable, Hashable, Sendable {
 /// Each endpoint has events of its own in the store: one that is down keeps its own waiting, and
 /// nobody else's.
 public struct WebhookSubscription: Hashable, Sendable {
-    /// The most events that are kept for one endpoint, 83 bytes of the file each.
+    /// The most events that are kept for one endpoint, 94 bytes of the file each.
     public static let maximumBacklogCount = 1_000_000
     /// The most endpoints: an event is a row for each one that is told of it.
     public static let maximumEndpointCount = 8

@@ -13,9 +13,7 @@ final class MemoryRows: WakeRows {
     private var history: [Int64: [AttemptRecord]] = [:]
     private var marks: [[UInt8]: (mark: IdempotencyMark, wake: Int64)] = [:]
     private var feed: [FeedbackRow] = []
-    private var feedCount: Int64 = 0
     private var webhooks: [Int64: Webhook] = [:]
-    private var webhookCount: Int64 = 0
     private var counters: [StoreCounter: Int] = [:]
     private var lastNumber: Int64 = 0
 
@@ -237,11 +235,10 @@ final class MemoryRows: WakeRows {
     }
 
     func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64 {
-        feedCount += 1
         var entry = entry
-        entry.number = feedCount
+        entry.number = makeNumber(at: entry.at)
         feed.append(entry)
-        return feedCount
+        return entry.number
     }
 
     func feedback(after cursor: Int64, limit: Int) throws(StoreFailure) -> [FeedbackRow] {
@@ -261,8 +258,7 @@ final class MemoryRows: WakeRows {
     func add(
         _ webhook: WebhookSubject, for endpoint: WebhookEndpointID, at now: WallInstant
     ) throws(StoreFailure) {
-        webhookCount += 1
-        webhooks[webhookCount] = Webhook(
+        webhooks[makeNumber(at: now)] = Webhook(
             endpoint: endpoint, subject: webhook, createdAt: now, dueAt: now)
     }
 
@@ -270,23 +266,35 @@ final class MemoryRows: WakeRows {
         of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
         limit: Int
     ) throws(StoreFailure) -> [WebhookRow] {
-        let due = webhooks.filter { $0.value.endpoint == endpoint && $0.value.dueAt <= now }
-            .sorted { ($0.value.dueAt, $0.key) < ($1.value.dueAt, $1.key) }
-            .prefix(limit)
-        var claimed: [WebhookRow] = []
-        for (number, webhook) in due {
-            let fence = webhook.fence + 1
-            webhooks[number]?.fence = fence
+        longestDue(of: endpoint, at: now, limit: limit).map { number, webhook in
+            webhooks[number]?.fence += 1
             webhooks[number]?.dueAt = leaseEnd
             webhooks[number]?.tries += 1
-            claimed.append(
-                WebhookRow(
-                    ticket: WebhookItem.Ticket(
-                        endpoint: endpoint, number: number, fence: fence),
-                    subject: webhook.subject, createdAt: webhook.createdAt,
-                    tries: webhook.tries))
+            return row(number, webhook, fence: webhook.fence + 1)
         }
-        return claimed
+    }
+
+    func webhooks(
+        of endpoint: WebhookEndpointID, limit: Int
+    ) throws(StoreFailure) -> [WebhookRow] {
+        longestDue(of: endpoint, at: nil, limit: limit).map { row($0, $1, fence: $1.fence) }
+    }
+
+    /// Those that are due at an instant, or all.
+    private func longestDue(
+        of endpoint: WebhookEndpointID, at now: WallInstant?, limit: Int
+    ) -> [(Int64, Webhook)] {
+        let found = webhooks.filter { _, webhook in
+            webhook.endpoint == endpoint && now.map { webhook.dueAt <= $0 } ?? true
+        }.sorted { ($0.value.dueAt, $0.key) < ($1.value.dueAt, $1.key) }
+        return found.prefix(limit).map { ($0.key, $0.value) }
+    }
+
+    private func row(_ number: Int64, _ webhook: Webhook, fence: Int64) -> WebhookRow {
+        WebhookRow(
+            ticket: WebhookItem.Ticket(
+                endpoint: webhook.endpoint, number: number, fence: fence),
+            subject: webhook.subject, createdAt: webhook.createdAt, tries: webhook.tries)
     }
 
     func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) -> Bool {
@@ -305,13 +313,10 @@ final class MemoryRows: WakeRows {
         webhooks.values.contains { $0.endpoint == endpoint && $0.dueAt <= now }
     }
 
-    func moveWebhooks(
-        of endpoint: WebhookEndpointID, to heir: WebhookEndpointID, limit: Int
-    ) throws(StoreFailure) -> Int {
-        let moved = webhooks.filter { $0.value.endpoint == endpoint }.keys.sorted()
-            .prefix(limit)
-        for number in moved { webhooks[number]?.endpoint = heir }
-        return moved.count
+    func moveWebhook(
+        _ ticket: WebhookItem.Ticket, to heir: WebhookEndpointID
+    ) throws(StoreFailure) {
+        webhooks[ticket.number]?.endpoint = heir
     }
 
     func removeWebhooks(

@@ -158,14 +158,19 @@ public struct Pruned: Hashable, Sendable {
     public var feedback = 0
     /// Devices that had nothing to remember.
     public var devices = 0
-    /// Webhooks of endpoints that are gone, those that another endpoint got included.
+    /// Webhooks that nobody is told of any more: their endpoint is gone, or they were written
+    /// before endpoints had names, and none was their heir.
     public var webhooks = 0
+    /// Webhooks without an endpoint that the only one inherited.
+    public var inheritedWebhooks = 0
 
     /// Nothing yet.
     public init() {}
 
     /// Whether some table gave as many as the step may take, so that more may follow at once.
-    public func isFull(_ limit: Int) -> Bool { max(wakes, marks, feedback, webhooks) >= limit }
+    public func isFull(_ limit: Int) -> Bool {
+        max(wakes, marks, feedback, webhooks + inheritedWebhooks) >= limit
+    }
 }
 
 /// What pruning may remove.
@@ -176,20 +181,21 @@ public struct PruneOrder: Hashable, Sendable {
     public let wakesBefore: WallInstant
     /// Devices without any life since this instant.
     public let devicesBefore: WallInstant
-    /// The endpoints whose webhooks are kept. Gateways that share a store have the same ones.
-    public let webhookEndpoints: Set<WebhookEndpointID>
+    /// Who listens to webhooks; those of other endpoints go. Gateways that share a store have the
+    /// same ones.
+    public let webhooks: [WebhookSubscription]
     /// The most rows of one table.
     public let limit: Int
 
     /// Spells out one order.
     public init(
         now: WallInstant, wakesBefore: WallInstant, devicesBefore: WallInstant,
-        webhookEndpoints: Set<WebhookEndpointID>, limit: Int
+        webhooks: [WebhookSubscription], limit: Int
     ) {
         self.now = now
         self.wakesBefore = wakesBefore
         self.devicesBefore = devicesBefore
-        self.webhookEndpoints = webhookEndpoints
+        self.webhooks = webhooks
         self.limit = limit
     }
 }

@@ -47,7 +47,7 @@ extension WakeBooks {
         pruned.feedback = try rows.removeFeedback(before: order.wakesBefore, limit: order.limit)
         pruned.devices = try rows.removeDevices(
             untouchedSince: order.devicesBefore, limit: order.limit)
-        pruned.webhooks = try removeWebhooks(except: order.webhookEndpoints, limit: order.limit)
+        try removeWebhooks(except: order.webhooks, limit: order.limit, &pruned)
         return pruned
     }
 }

@@ -106,25 +106,60 @@ extension WakeBooks {
         rows.add(-1, to: .webhooks(ticket.endpoint))
     }
 
-    /// Removes webhooks of endpoints that nobody configures any more; how many. Those that were
-    /// written before endpoints had names become the only endpoint's, if there is only one: with
-    /// several nobody knows whom they are for, and they must not come to a stranger.
+    // MARK: Endpoints that are gone
+
+    /// Removes webhooks of endpoints that nobody configures any more, in one step of pruning. Those
+    /// that were written before endpoints had names become the only endpoint's, if there is only
+    /// one: with several nobody knows whom they are for, and they must not come to a stranger.
     func removeWebhooks(
-        except kept: Set<WebhookEndpointID>, limit: Int
-    ) throws(StoreFailure) -> Int {
-        var removed = 0
-        for endpoint in try rows.webhookEndpoints() where !kept.contains(endpoint) {
-            let count: Int
+        except kept: [WebhookSubscription], limit: Int, _ pruned: inout Pruned
+    ) throws(StoreFailure) {
+        for endpoint in try rows.webhookEndpoints()
+        where !kept.contains(where: { $0.endpoint == endpoint }) {
+            let rest = limit - pruned.webhooks - pruned.inheritedWebhooks
+            guard rest > 0 else { return }
             if endpoint == .unnamed, kept.count == 1, let heir = kept.first {
-                count = try rows.moveWebhooks(of: endpoint, to: heir, limit: limit - removed)
-                rows.add(count, to: .webhooks(heir))
+                try handOver(to: heir, limit: rest, &pruned)
             } else {
-                count = try rows.removeWebhooks(of: endpoint, limit: limit - removed)
+                let count = try rows.removeWebhooks(of: endpoint, limit: rest)
+                rows.add(-count, to: .webhooks(endpoint))
+                pruned.webhooks += count
             }
-            rows.add(-count, to: .webhooks(endpoint))
-            removed += count
-            if removed >= limit { break }
         }
-        return removed
+    }
+
+    /// Gives webhooks without an endpoint to this one, as far as it listens to such events.
+    private func handOver(
+        to heir: WebhookSubscription, limit: Int, _ pruned: inout Pruned
+    ) throws(StoreFailure) {
+        for row in try rows.webhooks(of: .unnamed, limit: limit) {
+            if let origin = try origin(of: row.subject),
+                heir.listens(to: origin.kind, of: origin.app)
+            {
+                try rows.moveWebhook(row.ticket, to: heir.endpoint)
+                rows.add(-1, to: .webhooks(.unnamed))
+                rows.add(1, to: .webhooks(heir.endpoint))
+                pruned.inheritedWebhooks += 1
+            } else {
+                try remove(row.ticket)
+                pruned.webhooks += 1
+            }
+        }
+    }
+
+    /// What a webhook tells, and of which app; `nil` when what it is about has had its time.
+    private func origin(
+        of subject: WebhookSubject
+    ) throws(StoreFailure) -> (kind: WebhookKind, app: AppIdentity)? {
+        switch subject {
+        case .outcome(let number):
+            guard let wake = try rows.wake(number, withPayload: false) else { return nil }
+            return (.outcome, try rows.lane(wake.lane).lane.app)
+        case .tokenDead(let number):
+            guard let row = try rows.feedback(number) else { return nil }
+            return (.tokenDead, try rows.lane(row.lane).lane.app)
+        case .appHalted(let halt):
+            return (.appHalted, halt.lane.app)
+        }
     }
 }

@@ -36,7 +36,9 @@ public protocol WakeRows: AnyObject {
 
     // MARK: Wakes
 
-    /// A number that no wake has had, at or after the first of this instant.
+    /// A number that no wake, no entry of the feedback feed and no webhook has had, at or after the
+    /// first of this instant. As it comes from the time, a store that was restored from a backup
+    /// does not give the numbers again that the lost one had given since.
     func makeNumber(at now: WallInstant) -> Int64
     /// Adds a wake.
     func insert(_ wake: borrowing WakeRow) throws(StoreFailure)
@@ -75,7 +77,7 @@ public protocol WakeRows: AnyObject {
     /// Forgets keys whose time is over; how many.
     func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int
 
-    /// Adds an entry to the feedback feed. Returns its number.
+    /// Adds an entry to the feedback feed. Returns its number, of ``makeNumber(at:)``.
     func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64
     /// Entries of the feed behind a cursor.
     func feedback(after cursor: Int64, limit: Int) throws(StoreFailure) -> [FeedbackRow]
@@ -84,7 +86,7 @@ public protocol WakeRows: AnyObject {
     /// Removes entries that are older; how many.
     func removeFeedback(before instant: WallInstant, limit: Int) throws(StoreFailure) -> Int
 
-    /// Adds a webhook for an endpoint.
+    /// Adds a webhook for an endpoint, under a number of ``makeNumber(at:)``.
     func add(
         _ webhook: WebhookSubject, for endpoint: WebhookEndpointID, at now: WallInstant
     ) throws(StoreFailure)
@@ -106,10 +108,14 @@ public protocol WakeRows: AnyObject {
 
     /// The endpoints that have webhooks.
     func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID]
-    /// Makes webhooks of an endpoint those of another, the oldest first; how many.
-    func moveWebhooks(
-        of endpoint: WebhookEndpointID, to heir: WebhookEndpointID, limit: Int
-    ) throws(StoreFailure) -> Int
+    /// Webhooks of an endpoint, the longest due first, each under the lease that it was given last.
+    func webhooks(
+        of endpoint: WebhookEndpointID, limit: Int
+    ) throws(StoreFailure) -> [WebhookRow]
+    /// Makes a webhook another endpoint's.
+    func moveWebhook(
+        _ ticket: WebhookItem.Ticket, to heir: WebhookEndpointID
+    ) throws(StoreFailure)
     /// Removes webhooks of an endpoint, leased or not; how many.
     func removeWebhooks(
         of endpoint: WebhookEndpointID, limit: Int

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds the name that somebody meant.
-enum Nearest {
+package enum Nearest {
     /// The most changes between a misspelt name and the one that is suggested.
     private static let maximumDistance = 3
 
     /// A sentence that names what was probably meant, or else everything that is known.
-    static func remedy(for name: String, among known: [String], called noun: String) -> String {
+    package static func remedy(
+        for name: String, among known: [String], called noun: String
+    ) -> String {
         guard let meant = self.name(to: name, among: known) else {
             return "The \(noun) are \(known.joined(separator: ", "))."
         }
@@ -14,14 +16,14 @@ enum Nearest {
     }
 
     /// The known name with the fewest changes from `name`; `nil` when none is near.
-    static func name(to name: String, among known: [String]) -> String? {
+    package static func name(to name: String, among known: [String]) -> String? {
         let folded = folded(name)
         let ranked = known.map { ($0, distance(folded, self.folded($0))) }
         guard let best = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
         return best.1 <= min(maximumDistance, max(1, name.count / 2)) ? best.0 : nil
     }
 
-    /// Without case and separators, so that `pushTypes` and `push_types` are `push-types`.
+    /// Without case and separators, so that `keyFile` and `key_file` are `key-file`.
     private static func folded(_ name: String) -> [UInt8] {
         name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
     }

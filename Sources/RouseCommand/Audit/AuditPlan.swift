@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AppAudit
+import PayloadLint
 import PayloadRules
 
 /// What `rouse audit` needs: where to look, and for what.

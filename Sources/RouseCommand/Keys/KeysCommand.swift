@@ -4,6 +4,7 @@ import APNsClient
 import AdminAPI
 import ArgumentParser
 import Foundation
+import PayloadLint
 import WakeModel
 
 /// `rouse keys`: the keys of the gateway's API.

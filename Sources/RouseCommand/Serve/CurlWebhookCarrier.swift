@@ -42,7 +42,8 @@ final class CurlWebhookCarrier: WebhookCarrier, @unchecked Sendable {
             }
             return .success(status)
         } catch {
-            return .failure(WebhookFailure(description: error.description))
+            return .failure(
+                WebhookFailure(description: error.description, isSent: error.isSent))
         }
     }
 }

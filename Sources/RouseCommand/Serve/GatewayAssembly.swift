@@ -19,7 +19,8 @@ struct GatewayAssembly {
     let authentication: AdminConfiguration.Authentication
     /// Reads the configuration again, for SIGHUP; `nil` where there is none to read.
     let reread: (@Sendable () throws(CommandFailure) -> ServePlan)?
-    /// Whether every app is paused before the first wake could leave.
+    /// Whether nothing leaves: every app is paused before the first wake could, and no webhook is
+    /// posted by this process.
     var startsPaused = false
 
     /// What the pause of ``startsPaused`` is called.
@@ -63,8 +64,14 @@ struct GatewayAssembly {
             manager.tell(.ready("The gateway listens on \(bound)."))
             onListening(bound)
         }
+        if startsPaused, !plan.webhooks.isEmpty {
+            logger.notice(
+                "no webhook is posted until a start without --paused; what there is to tell waits",
+                metadata: ["endpoints": "\(plan.webhooks.count)"])
+        }
+        let posting: [any Service] = startsPaused ? [] : [webhooks]
         let group = ServiceGroup(
-            services: [gateway, webhooks, server, reloader, manager],
+            services: [gateway] + posting + [server, reloader, manager],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         let outcome: Result<Void, any Error>
         do {

@@ -75,7 +75,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(
         help: ArgumentHelp(
             "Start with every app paused, as for a store from a backup. Wakes wait until "
-                + "POST /v1/apps/{app}/resume."))
+                + "POST /v1/apps/{app}/resume, webhooks until a start without it."))
     var paused = false
 
     @Flag(help: "Run with a stand-in for APNs and a demo app, without a configuration.")

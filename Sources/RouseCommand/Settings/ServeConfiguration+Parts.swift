@@ -4,6 +4,7 @@ import APNsWire
 import AdminAPI
 import Foundation
 import Gateway
+import PayloadLint
 import PushTransport
 import WakeBudget
 import WakeModel

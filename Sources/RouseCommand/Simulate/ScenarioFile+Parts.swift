@@ -2,6 +2,7 @@
 
 import DeviceModel
 import Foundation
+import PayloadLint
 import WakeBudget
 import WakeModel
 import WakeSimulation

@@ -231,7 +231,7 @@ struct AdmissionContractTests {
             #expect(!admitted.isRepeated)
             let order = PruneOrder(
                 now: desk.now.advanced(bySeconds: 120), wakesBefore: desk.now,
-                devicesBefore: desk.now, webhookEndpoints: [], limit: 10)
+                devicesBefore: desk.now, webhooks: [], limit: 10)
             #expect(try await desk.store.prune(order).marks == 1)
         }
     }

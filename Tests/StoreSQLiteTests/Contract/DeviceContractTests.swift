@@ -338,7 +338,7 @@ struct DeviceContractTests {
             func order(_ limit: Int) -> PruneOrder {
                 PruneOrder(
                     now: later.now, wakesBefore: later.now, devicesBefore: later.now,
-                    webhookEndpoints: [], limit: limit)
+                    webhooks: [], limit: limit)
             }
             #expect(try await desk.store.prune(order(3)).wakes == 3)
             #expect(try await desk.store.prune(order(3)).wakes == 2)

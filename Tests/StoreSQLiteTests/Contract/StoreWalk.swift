@@ -2,6 +2,7 @@
 
 import Gateway
 import GatewayTestKit
+import SeedKit
 import StoreSQLite
 import Testing
 import WakeBudget
@@ -259,7 +260,7 @@ struct StoreWalk {
         let order = PruneOrder(
             now: now, wakesBefore: now.advanced(bySeconds: -40_000),
             devicesBefore: WallInstant(millisecondsSinceEpoch: 0),
-            webhookEndpoints: [Samples.endpoint], limit: draw(1..<9))
+            webhooks: Samples.rules.webhooks, limit: draw(1..<9))
         _ = try await ask("prune") { store in try await store.prune(order) }
     }
 

@@ -153,7 +153,7 @@ struct WebhookContractTests {
             let order = PruneOrder(
                 now: desk.now, wakesBefore: desk.now.advanced(bySeconds: -1),
                 devicesBefore: desk.now.advanced(bySeconds: -1),
-                webhookEndpoints: [Samples.endpoint], limit: 2)
+                webhooks: Samples.rules.webhooks, limit: 2)
             let steps = [
                 try await desk.store.prune(order), try await desk.store.prune(order),
                 try await desk.store.prune(order),

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import GRDBSQLite
+import Gateway
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A store's file that somebody looks at, and leaves as it was found.
+///
+/// A reader of a file in WAL mode usually makes a `-wal` and a `-shm` beside it, the index of the
+/// log, and may not take them away again: only a writer knows when nobody needs them. So the file
+/// is read without them wherever nobody else can be using it, which the names beside it tell.
+struct AuditedFile {
+    /// How the file is read.
+    enum Reading: Hashable {
+        /// There is no log: a copy by SQLite's backup, or a store that was closed. Nobody has it
+        /// open, since whoever does has a log. It is read as a file that nothing changes.
+        case alone
+        /// There is a log that matters and no index of it: a copy of both files. The index is made
+        /// in memory.
+        case withLog
+        /// There is an index: a gateway runs, or was killed. It is read as by any reader, which
+        /// makes nothing that is not there.
+        case beside
+    }
+
+    /// The file itself, behind all links: what belongs to it stands beside it under its name.
+    private let path: String
+
+    /// Throws a ``Gateway/StoreFailure`` of kind `readOnly` when there is no such file.
+    init(path: String) throws(StoreFailure) {
+        // SAFETY: realpath returns a terminated string of its own, which is copied and let go.
+        guard let real = realpath(path, nil) else {
+            let code = errno
+            throw StoreFailure(
+                kind: .readOnly,
+                message: "The store \(path) cannot be opened: \(StoreLock.reason(code)).")
+        }
+        defer { free(real) }
+        self.path = String(cString: real)
+    }
+
+    /// How it is to be read, as it is found.
+    var reading: Reading {
+        let (journal, log, index) = (stamp("-journal"), stamp("-wal"), stamp("-shm"))
+        // A file in another mode, whose journal SQLite knows what to do with; or a SQLite that
+        // takes no names but plain ones.
+        guard journal == nil, sqlite3_compileoption_used("USE_URI") != 0 else { return .beside }
+        switch (log?.length, index) {
+        case (nil, _), (0, nil): return .alone
+        case (_, nil): return .withLog
+        case (_, _): return .beside
+        }
+    }
+
+    /// Gives `body` the file to read, and once more if somebody opened it meanwhile.
+    func read<Answer>(_ body: (Database) throws -> Answer) throws -> Answer {
+        // The stamps first: who comes between the two is noticed as well.
+        let before = stamps
+        let reading = reading
+        guard reading != .beside else { return try read(reading, body) }
+        let answer = Result { try read(reading, body) }
+        return before == stamps ? try answer.get() : try read(.beside, body)
+    }
+
+    private func read<Answer>(
+        _ reading: Reading, _ body: (Database) throws -> Answer
+    ) throws -> Answer {
+        var configuration = Configuration()
+        configuration.label = "rouse.store.audit"
+        configuration.busyMode = .timeout(SQLiteWakeStore.busySeconds)
+        configuration.readonly = true
+        if reading == .withLog {
+            configuration.prepareDatabase { try Self.keepIndexInMemory($0) }
+        }
+        let queue = try DatabaseQueue(path: name(for: reading), configuration: configuration)
+        let answer = try queue.read(body)
+        try queue.close()
+        return answer
+    }
+
+    /// The name by which SQLite opens the file (sqlite.org/uri.html).
+    private func name(for reading: Reading) -> String {
+        let parameters: String
+        switch reading {
+        case .alone: parameters = "immutable=1"
+        // No locks, which a file that is open for reading only cannot have as SQLite wants them
+        // here. Nobody else has a log without an index, and `read(_:)` looks whether that changed.
+        case .withLog: parameters = "vfs=unix-none"
+        case .beside: return path
+        }
+        let escaped = path.utf8.reduce(into: "") { text, byte in
+            let isPlain = byte > 0x20 && byte < 0x7f && !"%?#".utf8.contains(byte)
+            text +=
+                isPlain
+                ? String(UnicodeScalar(byte))
+                : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return "file:\(escaped)?\(parameters)"
+    }
+
+    /// An index in memory (sqlite.org/wal.html, "Use of WAL Without Shared-Memory"), and a log that
+    /// stays when the connection is closed. The last one to close would copy the log into the file
+    /// first; that ends at the descriptor, which is open for reading only.
+    private static func keepIndexInMemory(_ database: Database) throws {
+        try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+        var isKept: CInt = 1
+        // SAFETY: this verb of SQLite reads one C int at the pointer, within the call.
+        let code = sqlite3_file_control(
+            database.sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
+        guard code == SQLITE_OK else {
+            throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
+    }
+
+    // MARK: What others do
+
+    /// What tells a file from a changed one.
+    private struct Stamp: Equatable {
+        let device: UInt64
+        let number: UInt64
+        let length: Int64
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    private var stamps: [Stamp?] { ["", "-journal", "-wal", "-shm"].map(stamp) }
+
+    private func stamp(_ suffix: String) -> Stamp? {
+        var status = stat()
+        guard stat(path + suffix, &status) == 0 else { return nil }
+        #if canImport(Darwin)
+        let changed = status.st_mtimespec
+        #else
+        let changed = status.st_mtim
+        #endif
+        return Stamp(
+            device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino),
+            length: Int64(status.st_size), seconds: changed.tv_sec,
+            nanoseconds: changed.tv_nsec)
+    }
+}
