@@ -102,21 +102,41 @@ final class ClientCore: Sendable {
         over transport: any PushTransport
     ) {
         let timeout = timeout ?? self.timeout
+        // No array for one: who answers each group of replies with a batch ends up with batches of
+        // one, because groups break up on their way and never grow together.
+        if pushes.count == 1 {
+            transport.submit(
+                state.withLock { state in
+                    begin(sent, timeout: timeout, &state)
+                    return submission(pushes[0], at: 0, of: sent, timeout: timeout, &state)
+                })
+            return
+        }
         var batch: [Submission] = []
         batch.reserveCapacity(pushes.count)
         state.withLock { state in
-            refreshToken(&state, uptime: sent.due - timeout)
-            sent.didEncode(tokenGeneration: state.tokenGeneration)
+            begin(sent, timeout: timeout, &state)
             // By their places: an iterator would copy each push.
             for index in pushes.indices {
                 batch.append(
-                    Submission(
-                        id: sent.firstID + UInt64(index),
-                        request: state.encoder.encode(pushes[index]), timeout: timeout,
-                        context: sent))
+                    submission(pushes[index], at: index, of: sent, timeout: timeout, &state))
             }
         }
         transport.submit(batch)
+    }
+
+    /// Chooses the provider token of a group's first submissions.
+    private func begin(_ sent: SentPushes, timeout: Duration, _ state: inout State) {
+        refreshToken(&state, uptime: sent.due - timeout)
+        sent.didEncode(tokenGeneration: state.tokenGeneration)
+    }
+
+    private func submission(
+        _ push: Push, at index: Int, of sent: SentPushes, timeout: Duration, _ state: inout State
+    ) -> Submission {
+        Submission(
+            id: sent.firstID + UInt64(index), request: state.encoder.encode(push),
+            timeout: timeout, context: sent)
     }
 
     /// Gives up on a group, whichever of its submissions are out, and keeps them from having second
