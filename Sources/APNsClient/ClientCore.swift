@@ -5,10 +5,10 @@ internal import PushTransport
 internal import Synchronization
 internal import WakeModel
 
-/// What all pushes of a client have in common: the present provider token with its encoder, and
-/// what answers have told about token, connections and clocks. The pushes themselves travel with
-/// their submissions, so that the answers of one moment take one short lock here, to look at the
-/// clock.
+/// What all pushes of a client have in common: the present provider token with its encoder, what
+/// answers have told about token, connections and clocks, and who waits for the answer to one push.
+/// Pushes of a batch travel with their submissions, so that the answers of one moment take two
+/// short locks here at most: to look at the clock, and to find the callers of lone pushes.
 final class ClientCore: Sendable {
     /// After connections were replaced for one reason, how long another reason is not believed:
     /// the answers of the old connections are still coming in.
