@@ -126,20 +126,38 @@ public final class APNsClient: Sendable {
     public func send(
         _ push: Push, timeout: Duration? = nil
     ) async throws(TransportFailure) -> PushOutcome {
-        let sent = core.prepare(.one(push), timeout: timeout, receiver: .caller)
-        let result = await withTaskCancellationHandler {
-            // SAFETY: resumed by the push's one reply; see `SentPushes.Caller`.
-            await withUnsafeContinuation { continuation in
-                sent.suspend(continuation)
-                core.send(push, of: sent, timeout: timeout, over: transport)
+        var timeLeft = timeout ?? core.timeout
+        let due = core.uptime + timeLeft
+        var isSecond = false
+        while true {
+            let answer = await submit(push, due: due, timeLeft: timeLeft, isSecond: isSecond)
+            // A push that its sender has given up on is not sent again.
+            guard answer.mayGoAgain, !Task.isCancelled else { return try answer.result.get() }
+            timeLeft = due - core.uptime
+            guard timeLeft > .zero else { return try answer.result.get() }
+            isSecond = true
+        }
+    }
+
+    /// Submits a push and waits for the answer to that.
+    private func submit(
+        _ push: Push, due: Duration, timeLeft: Duration, isSecond: Bool
+    ) async -> LoneCallers.Answer {
+        let id = core.nextID()
+        return await withTaskCancellationHandler {
+            // SAFETY: resumed by the submission's one answer; see `LoneCallers.Caller`.
+            await withUnsafeContinuation { caller in
+                core.send(
+                    push, id, of: caller, due: due, timeLeft: timeLeft, isSecond: isSecond,
+                    over: transport)
                 // A task that was cancelled before the push was submitted has told the transport
-                // of an id that it did not know yet.
-                if Task.isCancelled { core.cancel(sent) }
+                // of an id that it did not know yet. One that is cancelled from here on tells it of
+                // one that it knows.
+                if Task.isCancelled { transport.cancel(id) }
             }
         } onCancel: {
-            core.cancel(sent)
+            transport.cancel(id)
         }
-        return try result.get()
     }
 
     /// Sends a batch and waits for all answers, which come in the order of the pushes.
@@ -150,7 +168,7 @@ public final class APNsClient: Sendable {
         guard !pushes.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
             let sent = core.prepare(
-                .many(pushes), timeout: timeout,
+                pushes, timeout: timeout,
                 receiver: .collector { continuation.resume(returning: $0) })
             core.send(pushes, of: sent, timeout: timeout, over: transport)
         }
@@ -167,7 +185,7 @@ public final class APNsClient: Sendable {
         _ pushes: [Push], timeout: Duration? = nil,
         receive: @escaping @Sendable (_ replies: [PushReply]) -> Void
     ) -> SentBatch {
-        let sent = core.prepare(.many(pushes), timeout: timeout, receiver: .stream(receive))
+        let sent = core.prepare(pushes, timeout: timeout, receiver: .stream(receive))
         if !pushes.isEmpty { core.send(pushes, of: sent, timeout: timeout, over: transport) }
         return SentBatch(sent: sent, core: core)
     }

@@ -5,10 +5,10 @@ internal import PushTransport
 internal import Synchronization
 internal import WakeModel
 
-/// What all pushes of a client have in common: the present provider token with its encoder, and
-/// what answers have told about token, connections and clocks. The pushes themselves travel with
-/// their submissions, so that the answers of one moment take one short lock here, to look at the
-/// clock.
+/// What all pushes of a client have in common: the present provider token with its encoder, what
+/// answers have told about token, connections and clocks, and who waits for the answer to one push.
+/// Pushes of a batch travel with their submissions, so that the answers of one moment take two
+/// short locks here at most: to look at the clock, and to find the callers of lone pushes.
 final class ClientCore: Sendable {
     /// After connections were replaced for one reason, how long another reason is not believed:
     /// the answers of the old connections are still coming in.
@@ -27,6 +27,8 @@ final class ClientCore: Sendable {
         /// The latest token that was called expired and for which connections were replaced.
         var expiredGeneration: UInt64 = 0
         var lastReplacement: Duration?
+        /// Those who wait for the answer to one push.
+        var callers = LoneCallers()
         /// Weak, since the transport's sink holds this object.
         weak var transport: (any PushTransport)?
     }
@@ -37,7 +39,8 @@ final class ClientCore: Sendable {
     }
 
     private let tokens: ProviderTokenSource?
-    private let timeout: Duration
+    /// How long a push may take unless its sender says otherwise.
+    let timeout: Duration
     private let clock: WakeClock
     private let ids = Atomic<UInt64>(1)
     private let state = Mutex(State())
@@ -59,11 +62,17 @@ final class ClientCore: Sendable {
 
     var clockSkew: Duration? { skew.withLock { $0.value } }
 
+    /// The clock's reading.
+    var uptime: Duration { clock.uptime() }
+
     // MARK: Out
+
+    /// A submission's id that no other has.
+    func nextID() -> Submission.ID { ids.wrappingAdd(1, ordering: .relaxed).oldValue }
 
     /// Makes a group of pushes with ids of their own. `timeout` replaces the configuration's.
     func prepare(
-        _ pushes: SentPushes.Pushes, timeout: Duration?, receiver: SentPushes.Receiver
+        _ pushes: [Push], timeout: Duration?, receiver: SentPushes.Receiver
     ) -> SentPushes {
         let (firstID, _) = ids.wrappingAdd(UInt64(pushes.count), ordering: .relaxed)
         return SentPushes(
@@ -71,19 +80,20 @@ final class ClientCore: Sendable {
             due: clock.uptime() + (timeout ?? self.timeout))
     }
 
-    /// Hands one push, of which its group is made, to the transport. The push is a parameter,
-    /// because to take it out of the group would copy it once more.
+    /// Hands one push to the transport, for a caller who is suspended until its answer comes.
     func send(
-        _ push: Push, of sent: SentPushes, timeout: Duration?, over transport: any PushTransport
+        _ push: Push, _ id: Submission.ID, of caller: LoneCallers.Caller, due: Duration,
+        timeLeft: Duration, isSecond: Bool, over transport: any PushTransport
     ) {
-        let timeout = timeout ?? self.timeout
         let request = state.withLock { state in
-            refreshToken(&state, uptime: sent.due - timeout)
-            sent.didEncode(tokenGeneration: state.tokenGeneration)
+            refreshToken(&state, uptime: due - timeLeft)
+            state.callers.insert(
+                id,
+                .init(
+                    caller: caller, tokenGeneration: state.tokenGeneration, isSecond: isSecond))
             return state.encoder.encode(push)
         }
-        transport.submit(
-            Submission(id: sent.firstID, request: request, timeout: timeout, context: sent))
+        transport.submit(Submission(id: id, request: request, timeout: timeLeft))
     }
 
     /// Hands the pushes, of which their group is made, to the transport.
@@ -92,21 +102,41 @@ final class ClientCore: Sendable {
         over transport: any PushTransport
     ) {
         let timeout = timeout ?? self.timeout
+        // No array for one: who answers each group of replies with a batch ends up with batches of
+        // one, because groups break up on their way and never grow together.
+        if pushes.count == 1 {
+            transport.submit(
+                state.withLock { state in
+                    begin(sent, timeout: timeout, &state)
+                    return submission(pushes[0], at: 0, of: sent, timeout: timeout, &state)
+                })
+            return
+        }
         var batch: [Submission] = []
         batch.reserveCapacity(pushes.count)
         state.withLock { state in
-            refreshToken(&state, uptime: sent.due - timeout)
-            sent.didEncode(tokenGeneration: state.tokenGeneration)
+            begin(sent, timeout: timeout, &state)
             // By their places: an iterator would copy each push.
             for index in pushes.indices {
                 batch.append(
-                    Submission(
-                        id: sent.firstID + UInt64(index),
-                        request: state.encoder.encode(pushes[index]), timeout: timeout,
-                        context: sent))
+                    submission(pushes[index], at: index, of: sent, timeout: timeout, &state))
             }
         }
         transport.submit(batch)
+    }
+
+    /// Chooses the provider token of a group's first submissions.
+    private func begin(_ sent: SentPushes, timeout: Duration, _ state: inout State) {
+        refreshToken(&state, uptime: sent.due - timeout)
+        sent.didEncode(tokenGeneration: state.tokenGeneration)
+    }
+
+    private func submission(
+        _ push: Push, at index: Int, of sent: SentPushes, timeout: Duration, _ state: inout State
+    ) -> Submission {
+        Submission(
+            id: sent.firstID + UInt64(index), request: state.encoder.encode(push),
+            timeout: timeout, context: sent)
     }
 
     /// Gives up on a group, whichever of its submissions are out, and keeps them from having second
@@ -144,20 +174,38 @@ final class ClientCore: Sendable {
         var deliveries = Deliveries()
         var mending = Mending()
         observeDate(of: completions)
+        var callers = takeCallers(of: completions)[...]
         for place in completions.indices {
-            guard let sent = completions[place].context as? SentPushes else {
-                preconditionFailure("A submission came back that this client never made.")
-            }
             let (id, outcome) = (completions[place].id, Self.outcome(of: completions[place]))
-            if case .success(.rejected(let rejection)) = outcome,
-                mend(rejection, of: id, sent, &mending)
-            {
+            guard let context = completions[place].context else {
+                if let waiting = callers.popFirst() {
+                    let mayGoAgain = mend(outcome, of: waiting, &mending)
+                    deliveries.add(outcome, mayGoAgain: mayGoAgain, to: waiting.caller)
+                }
                 continue
             }
+            guard let sent = context as? SentPushes else {
+                preconditionFailure("A submission came back that this client never made.")
+            }
+            if mend(outcome, of: id, sent, &mending) { continue }
             deliveries.add(outcome, to: sent, at: sent.index(of: id))
         }
         carryOut(mending)
         deliveries.deliver()
+    }
+
+    /// Those who wait for one push each, in the order of the completions that have no context.
+    private func takeCallers(of completions: [Completion]) -> [LoneCallers.Waiting] {
+        let count = completions.count { $0.context == nil }
+        guard count > 0 else { return [] }
+        var callers: [LoneCallers.Waiting] = []
+        callers.reserveCapacity(count)
+        state.withLock { state in
+            for completion in completions where completion.context == nil {
+                callers.append(state.callers.remove(completion.id))
+            }
+        }
+        return callers
     }
 
     private static func outcome(of completion: borrowing Completion) -> SentPushes.Outcome {
@@ -174,37 +222,35 @@ final class ClientCore: Sendable {
         var transport: (any PushTransport)?
     }
 
-    /// Sees to an answer of the kind that the client itself can mend, once. True if the push goes
-    /// again, so that nobody is told yet.
+    /// Sees to the answer to a lone push, if it is of the kind that the client can mend. True if
+    /// the push may go again, which is its caller's part.
     private func mend(
-        _ rejection: PushOutcome.Rejection, of id: Submission.ID, _ sent: SentPushes,
+        _ outcome: SentPushes.Outcome, of waiting: LoneCallers.Waiting, _ mending: inout Mending
+    ) -> Bool {
+        guard let remedy = Self.remedy(for: outcome) else { return false }
+        return state.withLock { state in
+            prepare(
+                remedy, generation: waiting.tokenGeneration, mayGoAgain: !waiting.isSecond, &state,
+                &mending)
+        }
+    }
+
+    /// Sees to the answer to a push of a group, if it is of the kind that the client can mend,
+    /// once. True if the push goes again, so that nobody is told yet.
+    private func mend(
+        _ outcome: SentPushes.Outcome, of id: Submission.ID, _ sent: SentPushes,
         _ mending: inout Mending
     ) -> Bool {
-        let retry = rejection.advice.retry
-        guard retry == .onceWithNewProviderToken || retry == .nowOnAnotherConnection else {
-            return false
-        }
+        guard let remedy = Self.remedy(for: outcome) else { return false }
         return state.withLock { state in
-            mending.transport = state.transport
-            let mayGoAgain =
-                !SentPushes.isResend(id) && !sent.isCancelled && mending.transport != nil
-            if retry == .nowOnAnotherConnection {
-                if mayReplaceConnections(&state) { mending.replacesConnections = true }
-            } else {
-                let generation = sent.tokenGeneration(of: id)
-                // A connection that saw an expired token may refuse every later one too (facts
-                // §1.6). Once for each token: if a clock is wrong, new connections do not help.
-                if tokens != nil, generation > state.expiredGeneration {
-                    state.expiredGeneration = generation
-                    mending.replacesConnections = true
-                }
-                guard mayGoAgain,
-                    let token = tokens?.replacement(forGeneration: generation)
-                else { return false }
-                use(token, in: &state)
-            }
+            let mayGoAgain = !SentPushes.isResend(id) && !sent.isCancelled
+            guard
+                prepare(
+                    remedy, generation: sent.tokenGeneration(of: id), mayGoAgain: mayGoAgain,
+                    &state, &mending)
+            else { return false }
             let timeLeft = sent.due - clock.uptime()
-            guard mayGoAgain, timeLeft > .zero else { return false }
+            guard timeLeft > .zero else { return false }
             sent.didEncodeResend(tokenGeneration: state.tokenGeneration)
             mending.resends.append(
                 Submission(
@@ -213,6 +259,46 @@ final class ClientCore: Sendable {
                     timeout: timeLeft, context: sent))
             return true
         }
+    }
+
+    /// What an answer calls for that the client itself can do.
+    private enum Remedy {
+        case newProviderToken
+        case otherConnection
+    }
+
+    private static func remedy(for outcome: SentPushes.Outcome) -> Remedy? {
+        guard case .success(.rejected(let rejection)) = outcome else { return nil }
+        switch rejection.advice.retry {
+        case .onceWithNewProviderToken: return .newProviderToken
+        case .nowOnAnotherConnection: return .otherConnection
+        default: return nil
+        }
+    }
+
+    /// Sees to it that a push can go again which went out with the token of `generation`. False if
+    /// it cannot, or if it may not in the first place: then connections may be due all the same.
+    private func prepare(
+        _ remedy: Remedy, generation: UInt64, mayGoAgain: Bool, _ state: inout State,
+        _ mending: inout Mending
+    ) -> Bool {
+        mending.transport = state.transport
+        let mayGoAgain = mayGoAgain && mending.transport != nil
+        switch remedy {
+        case .otherConnection:
+            if mayReplaceConnections(&state) { mending.replacesConnections = true }
+        case .newProviderToken:
+            // A connection that saw an expired token may refuse every later one too (facts §1.6).
+            // Once for each token: if a clock is wrong, new connections do not help.
+            if tokens != nil, generation > state.expiredGeneration {
+                state.expiredGeneration = generation
+                mending.replacesConnections = true
+            }
+            guard mayGoAgain, let token = tokens?.replacement(forGeneration: generation)
+            else { return false }
+            use(token, in: &state)
+        }
+        return mayGoAgain
     }
 
     /// Replaces connections, submits again what is to go again, and sees to those that were given

@@ -5,7 +5,7 @@ internal import PushTransport
 internal import Synchronization
 internal import WakeModel
 
-/// The pushes of one call to the client, and who waits for the replies.
+/// The pushes of one batch, and who waits for the replies.
 ///
 /// It goes with each of its submissions through the transport and comes back with the outcome, so
 /// that the client keeps no table of what is out.
@@ -17,8 +17,6 @@ final class SentPushes: Sendable {
 
     /// Who waits.
     enum Receiver: Sendable {
-        /// The caller of `send(_:)` with one push; see ``SentPushes/suspend(_:)``.
-        case caller
         /// A caller who wants all replies of a batch at once, in the order of its pushes.
         case collector(Receive)
         /// A caller who takes replies as they come.
@@ -26,20 +24,11 @@ final class SentPushes: Sendable {
     }
 
     private enum Manner {
-        case caller
         case collector
         case stream
     }
 
-    /// Who is suspended until the reply comes.
-    ///
-    /// Unsafe only in name: ``takeCaller()`` lets one reply to a push pass and traps on a second,
-    /// and the transport's contract is that there is one. A checked continuation costs an
-    /// allocation for each push to find that out again.
-    typealias Caller = UnsafeContinuation<Outcome, Never>
-
     fileprivate struct State {
-        var caller: Caller?
         /// Let go of with the last reply, because whoever sent a batch may keep its handle.
         var receive: Receive?
         /// How many pushes have no reply yet.
@@ -58,43 +47,19 @@ final class SentPushes: Sendable {
     private let resendGeneration = Atomic<UInt64>(0)
     private let state: Mutex<State>
     /// In their order; their ids are consecutive. Last, because replies ask it for its count alone.
-    let pushes: Pushes
+    let pushes: [Push]
 
-    init(_ pushes: Pushes, firstID: Submission.ID, receiver: Receiver, due: Duration) {
+    init(_ pushes: [Push], firstID: Submission.ID, receiver: Receiver, due: Duration) {
         self.pushes = pushes
         self.firstID = firstID
         self.due = due
-        var receive: Receive?
+        let receive: Receive
         switch receiver {
-        case .caller: manner = .caller
         case .collector(let closure): (manner, receive) = (.collector, closure)
         case .stream(let closure): (manner, receive) = (.stream, closure)
         }
-        state = Mutex(State(receive: pushes.count > 0 ? receive : nil, missing: pushes.count))
+        state = Mutex(State(receive: pushes.isEmpty ? nil : receive, missing: pushes.count))
     }
-
-    /// One push or many: a call with one needs no array.
-    enum Pushes: Sendable {
-        case one(Push)
-        case many([Push])
-
-        var count: Int {
-            switch self {
-            case .one: 1
-            case .many(let pushes): pushes.count
-            }
-        }
-
-        subscript(index: Int) -> Push {
-            switch self {
-            case .one(let push): push
-            case .many(let pushes): pushes[index]
-            }
-        }
-    }
-
-    /// Keeps the caller of one push until its reply.
-    func suspend(_ caller: Caller) { state.withLock { $0.caller = caller } }
 
     // MARK: Submissions
 
@@ -136,22 +101,7 @@ final class SentPushes: Sendable {
     /// Remembers that the sender has given up on them.
     func cancel() { isGivenUp.store(true, ordering: .releasing) }
 
-    /// Whether one caller waits for one reply.
-    var hasCaller: Bool { manner == .caller }
-
-    /// The caller of one push, whose reply has come. It is given once.
-    func takeCaller() -> Caller {
-        state.withLock { state in
-            state.missing -= 1
-            guard let caller = state.caller else {
-                preconditionFailure("A push was answered twice, or before it was sent.")
-            }
-            state.caller = nil
-            return caller
-        }
-    }
-
-    /// Takes the reply to one push of several in. True if it is the first of those that are now to
+    /// Takes the reply to one push in. True if it is the first of those that are now to
     /// be handed on, or, for a collector, the last one of all.
     func add(_ outcome: consuming Outcome, at index: Int) -> Bool {
         let reply = PushReply(index: index, result: outcome)
@@ -183,40 +133,5 @@ final class SentPushes: Sendable {
             }
         }
         receive?(replies)
-    }
-}
-
-/// The replies of one batch of completions, on their way to those who wait for them.
-struct Deliveries {
-    private var callers: [(SentPushes.Caller, SentPushes.Outcome)] = []
-    /// Those that have replies to be handed on.
-    private var groups: [SentPushes] = []
-
-    /// Adds the reply to one push.
-    mutating func add(_ outcome: consuming SentPushes.Outcome, to sent: SentPushes, at index: Int) {
-        if sent.hasCaller {
-            callers.append((sent.takeCaller(), outcome))
-        } else if sent.add(outcome, at: index) {
-            groups.append(sent)
-        }
-    }
-
-    /// Tells each who waits, once. Holds no lock.
-    func deliver() {
-        resumeCallers()
-        for sent in groups { sent.handOn() }
-    }
-
-    /// Resumes several callers from a task instead of from the transport's thread. There, each one
-    /// would wake a thread of the pool for itself, which sends its next push and falls asleep
-    /// before the next one is resumed; from a thread of the pool, they are queued up together.
-    private func resumeCallers() {
-        guard callers.count > 1 else {
-            for (caller, outcome) in callers { caller.resume(returning: outcome) }
-            return
-        }
-        Task.detached { [callers] in
-            for (caller, outcome) in callers { caller.resume(returning: outcome) }
-        }
     }
 }

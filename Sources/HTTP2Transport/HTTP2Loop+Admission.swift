@@ -51,13 +51,14 @@ extension HTTP2Loop {
             (best, most, second, bestIsAged) = (connection, room, most, isAged)
         }
         guard let best else { return nil }
-        return (best, Self.run(most: most, second: second))
+        let streams = most + Int(best.openStreams)
+        return (best, Self.run(most: most, second: second, streams: streams))
     }
 
-    /// How many transfers a connection gets in a row that has room for `most`, when the next one
-    /// has room for `second`: until they are level, but not too few.
-    static func run(most: Int, second: Int) -> Int {
-        max(most - second, min(most / runDivisor, leastRun), 1)
+    /// How many transfers a connection of so many streams gets in a row that has room for `most`,
+    /// when the next one has room for `second`: until they are level, but not too few.
+    static func run(most: Int, second: Int, streams: Int) -> Int {
+        max(most - second, min(streams / runDivisor, leastRun), 1)
     }
 
     private func start(_ place: TransferPool.Place, on connection: HTTP2Connection, now: Int64) {

@@ -24,9 +24,10 @@ final class HTTP2Loop {
     /// (facts §1.3). A stream costs this transport some 350 bytes.
     static let defaultStreamsPerConnection = 1000
     /// A connection gets transfers in runs until it is level with the next one, and at the least
-    /// this part of its room, or so many: neighbours then share TLS records on their way out, and
-    /// their answers come back together. A small batch still goes over several connections, so that
-    /// one that is dead without a sign does not take all of it.
+    /// this part of its streams, or so many, as far as it has room: neighbours then share TLS
+    /// records on their way out, and their answers come back together, also when those before them
+    /// have left little room. A small batch still goes over several connections, so that one that
+    /// is dead without a sign does not take all of it.
     static let runDivisor = 8
     static let leastRun = 32
     /// How many events one wait takes in; there are hardly more descriptors than connections.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsClient
+import APNsWire
 import PushTransport
+import Synchronization
 import Testing
 import WakeModel
 
@@ -9,6 +11,7 @@ import WakeModel
 @Suite("Resending, step by step")
 struct ResendStepTests {
     static let shutdown = #"{"reason":"Shutdown"}"#
+    static let expired = #"{"reason":"ExpiredProviderToken"}"#
 
     @Test("a resend has what is left of the push's time, and is not made when nothing is left")
     func deadline() async throws {
@@ -33,20 +36,70 @@ struct ResendStepTests {
     @Test("connections are replaced before the resend, and once for many answers")
     func replacement() async throws {
         let play = try Play()
+        let transport = play.transport
         let (first, second) = (play.send(), play.send())
         let ids = [await play.nextSubmission().id, await play.nextSubmission().id]
-        for id in ids { play.transport.answer(id, 503, Self.shutdown) }
+        let wasReplaced = Mutex(false)
+        transport.interruptNextSubmission {
+            let isReplaced = transport.hasReplacedConnections
+            wasReplaced.withLock { $0 = isReplaced }
+        }
+        for id in ids { transport.answer(id, 503, Self.shutdown) }
+        let resends = [await play.nextSubmission(), await play.nextSubmission()]
+        #expect(wasReplaced.withLock { $0 }, "the resend was handed over before")
+        #expect(transport.takeEvents().count == 1, "of which there was one replacement")
+        for resend in resends { transport.answer(resend.id, 200) }
+        #expect(try await first.value.isAccepted)
+        #expect(try await second.value.isAccepted)
+    }
+
+    @Test("pushes of a batch go again within the answer, over the new connections, and once")
+    func batch() throws {
+        let play = try Play()
+        let replies = Mutex<[PushReply]>([])
+        play.client.send(try (0..<2).map(Samples.background)) { group in
+            replies.withLock { $0 += group }
+        }
+        for submission in play.transport.takeSubmissions() {
+            play.transport.answer(submission.id, 503, Self.shutdown)
+        }
         let events = play.transport.takeEvents()
         try #require(events.count == 3)
         guard case .replacedConnections = events[0] else {
             Issue.record("the resend was handed over before the connections were replaced")
             return
         }
+        #expect(replies.withLock { $0.isEmpty })
         for case .submitted(let submission) in events {
-            play.transport.answer(submission.id, 200)
+            play.transport.answer(submission.id, 503, Self.shutdown)
         }
-        #expect(try await first.value.isAccepted)
-        #expect(try await second.value.isAccepted)
+        #expect(play.transport.takeEvents().isEmpty)
+        let reasons = try replies.withLock { try $0.map { try $0.result.get().rejection?.reason } }
+        #expect(reasons == [.shutdown, .shutdown])
+    }
+
+    @Test("an expired token is replaced and the same push goes out again, once")
+    func expiredTwice() async throws {
+        let play = try Play()
+        let client = play.client
+        let push = try Samples.background()
+        let task = Task { try await client.send(push, timeout: .seconds(3600)) }
+        let first = await play.nextSubmission()
+        play.clock.advance(seconds: 25 * 60)
+        play.transport.answer(first.id, 403, Self.expired)
+        let second = await play.nextSubmission()
+        #expect(second.id != first.id)
+        #expect(second.timeout == .seconds(35 * 60))
+        #expect(second.request.apnsID == push.apnsID)
+        #expect(second.request.body == first.request.body)
+        let tokens = [first, second].map { submission in
+            submission.request.sharedHeaders.fields.first { $0.name == "authorization" }?.value
+        }
+        #expect(tokens[0] != nil && tokens[1] != nil && tokens[0] != tokens[1])
+        play.clock.advance(seconds: 25 * 60)
+        play.transport.answer(second.id, 403, Self.expired)
+        #expect(try await task.value.rejection?.reason == .expiredProviderToken)
+        #expect(play.transport.takeSubmissions().isEmpty)
     }
 
     @Test("cancelling reaches a push that is out for the second time")
@@ -61,36 +114,38 @@ struct ResendStepTests {
         await #expect(throws: TransportFailure.self) { try await task.value }
     }
 
-    @Test("a push that was given up on is not sent again")
-    func cancelledFirst() async throws {
+    @Test("a push that was given up on is not sent again", arguments: [shutdown, expired])
+    func cancelledFirst(body: String) async throws {
         let play = try Play()
-        let task = play.send()
+        let client = play.client
+        let task = Task { try await client.send(Samples.background(), timeout: .seconds(3600)) }
         let first = await play.nextSubmission()
+        play.clock.advance(seconds: 25 * 60)
         task.cancel()
-        play.transport.answer(first.id, 503, Self.shutdown)
-        #expect(try await task.value.rejection?.reason == .shutdown)
+        play.transport.answer(first.id, body == Self.expired ? 403 : 503, body)
+        #expect(try await task.value.rejection != nil)
         #expect(play.transport.takeSubmissions().isEmpty)
     }
 
-    @Test("cancelling while the resend is being handed over reaches it as well")
-    func cancelBetween() async throws {
+    @Test(
+        "cancelling while the resend is being handed over reaches it as well",
+        arguments: [shutdown, expired])
+    func cancelBetween(body: String) async throws {
         let play = try Play()
-        let task = play.send()
+        let client = play.client
+        let task = Task { try await client.send(Samples.background(), timeout: .seconds(3600)) }
         let first = await play.nextSubmission()
+        play.clock.advance(seconds: 25 * 60)
         play.transport.interruptNextSubmission { task.cancel() }
-        play.transport.answer(first.id, 503, Self.shutdown)
-        let events = play.transport.takeEvents()
-        let order = events.compactMap { event -> String? in
-            switch event {
-            case .submitted: "submitted"
-            case .cancelled(let id): id == first.id ? nil : "cancelled"
-            case .replacedConnections: nil
-            }
+        play.transport.answer(first.id, body == Self.expired ? 403 : 503, body)
+        let resend = await play.nextSubmission()
+        await play.transport.waitForCancellations(2)
+        let cancelled = play.cancelledIDs()
+        #expect(cancelled == [resend.id, resend.id], "one came before it was known")
+        play.transport.fail(resend.id, TransportFailure(.cancelled, certainty: .notSent))
+        await #expect(throws: TransportFailure(.cancelled, certainty: .notSent)) {
+            try await task.value
         }
-        #expect(order == ["cancelled", "submitted", "cancelled"])
-        for case .submitted(let submission) in events {
-            play.transport.fail(submission.id, TransportFailure(.cancelled, certainty: .notSent))
-        }
-        await #expect(throws: TransportFailure.self) { try await task.value }
+        #expect(play.transport.takeSubmissions().isEmpty)
     }
 }

@@ -14,6 +14,7 @@ struct ResendTests {
     /// was accepted.
     private func withExpiredToken(
         apple appleMinutes: Int64, own ownMinutes: Int64, wedges: Bool = false,
+        over transport: TransportKind = .native,
         _ body: (APNsClient, APNsSimulator) async throws -> Void
     ) async throws {
         let (apple, own) = (TestClock(), TestClock())
@@ -21,8 +22,9 @@ struct ResendTests {
         configuration.now = { apple.now }
         configuration.wedgesOnExpiredToken = wedges
         let tokens = try Samples.tokens(clock: own.clock)
-        try await withClient(configuration, authentication: .providerToken(tokens)) {
-            client, simulator in
+        try await withClient(
+            configuration, authentication: .providerToken(tokens), over: transport
+        ) { client, simulator in
             #expect(try await client.send(Samples.background(1)).isAccepted)
             apple.advance(seconds: appleMinutes * 60)
             own.advance(seconds: ownMinutes * 60)
@@ -31,9 +33,11 @@ struct ResendTests {
         }
     }
 
-    @Test("a push that met an expired token goes out once more, with a new token and the same id")
-    func renewed() async throws {
-        try await withExpiredToken(apple: 61, own: 25) { client, simulator in
+    @Test(
+        "a push that met an expired token goes out once more, with a new token and the same id",
+        arguments: TransportKind.allCases)
+    func renewed(over transport: TransportKind) async throws {
+        try await withExpiredToken(apple: 61, own: 25, over: transport) { client, simulator in
             let push = try Samples.background(2)
             #expect(try await client.send(push).isAccepted)
             let received = simulator.receivedPushes
@@ -81,9 +85,10 @@ struct ResendTests {
     }
 
     @Test(
-        "a new token that is refused as well is not renewed again, nor the push sent a third time")
-    func atMostOnce() async throws {
-        try await withExpiredToken(apple: 200, own: 25) { client, simulator in
+        "a new token that is refused as well is not renewed again, nor the push sent a third time",
+        arguments: TransportKind.allCases)
+    func atMostOnce(over transport: TransportKind) async throws {
+        try await withExpiredToken(apple: 200, own: 25, over: transport) { client, simulator in
             let rejection = try await client.send(Samples.background(2)).rejection
             #expect(rejection?.reason == .expiredProviderToken)
             #expect(simulator.receivedPushes.count == 2)

@@ -71,8 +71,30 @@ final class ScriptedTransport: PushTransport {
         state.withLock { $0.interruption = interruption }
     }
 
-    func answer(_ id: Submission.ID, _ status: Int, _ body: String = "", date: String? = nil) {
-        let response = WireResponse(status: status, date: date, body: Array(body.utf8))
+    /// Whether connections were replaced since the events were taken.
+    var hasReplacedConnections: Bool {
+        state.withLock { state in
+            state.events.contains { if case .replacedConnections = $0 { true } else { false } }
+        }
+    }
+
+    /// Returns when there are so many cancellations among the events.
+    func waitForCancellations(_ count: Int) async {
+        while cancellations < count { await Task.yield() }
+    }
+
+    private var cancellations: Int {
+        state.withLock { state in
+            state.events.count { if case .cancelled = $0 { true } else { false } }
+        }
+    }
+
+    func answer(
+        _ id: Submission.ID, _ status: Int, _ body: String = "", date: String? = nil,
+        apnsID: APNsID? = nil
+    ) {
+        let response = WireResponse(
+            status: status, apnsID: apnsID, date: date, body: Array(body.utf8))
         sink([Completion(id: id, result: .success(response), context: context(id))])
     }
 
