@@ -192,7 +192,10 @@ let package = Package(
             ]),
         tests(
             of: "APNsClient",
-            ["APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport", "WakeModel"]),
+            [
+                "APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport", "SeedKit",
+                "WakeModel",
+            ]),
         room(
             "StoreSQLite",
             ["Gateway", "PayloadRules", "WakeBudget", "WakeModel", sqlite, sqliteC]),

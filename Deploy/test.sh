@@ -48,7 +48,7 @@ part "The shipped scenarios against what the wake budget promises" Deploy/scenar
 
 for name in "${failed[@]}"; do
     step "Failed: ${name}"
-    grep -E '✘|error:|Fatal error|ERROR:' "${printed}/${name//\//-}" | tail -n 40 >&2 ||
+    grep -E '✘|error:|Fatal error|ERROR:|Sanitizer:|MISSED|smoke test:' "${printed}/${name//\//-}" | tail -n 40 >&2 ||
         tail -n 20 "${printed}/${name//\//-}" >&2
 done
 [[ ${#failed[@]} -eq 0 ]]

@@ -28,7 +28,7 @@ final class SentPushes: Sendable {
         case stream
     }
 
-    fileprivate struct State {
+    private struct State {
         /// Let go of with the last reply, because whoever sent a batch may keep its handle.
         var receive: Receive?
         /// How many pushes have no reply yet.

@@ -14,7 +14,8 @@ struct GatewayCurves: AsyncParsableCommand {
             known, here and there among them; a sender that answers at once takes the place of \
             APNs. Then the queue, with all its devices known before it: with so many wakes \
             waiting for their time, others are sent through to nghttpd, to the same known \
-            devices each time, and then calls beside a steady load. At the end the store is closed, and opened again.
+            devices each time, and then calls beside a steady load. At the end the store is \
+            closed, and opened again.
 
             A call's time ends when the answer of APNs is there, so it holds a round trip more \
             than the way from request to APNs. Takes some minutes, and 2 GB in /tmp.

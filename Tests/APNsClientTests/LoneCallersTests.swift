@@ -3,6 +3,7 @@
 import APNsClient
 import APNsWire
 import PushTransport
+import SeedKit
 import Testing
 import WakeModel
 
@@ -13,7 +14,7 @@ struct LoneCallersTests {
     func order(seed: UInt64) async throws {
         let play = try Play()
         let client = play.client
-        var random = Generator(state: seed)
+        var random = SeededGenerator(seed: seed)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<400 {
                 let push = try Samples.background(number)
@@ -25,7 +26,7 @@ struct LoneCallersTests {
             var waiting: [Submission] = []
             for number in 0..<400 {
                 waiting.append(await play.nextSubmission())
-                // Now and then some are answered, so that the table grows and shrinks.
+                // Now and then some are answered, so that the table is closed up.
                 guard number == 399 || random.next() % 8 == 0 else { continue }
                 waiting.shuffle(using: &random)
                 let left = number == 399 ? 0 : Int(random.next() % UInt64(waiting.count))
@@ -36,19 +37,6 @@ struct LoneCallersTests {
                 }
             }
             try await group.waitForAll()
-        }
-    }
-
-    /// SplitMix64.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-            return mixed ^ (mixed >> 31)
         }
     }
 }

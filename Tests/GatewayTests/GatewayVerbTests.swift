@@ -278,7 +278,8 @@ struct GatewayVerbTests {
             configuration: GatewayConfiguration(apps: [Samples.app]), store: store,
             sender: ScriptedSender(), clock: clock, limits: limits, logger: lines.logger)
         let line =
-            "webhooks that waited were removed, because no endpoint is configured for them count=5"
+            "webhooks that waited were removed, because no configured endpoint asks for them "
+            + "count=5"
         try await withRunning(gateway) { () async throws in
             try await eventually {
                 clock.advance(bySeconds: 1)

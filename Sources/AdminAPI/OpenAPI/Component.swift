@@ -72,7 +72,7 @@ enum Component: String, CaseIterable {
         case .feedbackPage:
             .object([
                 .required("entries", .array(of: .named(.feedbackEntry))),
-                .required("cursor", .count("Where to go on.")),
+                .required("cursor", .sequenceNumber("Where to go on.")),
             ])
         case .app: AppStatus.schema
         case .appList: .object([.required("apps", .array(of: .named(.app)))])

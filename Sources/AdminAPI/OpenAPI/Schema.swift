@@ -56,6 +56,11 @@ struct Schema: Sendable {
         make("integer", description, [("minimum", .integer(0))])
     }
 
+    /// A whole number that begins with the time, and so needs 64 bits.
+    static func sequenceNumber(_ description: String) -> Schema {
+        make("integer", description, [("minimum", .integer(0)), ("format", .string("int64"))])
+    }
+
     /// A number with a fraction.
     static func number(_ description: String? = nil) -> Schema { make("number", description, []) }
 

@@ -94,7 +94,7 @@ extension FeedbackEntry {
     /// What the OpenAPI document says of it.
     static var schema: Schema {
         .object([
-            .required("number", .count("Ascends.")),
+            .required("number", .sequenceNumber("Ascends.")),
             .required("kind", .words(of: FeedbackKind.self)),
             .required("app", .string("The bundle id.")),
             .required("environment", .words(of: APNsEnvironment.self)),

@@ -11,7 +11,7 @@ final class WebhookCourier: Sendable {
     /// The most events of one request.
     static let batchCount = 100
     /// How long a lease lasts, in seconds: longer than a request may take. A round of many requests
-    /// may outlast it, which nobody notices: no other courier claims for the same endpoint.
+    /// may outlast it; only one that takes an endpoint over meanwhile would post an event again.
     static let leaseSeconds = 120
     /// How long it sleeps when nothing rings, in seconds.
     static let sleepSeconds: Int64 = 30

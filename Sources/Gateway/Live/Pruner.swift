@@ -31,7 +31,7 @@ struct Pruner: Sendable {
     private func tell(_ removedWebhooks: inout Int) {
         guard removedWebhooks > 0 else { return }
         hall.logger.notice(
-            "webhooks that waited were removed, because no endpoint is configured for them",
+            "webhooks that waited were removed, because no configured endpoint asks for them",
             metadata: ["count": "\(removedWebhooks)"])
         removedWebhooks = 0
     }

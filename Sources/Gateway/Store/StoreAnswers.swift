@@ -159,7 +159,7 @@ public struct Pruned: Hashable, Sendable {
     /// Devices that had nothing to remember.
     public var devices = 0
     /// Webhooks that nobody is told of any more: their endpoint is gone, or they were written
-    /// before endpoints had names, and none was their heir.
+    /// before endpoints had names, and no heir asks for them.
     public var webhooks = 0
     /// Webhooks without an endpoint that the only one inherited.
     public var inheritedWebhooks = 0
