@@ -42,7 +42,7 @@ struct GatewayCurves: AsyncParsableCommand {
         let byDevices: [CurvePoint] = try bench.runOurselves(
             RunGatewayCurves.name, task, processor: nil)
 
-        task.wakes = options.quick ? 2_000 : 20_000
+        task.wakes = options.quick ? 2_000 : 50_000
         task.calls = options.quick ? 50 : 300
         task.steps = [0, pending / 10, pending]
         try GatewayTask.makeDocuments(
