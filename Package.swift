@@ -145,7 +145,7 @@ let package = Package(
 
         // Layer 3: shells.
         room("LoopKit", ["PushTransport", "WakeModel", heap]),
-        tests(of: "LoopKit", ["PushTransport", "TransportTestKit", "WakeModel"]),
+        tests(of: "LoopKit", ["PushTransport", "SeedKit", "TransportTestKit", "WakeModel"]),
         room("CurlTransport", ["CCurlShims", "LoopKit", "PushTransport", "WakeModel", deque]),
         room("HTTP2Transport", ["CHTTP2Shims", "LoopKit", "PushTransport", "WakeModel"]),
         // A client without the reset guard, in a process of its own: the transports' tests run it,
@@ -154,7 +154,7 @@ let package = Package(
             name: "TransportFixture",
             dependencies: [
                 "CHTTP2Shims", "CurlTransport", "HTTP2Transport", "LoopKit", "PushTransport",
-                "WakeModel",
+                "SeedKit", "WakeModel",
             ],
             path: "Tests/TransportFixture",
             exclude: [
@@ -171,18 +171,18 @@ let package = Package(
         // The contract of the port, on both transports.
         tests(
             of: "PushTransport",
-            ["APNsSimulator", "CNghttp2ResetGuard", "TransportTestKit", "WakeModel"]),
+            ["APNsSimulator", "CNghttp2ResetGuard", "SeedKit", "TransportTestKit", "WakeModel"]),
         tests(
             of: "CurlTransport",
             [
-                "APNsSimulator", "CNghttp2ResetGuard", "PushTransport", "TransportFixture",
-                "TransportTestKit", "WakeModel",
+                "APNsSimulator", "CNghttp2ResetGuard", "PushTransport", "SeedKit",
+                "TransportFixture", "TransportTestKit", "WakeModel",
             ]),
         tests(
             of: "HTTP2Transport",
             [
                 "APNsSimulator", "CHTTP2Shims", "CLibnghttp2", "CLibssl", "LoopKit",
-                "PushTransport", "TransportFixture", "TransportTestKit", "WakeModel",
+                "PushTransport", "SeedKit", "TransportFixture", "TransportTestKit", "WakeModel",
             ]),
         room(
             "APNsClient",

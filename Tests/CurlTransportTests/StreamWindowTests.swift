@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeedKit
 import Testing
 import TransportTestKit
 
@@ -99,7 +100,7 @@ struct StreamWindowTests {
 
     @Test("against a server with a limit it settles within that limit", arguments: 1...10)
     func settles(seed: Int) {
-        var random = SeededRandom(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         var serverLimit = Int(random.next() % 200) + 1
         var window = validated()
         var inFlight = 0

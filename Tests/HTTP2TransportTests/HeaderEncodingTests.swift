@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CHTTP2Shims
+import SeedKit
 import Testing
 import TransportTestKit
 
@@ -88,21 +89,21 @@ struct HeaderEncodingTests {
         "whatever is encoded, nghttp2 decodes, also when the table's size changes",
         arguments: 1...12)
     func anything(seed: Int) throws {
-        var random = SeededRandom(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let session = try MemorySession()
         let decoder = try HeaderDecoder()
         session.hear(ServerFrame.settings())
         let blocks = try (0..<30).map { number -> ([(String, String)], TestBlock) in
             let fields = (0..<Int(random.next() % 6)).map { index in
                 (
-                    random.oneIn(6) ? "authorization" : "x-\(number % 7)-\(index)",
-                    random.text(below: random.oneIn(8) ? 900 : 40)
+                    random.chance(oneIn: 6) ? "authorization" : "x-\(number % 7)-\(index)",
+                    random.text(below: random.chance(oneIn: 8) ? 900 : 40)
                 )
             }
             return (fields, try TestBlock(fields))
         }
         for number in 0..<400 {
-            if random.oneIn(40) {
+            if random.chance(oneIn: 40) {
                 let size = [0, 64, 200, 4096, 100_000][Int(random.next() % 5)]
                 session.hear(ServerFrame.settings([(1, size)]))
                 decoder.change(tableSize: min(size, 4096))
@@ -110,7 +111,7 @@ struct HeaderEncodingTests {
             let (fields, block) = blocks[Int(random.next() % 30)]
             let own =
                 [("apns-id", random.text(below: 40))]
-                + (random.oneIn(3) ? [("apns-collapse-id", random.text(below: 64))] : [])
+                + (random.chance(oneIn: 3) ? [("apns-collapse-id", random.text(below: 64))] : [])
             let started = session.start(path: "/\(number)", shared: block, headers: own)
             #expect(started.stream >= 0, "seed \(seed)")
             let decoded = try decoder.fields(try headers(of: session)).dropFirst(5)
@@ -122,7 +123,7 @@ struct HeaderEncodingTests {
     }
 }
 
-extension SeededRandom {
+extension SeededGenerator {
     /// Printable characters, fewer than so many.
     mutating func text(below count: Int) -> String {
         let length = Int(next() % UInt64(count))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PushTransport
+import SeedKit
 import Testing
 import TransportTestKit
 
@@ -10,7 +11,7 @@ import TransportTestKit
 struct TransferStoreTests {
     @Test("a queue is an array, for many seeds", arguments: 1...5)
     func queue(seed: Int) {
-        var random = SeededRandom(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let pool = TransferPool()
         let queue = TransferQueue()
         var model: [TransferPool.Place] = []
@@ -20,7 +21,7 @@ struct TransferStoreTests {
             case 0, 1:
                 let place = pool.insert(TestPush.submission(UInt64(number)), now: 5)
                 numbers[place] = UInt64(number)
-                if random.oneIn(3) {
+                if random.chance(oneIn: 3) {
                     queue.prepend(place, in: pool)
                     model.insert(place, at: 0)
                 } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LoopKit
+import SeedKit
 import Testing
 import TransportTestKit
 
@@ -23,7 +24,7 @@ struct DeadlineQueueTests {
 
     @Test("as a model of arrays would do it, for many seeds", arguments: 1...20)
     func model(seed: Int) {
-        var random = SeededRandom(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let queue = DeadlineQueue()
         var living: [UInt64: Int64] = [:]
         var now: Int64 = 0
@@ -31,7 +32,7 @@ struct DeadlineQueueTests {
             let due = now + Int64(random.next() % 500)
             queue.insert(id, due: due)
             living[id] = due
-            if random.oneIn(2), let victim = living.keys.randomElement(using: &random) {
+            if random.chance(oneIn: 2), let victim = living.keys.randomElement(using: &random) {
                 living[victim] = nil
                 queue.didFinish { living[$0] != nil }
             }

@@ -2,6 +2,7 @@
 
 import APNsSimulator
 import PushTransport
+import SeedKit
 import Testing
 import TransportTestKit
 import WakeModel
@@ -14,7 +15,7 @@ extension ServerTests {
             arguments: TransportMaker.all, 1...4)
         func chaos(maker: TransportMaker, seed: Int) async throws {
             print("chaos seed \(seed)")
-            var random = SeededRandom(seed: UInt64(seed))
+            var random = SeededGenerator(seed: UInt64(seed))
             try await withBench(
                 maker,
                 simulator: {
@@ -51,16 +52,16 @@ extension ServerTests {
                     let size = min(total - next, Int(random.next() % 200) + 1)
                     bench.transport.submit(
                         (next..<next + size).map { number in
-                            let isHasty = random.oneIn(20)
+                            let isHasty = random.chance(oneIn: 20)
                             return TestPush.submission(
                                 UInt64(number),
                                 timeout: .milliseconds(isHasty ? Int(random.next() % 40) : 3000),
-                                isUrgent: random.oneIn(10))
+                                isUrgent: random.chance(oneIn: 10))
                         })
                     for _ in 0..<size / 20 {
                         bench.transport.cancel(UInt64(next) + random.next() % UInt64(size))
                     }
-                    if random.oneIn(30) { bench.transport.replaceConnections() }
+                    if random.chance(oneIn: 30) { bench.transport.replaceConnections() }
                     next += size
                     if next > 1500 { await bench.inbox.waitForCount(next - 1500) }
                 }

@@ -15,13 +15,14 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
+    /// A number from 0 to below `limit`, which is positive.
+    package mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
+
     /// One of the elements, of which there is one at least.
     package mutating func pick<Element>(_ elements: [Element]) -> Element {
-        elements[Int.random(in: 0..<elements.count, using: &self)]
+        elements[below(elements.count)]
     }
 
     /// True once in so many times.
-    package mutating func chance(oneIn count: Int) -> Bool {
-        Int.random(in: 0..<count, using: &self) == 0
-    }
+    package mutating func chance(oneIn count: Int) -> Bool { below(count) == 0 }
 }

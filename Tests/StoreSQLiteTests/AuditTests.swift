@@ -10,13 +10,27 @@ import Testing
 
 @Suite("The audit of a file")
 struct AuditTests {
+    /// Five wakes for as many devices.
+    private static func admitFive(_ desk: Counter) async throws {
+        try await desk.admit((1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
+    }
+
+    /// Makes a store with something in it, and closes it.
+    private func makeStore(
+        at path: String, with fill: (Counter) async throws -> Void = Self.admitFive
+    ) async throws {
+        let store = try SQLiteWakeStore(path: path)
+        try await fill(Counter(store: store))
+        try store.close()
+    }
+
     @Test("It reads beside a gateway, and counts what is there")
     func beside() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             let store = try SQLiteWakeStore(path: path)
             let desk = Counter(store: store)
-            try await desk.admit((1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
+            try await Self.admitFive(desk)
             try await desk.settleSent(try #require(try await desk.claim().claims.first))
             let audit = try SQLiteWakeStore.audit(path: path)
             #expect(audit.isSound && audit.faults.isEmpty)
@@ -30,12 +44,7 @@ struct AuditTests {
     func lost() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
-            try await {
-                let store = try SQLiteWakeStore(path: path)
-                let wakes = (1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) }
-                try await Counter(store: store).admit(wakes)
-                try store.close()
-            }()
+            try await makeStore(at: path)
             try execute(
                 "DELETE FROM wake WHERE number IN (SELECT min(number) FROM wake)", on: path)
             let audit = try SQLiteWakeStore.audit(path: path)
@@ -50,13 +59,10 @@ struct AuditTests {
     func miscountedWebhook() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
-            try await {
-                let store = try SQLiteWakeStore(path: path)
-                let desk = Counter(store: store)
+            try await makeStore(at: path) { desk in
                 try await desk.settleSent(try await desk.claimOne(Samples.wake(device: 1)))
                 try await desk.settleSent(try await desk.claimOne(Samples.wake(device: 2)))
-                try store.close()
-            }()
+            }
             #expect(try SQLiteWakeStore.audit(path: path).isSound)
             try execute(
                 "DELETE FROM webhook WHERE number IN (SELECT min(number) FROM webhook)", on: path)
@@ -97,8 +103,7 @@ struct AuditTests {
             try FileManager.default.createDirectory(
                 atPath: copies, withIntermediateDirectories: false)
             let store = try SQLiteWakeStore(path: path)
-            let wakes = (1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) }
-            try await Counter(store: store).admit(wakes)
+            try await Self.admitFive(Counter(store: store))
             for suffix in suffixes {
                 try FileManager.default.copyItem(
                     atPath: path + suffix, toPath: copies + "/store.sqlite" + suffix)
@@ -126,12 +131,7 @@ struct AuditTests {
     func closed() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
-            try await {
-                let store = try SQLiteWakeStore(path: path)
-                let wakes = (1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) }
-                try await Counter(store: store).admit(wakes)
-                try store.close()
-            }()
+            try await makeStore(at: path)
             let manager = FileManager.default
             try manager.createDirectory(
                 atPath: folder + "/links", withIntermediateDirectories: false)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CHTTP2Shims
+import SeedKit
 
 /// Drives HTTP/2 sessions in memory with frames that are half right, for the sanitizers: what a
 /// server may do to the C side without a network in between.
@@ -17,11 +18,11 @@ struct FrameFuzz {
     /// Of all bytes that came back, so that each of them is read.
     private(set) var checksum: UInt8 = 0
 
-    private var random: SplitMix
+    private var random: SeededGenerator
     private static let streams: UInt32 = 24
     private static let stepsPerSession = 300
 
-    init(seed: UInt64) { random = SplitMix(seed: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     /// Whether every request has its end.
     var isBalanced: Bool { started == finished + cancelled }

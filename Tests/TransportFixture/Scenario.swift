@@ -5,6 +5,7 @@ import Glibc
 import HTTP2Transport
 import LoopKit
 import PushTransport
+import SeedKit
 import Synchronization
 import WakeModel
 
@@ -70,7 +71,7 @@ final class Scenario: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<threads {
                 group.addTask { [self] in
-                    var random = SplitMix(seed: seed &+ UInt64(thread) &* 1_000_003)
+                    var random = SeededGenerator(seed: seed &+ UInt64(thread) &* 1_000_003)
                     var next = 0
                     while next < perThread {
                         let size = min(perThread - next, Int(random.next() % 40) + 1)
