@@ -312,8 +312,8 @@ bool CHTTP2Session_ping(CHTTP2Session *session) {
     return nghttp2_submit_ping(session->session, NGHTTP2_FLAG_NONE, NULL) == 0;
 }
 
-void CHTTP2Session_farewell(CHTTP2Session *session, uint32_t code) {
-    nghttp2_submit_goaway(session->session, NGHTTP2_FLAG_NONE, 0, code, NULL, 0);
+void CHTTP2Session_farewell(CHTTP2Session *session) {
+    nghttp2_submit_goaway(session->session, NGHTTP2_FLAG_NONE, 0, NGHTTP2_NO_ERROR, NULL, 0);
 }
 
 void CHTTP2Session_abort(CHTTP2Session *session) {

@@ -101,6 +101,9 @@ final class HTTP2Connection {
     func didOpen(channel: OpaquePointer, session: OpaquePointer, now: Int64) {
         phase = .open(channel: channel, session: session)
         lastHeardAt = now
+        // The end of the handshake may have brought the peer's first frames with it; then TLS has
+        // them, and the socket does not tell of them.
+        hasMoreToRead = true
     }
 
     /// A valid answer came.
@@ -173,12 +176,13 @@ final class HTTP2Connection {
         return String(cString: CHTTP2Channel_error(channel))
     }
 
-    /// Says farewell as far as that goes at once, and closes everything.
-    func close(code: UInt32 = HTTP2ErrorCode.noError) {
+    /// Says farewell as far as that goes at once, unless the connection broke, and closes
+    /// everything.
+    func close() {
         switch phase {
         case .opening(let opening): opening.close()
         case .open(let channel, let session):
-            CHTTP2Session_farewell(session, code)
+            CHTTP2Session_farewell(session)
             _ = CHTTP2Channel_send(channel, session)
             reactor.forget(CHTTP2Channel_descriptor(channel))
             CHTTP2Channel_destroy(channel)

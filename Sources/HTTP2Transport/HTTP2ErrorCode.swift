@@ -2,12 +2,8 @@
 
 /// The error codes of RFC 9113 §7, as their names.
 enum HTTP2ErrorCode {
-    /// Graceful.
-    static let noError: UInt32 = 0x0
     /// The stream was certainly not processed (RFC 9113 §8.7).
     static let refusedStream: UInt32 = 0x7
-    /// The peer sends too much.
-    static let enhanceYourCalm: UInt32 = 0xb
 
     private static let names = [
         "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT",

@@ -137,11 +137,7 @@ extension HTTP2Loop {
         settle(connection, now: now)
         let state = CHTTP2Session_state(session)
         if !isHonest {
-            lose(
-                connection, detail: "the peer floods the connection",
-                code: HTTP2ErrorCode.enhanceYourCalm, now: now)
-        } else if state.goAwaySent {
-            lose(connection, detail: "the peer broke HTTP/2", now: now)
+            lose(connection, detail: "the peer floods the connection", now: now)
         } else if progress == .done || progress == .more || progress == .wantsRead
             || progress == .wantsWrite
         {
@@ -158,6 +154,11 @@ extension HTTP2Loop {
             // A stream that this side resets ends when its RST_STREAM is collected, here or before.
             if settle(connection, now: now) || connection.openStreams < open {
                 hasFreedStreams = true
+            }
+            // The session has said that the peer broke HTTP/2, and hears nothing more from it. It
+            // is not for the peer to end the connection: it may just as well be silent.
+            if let session = connection.session, CHTTP2Session_state(session).goAwaySent {
+                lose(connection, detail: "the peer broke HTTP/2", now: now)
             }
             return
         }
@@ -193,10 +194,7 @@ extension HTTP2Loop {
     }
 
     /// Ends a connection that broke, and tells those who were on it.
-    func lose(
-        _ connection: HTTP2Connection, detail: String, code: UInt32 = HTTP2ErrorCode.noError,
-        now: Int64
-    ) {
+    func lose(_ connection: HTTP2Connection, detail: String, now: Int64) {
         guard let session = connection.session else { return }
         retire(connection, now: now)
         let detail =
@@ -209,7 +207,7 @@ extension HTTP2Loop {
         }
         CHTTP2Session_abort(session)
         settle(connection, loss: loss, now: now)
-        connection.close(code: code)
+        connection.close()
         remove(connection)
     }
 

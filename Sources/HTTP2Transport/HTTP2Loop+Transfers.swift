@@ -26,7 +26,7 @@ extension HTTP2Loop {
         }
         if let grace = contents.shutdownGrace { shutDown(grace: grace, now: now) }
         contents.submissions.removeAll(keepingCapacity: contents.submissions.count < 4096)
-        contents.cancellations.removeAll(keepingCapacity: true)
+        contents.cancellations.removeAll(keepingCapacity: contents.cancellations.count < 4096)
         contents.replacesConnections = false
         contents.isRung = false
         contents.shutdownGrace = nil
@@ -152,7 +152,7 @@ extension HTTP2Loop {
     ) {
         let submission = pool.remove(place)
         table.remove(submission.id)
-        deadlines.didFinish { [table] in table[$0] != nil }
+        deadlines.didFinish { [table, pool] id, due in table[id].map { pool[$0].due } == due }
         LiveObjects.count(.transfer, by: -1)
         completions.append(
             Completion(id: submission.id, result: result, context: submission.context))

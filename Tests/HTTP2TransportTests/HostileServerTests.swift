@@ -115,6 +115,24 @@ extension ServerTests {
             #expect(inbox.order == [1])
         }
 
+        @Test("one that breaks HTTP/2 and falls silent is left at once, not when time has run out")
+        func silentAfterNonsense() async throws {
+            let server = try await HostileServer { peer in
+                // HEADERS on a stream that no client opens (RFC 9113 §5.1.1).
+                guard peer.send(ServerFrame.settings()), peer.awaitRequest(),
+                    peer.send(ServerFrame.frame(1, flags: 5, stream: 2, [0x88]))
+                else { return }
+                while peer.receive() != nil {}
+            }
+            let (transport, inbox) = try connect(to: server)
+            transport.submit([TestPush.submission(1, timeout: .seconds(5))])
+            #expect(await inbox.outcome(of: 1).label == "connection-lost (unknown)")
+            #expect(await eventually { server.endedScripts > 0 }, "it was not closed")
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+            #expect(inbox.order == [1])
+        }
+
         @Test(
             "a body over 4 KiB or a header list over 16 KiB costs its stream, not the connection",
             arguments: [true, false])

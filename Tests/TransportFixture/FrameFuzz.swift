@@ -50,7 +50,7 @@ struct FrameFuzz {
             settle(session, open: &open)
         }
         if random.below(2) == 0 {
-            CHTTP2Session_farewell(session, 0)
+            CHTTP2Session_farewell(session)
             _ = write(session)
         }
         settle(session, open: &open)

@@ -213,8 +213,8 @@ void CHTTP2Session_cancel(CHTTP2Session *session, uint32_t stream);
 bool CHTTP2Session_is_written(const CHTTP2Session *session, uint32_t stream);
 /// Sends a PING.
 bool CHTTP2Session_ping(CHTTP2Session *session);
-/// Sends GOAWAY with an HTTP/2 error code.
-void CHTTP2Session_farewell(CHTTP2Session *session, uint32_t code);
+/// Sends GOAWAY with NO_ERROR.
+void CHTTP2Session_farewell(CHTTP2Session *session);
 /// Ends every stream that is open, as if the peer had reset it with INTERNAL_ERROR.
 void CHTTP2Session_abort(CHTTP2Session *session);
 

@@ -173,7 +173,7 @@ static void check_pushes(const CHTTP2TLSContext *context, uint16_t port) {
     }
     CHECK(connection.answered == 300 && connection.failed == 0, "%u answers, %u failures",
           connection.answered, connection.failed);
-    CHTTP2Session_farewell(connection.session, 0);
+    CHTTP2Session_farewell(connection.session);
     CHECK(CHTTP2Channel_send(connection.channel, connection.session) == CHTTP2ProgressDone,
           "no farewell");
     close_channel(&connection);
@@ -197,7 +197,7 @@ static void check_loss(const CHTTP2TLSContext *context, uint16_t port, int direc
     CHECK(connection.answered + connection.failed == 60, "%u and %u", connection.answered,
           connection.failed);
     // As the transport closes what is broken.
-    CHTTP2Session_farewell(connection.session, 0);
+    CHTTP2Session_farewell(connection.session);
     CHTTP2Channel_send(connection.channel, connection.session);
     close_channel(&connection);
 }

@@ -217,7 +217,7 @@ static void destroy(Wire *wire) {
 static void close_in_order(Wire *wire) {
     settle(wire);
     CHECK(CHTTP2Session_state(wire->session).openStreams == 0, "streams are left");
-    CHTTP2Session_farewell(wire->session, 0);
+    CHTTP2Session_farewell(wire->session);
     settle(wire);
     CHECK(CHTTP2Session_state(wire->session).goAwaySent, "no GOAWAY was sent");
     CHECK(!CHTTP2Session_may_start(wire->session, 1), "a session takes pushes after its end");
