@@ -196,7 +196,7 @@ final class CurlLoop {
     func finish(_ transfer: Transfer, _ result: Result<WireResponse, TransportFailure>) {
         transfer.stage = .finished
         transfers[transfer.id] = nil
-        deadlines.didFinish { transfers[$0] != nil }
+        deadlines.didFinish { id, due in transfers[id]?.due == due }
         sweepQueues()
         completions.append(
             Completion(id: transfer.id, result: result, context: transfer.context))

@@ -32,11 +32,11 @@ package final class DeadlineQueue {
     }
 
     /// One finished in time. `isLiving` tells who has not, and is asked only when it is time to
-    /// tidy up.
-    package func didFinish(isLiving: (UInt64) -> Bool) {
+    /// tidy up. It is asked about the time too, because an id may be used again after its end.
+    package func didFinish(isLiving: (_ id: UInt64, _ due: Int64) -> Bool) {
         living -= 1
         guard heap.count > 2 * living + 1024 else { return }
-        heap = Heap(heap.unordered.filter { isLiving($0.id) })
+        heap = Heap(heap.unordered.filter { isLiving($0.id, $0.due) })
     }
 
     /// The next one that is due at `now`, finished or not; `nil` when nobody is.

@@ -198,6 +198,7 @@ package final class Mailbox: Sendable {
         let rest = state.withLock { state in
             state.phase = .closed
             state.gauges = gauges
+            defer { state.contents = Contents() }
             return state.contents
         }
         // From here on nobody begins to wake the loop. Who has begun is done within a system call.

@@ -22,26 +22,33 @@ struct DeadlineQueueTests {
         #expect(queue.nextDue == 40)
     }
 
-    @Test("as a model of arrays would do it, for many seeds", arguments: 1...20)
-    func model(seed: Int) {
+    @Test(
+        "as a model of arrays would do it, for many seeds", arguments: 1...20, [true, false])
+    func model(seed: Int, areIDsReused: Bool) {
         var random = SeededGenerator(seed: UInt64(seed))
         let queue = DeadlineQueue()
         var living: [UInt64: Int64] = [:]
         var now: Int64 = 0
-        for id in UInt64(0)..<4000 {
+        for number in UInt64(0)..<4000 {
+            // An id may be used again once it has come to its end.
+            let id = areIDsReused ? number % 100 : number
             let due = now + Int64(random.next() % 500)
-            queue.insert(id, due: due)
-            living[id] = due
+            if living[id] == nil {
+                queue.insert(id, due: due)
+                living[id] = due
+            }
             if random.chance(oneIn: 2), let victim = living.keys.randomElement(using: &random) {
                 living[victim] = nil
-                queue.didFinish { living[$0] != nil }
+                queue.didFinish { living[$0] == $1 }
             }
             now += Int64(random.next() % 3)
             var expected = Set(living.filter { $0.value <= now }.keys)
             while let due = queue.popDue(now: now) {
-                guard living.removeValue(forKey: due) != nil else { continue }
+                // One that is over, or whose id is another's by now.
+                guard living[due].map({ $0 <= now }) == true else { continue }
+                living[due] = nil
                 #expect(expected.remove(due) != nil, "seed \(seed)")
-                queue.didFinish { living[$0] != nil }
+                queue.didFinish { living[$0] == $1 }
             }
             #expect(expected.isEmpty, "seed \(seed)")
             #expect(queue.count <= 2 * living.count + 1025, "seed \(seed)")
