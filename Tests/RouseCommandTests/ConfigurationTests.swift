@@ -229,6 +229,7 @@ struct ConfigurationTests {
               key-file: tls/key.pem
             keys-file: secrets/keys.json
             retention-days: 30
+            idempotency-hours: 48
             api-keys:
               - name: backend
                 sha256: \(String(repeating: "0f", count: 32))
@@ -256,6 +257,7 @@ struct ConfigurationTests {
         #expect(configuration.tls?.certificatePath == "/etc/rouse/tls/chain.pem")
         #expect(configuration.effectiveKeysPath == "/etc/rouse/secrets/keys.json")
         #expect(configuration.retentionDays == 30)
+        #expect(configuration.idempotencyHours == 48)
         #expect(configuration.apiKeys.first?.scopes == [.wake, .admin])
         #expect(configuration.apiKeys.first?.requestsPerSecond == 50)
         #expect(configuration.webhooks.map(\.events) == [[.tokenDead, .appHalted]])
@@ -312,7 +314,9 @@ struct ConfigurationTests {
         "refuses what a gateway cannot use, with the nearest known key",
         arguments: [
             ("tsl: {}", "tls"), ("tls: { certificate-file: a }", "both"),
-            ("retention-days: 0", "retention-days"), ("budget: { hourly-send: 3 }", "hourly-sends"),
+            ("retention-days: 0", "retention-days"),
+            ("retention-days: 1\nidempotency-hours: 25", "idempotency-hours"),
+            ("budget: { hourly-send: 3 }", "hourly-sends"),
             ("budget: { hourly-sends: 13 }", "hourly-sends"),
             ("webhook: { url: ftp://x }", "webhook.url"),
             ("webhok: { url: http://x }", "Did you mean webhook?"),

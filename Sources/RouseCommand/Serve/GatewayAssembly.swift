@@ -51,6 +51,7 @@ struct GatewayAssembly {
         ) { CurlWebhookCarrier() }
         var api = AdminConfiguration(authentication: authentication)
         api.tls = tls
+        api.idempotencySeconds = plan.configuration.idempotencyHours * 3600
         let isListening = Mutex(false)
         let reloader = Reloader(
             reread: reread, started: plan.configuration, gateway: gateway, webhooks: webhooks,

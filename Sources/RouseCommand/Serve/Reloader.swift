@@ -105,6 +105,7 @@ final class Reloader: Service {
         if new.storePath != started.storePath { keys.append("store") }
         if new.storeDurability != started.storeDurability { keys.append("store-durability") }
         if (new.tls == nil) != (tls == nil) { keys.append("tls") }
+        if new.idempotencyHours != started.idempotencyHours { keys.append("idempotency-hours") }
         if new.logLevel != started.logLevel { keys.append("log-level") }
         guard !keys.isEmpty else { return }
         logger.warning(

@@ -10,9 +10,9 @@ import WakeModel
 extension ServeConfiguration {
     /// The keys at the top of the file.
     static let keys = [
-        "listen", "insecure", "tls", "store", "store-durability", "retention-days", "log-level",
-        "keys-file", "api-keys", "budget", "webhook", "webhooks", "apps",
-        "transport",
+        "listen", "insecure", "tls", "store", "store-durability", "retention-days",
+        "idempotency-hours", "log-level", "keys-file", "api-keys", "budget", "webhook", "webhooks",
+        "apps", "transport",
     ]
     /// The largest configuration file that is read, in bytes.
     static let maximumByteCount = 1_048_576
@@ -28,6 +28,7 @@ extension ServeConfiguration {
     /// | `store` | the SQLite file; `ROUSE_STORE` | `rouse.sqlite` |
     /// | `store-durability` | `disk` or `system`; `ROUSE_STORE_DURABILITY` | `disk` |
     /// | `retention-days` | how long ended wakes are kept, 1–365 | 7 |
+    /// | `idempotency-hours` | how long an `Idempotency-Key` holds, 1 up to the retention | 24 |
     /// | `log-level` | `trace` … `critical`; `ROUSE_LOG_LEVEL` | `info` |
     /// | `keys-file` | what `rouse keys` keeps; `ROUSE_KEYS_FILE` | `keys.json` by the store |
     /// | `api-keys` | list of `name`, `sha256` (64 hexadecimal digits), `scopes` (of `wake`, |
@@ -99,6 +100,9 @@ extension ServeConfiguration {
             logLevel = try root.choice("log-level") ?? logLevel
         }
         retentionDays = try root.integer("retention-days", in: 1...365) ?? retentionDays
+        // What a key answers with stands in the wake.
+        idempotencyHours =
+            try root.integer("idempotency-hours", in: 1...retentionDays * 24) ?? idempotencyHours
         apiKeys = try root.list("api-keys", known: NamedKey.keys).map {
             (mapping) throws(CommandFailure) in try NamedKey(mapping)
         }

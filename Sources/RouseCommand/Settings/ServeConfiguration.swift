@@ -27,6 +27,8 @@ struct ServeConfiguration: Hashable, Sendable {
     var keysPath: String?
     /// How long ended wakes are kept, in days.
     var retentionDays = 7
+    /// How long an idempotency key is remembered, in hours; no longer than ended wakes are kept.
+    var idempotencyHours = 24
     /// Where events are posted to.
     var webhooks: [Webhook] = []
     /// The apps that are served.
