@@ -13,7 +13,8 @@ struct RunMemory: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: name, abstract: "For the benchmark's own use.", shouldDisplay: false)
 
-    /// How many pushes are in flight during the long run: one connection as configured by default.
+    /// How many pushes are in flight during the long run: what one connection over libcurl takes by
+    /// default.
     private static let inFlight = 250
 
     @Argument var task: String
