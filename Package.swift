@@ -257,10 +257,11 @@ let package = Package(
         .executableTarget(
             name: "RouseBenchmarks",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "CBenchmarkProcess", "CCurlBaseline",
-                "CNghttp2Baseline", "CNghttp2ResetGuard", "CurlTransport", "DeviceModel", "Gateway",
-                "HTTP2Transport", "PayloadLint", "PayloadRules", "PushTransport", "RouseCommand",
-                "StoreSQLite", "WakeBudget", "WakeModel", "WakeSimulation", argumentParser, logging,
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CBenchmarkProcess",
+                "CCurlBaseline", "CNghttp2Baseline", "CNghttp2ResetGuard", "CurlTransport",
+                "DeviceModel", "Gateway", "HTTP2Transport", "PayloadLint", "PayloadRules",
+                "PushTransport", "RouseCommand", "StoreSQLite", "WakeBudget", "WakeModel",
+                "WakeSimulation", argumentParser, logging,
             ],
             swiftSettings: roomSettings),
 

@@ -108,6 +108,8 @@ struct GatewayTask: Codable {
     let batchesAtATime: Int
     let durability: SQLiteWakeStore.Durability
     let devices: Int
+    /// Wakes before the measurement, each to a device that is not measured.
+    var warmUpWakes = 1000
 
     /// A device token of 32 bytes, another for each number.
     static func deviceToken(_ number: Int) throws -> DeviceToken {

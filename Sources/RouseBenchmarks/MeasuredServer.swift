@@ -91,14 +91,26 @@ enum Loopback {
     /// Tries to connect until it succeeds.
     static func waitUntilListening(port: Int) -> Bool {
         for _ in 0..<(patienceMilliseconds / 10) {
-            let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(socket) }
-            var address = address(port: port)
-            let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            if withSocketAddress(&address, { connect(socket, $0, length) == 0 }) { return true }
+            if let socket = connect(port: port) {
+                close(socket)
+                return true
+            }
             usleep(10_000)
         }
         return false
+    }
+
+    /// A connected socket, which the caller closes; `nil` when nobody listens.
+    static func connect(port: Int) -> Int32? {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = address(port: port)
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnected = withSocketAddress(&address) { Glibc.connect(socket, $0, length) == 0 }
+        guard isConnected else {
+            close(socket)
+            return nil
+        }
+        return socket
     }
 
     private static func address(port: Int) -> sockaddr_in {

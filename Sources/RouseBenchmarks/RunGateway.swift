@@ -33,7 +33,8 @@ struct RunGateway: AsyncParsableCommand {
         var logger = Logger(label: "rouse")
         logger.logLevel = .warning
         var limits = GatewayLimits()
-        limits.intakeQueueCount = task.batchesAtATime * task.batch
+        limits.intakeQueueCount = max(
+            limits.intakeQueueCount, task.batchesAtATime * task.batch)
         let gateway = Gateway(
             apps: [app], store: store, sender: APNsWakeSender(clients: [app: client]),
             limits: limits, logger: logger)
@@ -41,10 +42,13 @@ struct RunGateway: AsyncParsableCommand {
         let load = GatewayLoad(
             gateway: gateway, store: store, app: app, batch: task.batch, devices: task.devices)
 
-        try await load.accept(min(task.wakes, 1000))
+        var warmUp = load
+        warmUp.batch = 1000
+        try await warmUp.accept(task.warmUpWakes, batchesAtATime: 4)
         try await load.finish()
         let before = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
-        try await load.accept(task.wakes, from: 1000, batchesAtATime: task.batchesAtATime)
+        try await load.accept(
+            task.wakes, from: task.warmUpWakes, batchesAtATime: task.batchesAtATime)
         let acceptedAt = ProcessClocks.wallSeconds
         let settledAt = try await load.finish()
         let count = try await store.recount()

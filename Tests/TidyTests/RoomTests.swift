@@ -58,11 +58,12 @@ struct RoomTests {
         ],
         "rouse": ["Glibc", "RouseCommand"],
         "RouseBenchmarks": [
-            "APNsClient", "APNsSimulator", "APNsWire", "ArgumentParser", "CBenchmarkProcess",
-            "CCurlBaseline", "CNghttp2Baseline", "CurlTransport", "DeviceModel", "Foundation",
-            "FoundationEssentials", "Gateway", "Glibc", "HTTP2Transport", "Logging", "PayloadLint",
-            "PayloadRules", "PushTransport", "RouseCommand", "StoreSQLite", "Synchronization",
-            "WakeBudget", "WakeModel", "WakeSimulation",
+            "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "ArgumentParser",
+            "CBenchmarkProcess", "CCurlBaseline", "CNghttp2Baseline", "CurlTransport",
+            "DeviceModel", "Foundation", "FoundationEssentials", "Gateway", "Glibc",
+            "HTTP2Transport", "Logging", "PayloadLint", "PayloadRules", "PushTransport",
+            "RouseCommand", "StoreSQLite", "Synchronization", "WakeBudget", "WakeModel",
+            "WakeSimulation",
         ],
     ]
 

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import WakeModel
+
+/// Wakes for a gateway's API, each to another device: on so many connections one request after the
+/// other, all in one thread.
+struct HTTPLoad: Codable {
+    /// How long anything may take, in milliseconds.
+    static let patienceMilliseconds: Int32 = 60_000
+
+    let port: Int
+    /// The key of the API.
+    let key: String
+    /// The number of the first device; the others follow.
+    let firstDevice: Int
+    /// A multiple of `batch`.
+    let wakes: Int
+    /// Wakes of one request; one alone is no batch.
+    let batch: Int
+    let connections: Int
+
+    /// Sends all, checks each answer, and waits until the gateway has settled all.
+    func run() throws -> HTTPLoadReport {
+        let form = WakeRequestForm(self)
+        let tokens = try DeviceTokenTexts(first: firstDevice, count: wakes)
+        let open = try (0..<min(connections, wakes / batch)).map { _ in
+            try HTTPConnection(port: port, request: form.request)
+        }
+        let before = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
+        let latencies = try send(form, tokens, on: open)
+        let accepted = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
+        let settled = try waitUntilSettled()
+        return HTTPLoadReport(
+            acceptedSeconds: accepted.wall - before.wall, settledSeconds: settled - before.wall,
+            cpuSeconds: accepted.cpu - before.cpu,
+            medianMilliseconds: Double(latencies.percentile(0.5)) / 1000,
+            p99Milliseconds: Double(latencies.percentile(0.99)) / 1000)
+    }
+
+    /// Keeps every connection busy until all is answered; how long each request took, in
+    /// microseconds and sorted.
+    private func send(
+        _ form: WakeRequestForm, _ tokens: DeviceTokenTexts, on connections: [HTTPConnection]
+    ) throws -> [UInt32] {
+        var latencies: [UInt32] = []
+        latencies.reserveCapacity(wakes / batch)
+        var starts = [UInt64](repeating: 0, count: connections.count)
+        var descriptors: [pollfd] = []
+        var next = 0
+        for (index, connection) in connections.enumerated() {
+            starts[index] = ProcessClocks.nanoseconds
+            try start(&next, form, tokens, on: connection)
+            descriptors.append(
+                pollfd(fd: connection.socket, events: connection.events, revents: 0))
+        }
+        while latencies.count < wakes / batch {
+            guard poll(&descriptors, nfds_t(descriptors.count), Self.patienceMilliseconds) > 0
+            else { throw ChildProcess.Failure(description: "the gateway does not answer") }
+            for index in descriptors.indices where descriptors[index].revents != 0 {
+                let connection = connections[index]
+                if let answer = try connection.proceed() {
+                    let now = ProcessClocks.nanoseconds
+                    latencies.append(UInt32(clamping: (now - starts[index]) / 1000))
+                    try form.check(answer)
+                    // A descriptor below zero is left out by poll.
+                    guard next < wakes else {
+                        descriptors[index].fd = -1
+                        continue
+                    }
+                    starts[index] = ProcessClocks.nanoseconds
+                    try start(&next, form, tokens, on: connection)
+                }
+                descriptors[index].events = connection.events
+            }
+        }
+        return latencies.sorted()
+    }
+
+    private func start(
+        _ next: inout Int, _ form: WakeRequestForm, _ tokens: DeviceTokenTexts,
+        on connection: HTTPConnection
+    ) throws {
+        for place in form.tokenPlaces {
+            connection.request.replaceSubrange(
+                place..<place + DeviceTokenTexts.length, with: tokens[next])
+            next += 1
+        }
+        try connection.start()
+    }
+
+    /// Returns when no wake is left, in wall seconds.
+    private func waitUntilSettled() throws -> Double {
+        let head = "GET /v1/stats HTTP/1.1\r\n\(WakeRequestForm.fields(self))\r\n"
+        let connection = try HTTPConnection(port: port, request: Array(head.utf8))
+        let end = ProcessClocks.wallSeconds + Double(Self.patienceMilliseconds) / 1000
+        while ProcessClocks.wallSeconds < end {
+            let answer = try connection.ask()
+            let stats = try JSONDecoder().decode(Stats.self, from: Data(answer.body))
+            if stats.unended == 0 { return ProcessClocks.wallSeconds }
+            usleep(2000)
+        }
+        throw ChildProcess.Failure(description: "wakes are left that do not end")
+    }
+
+    private struct Stats: Decodable {
+        let unended: Int
+    }
+}
+
+/// What came of it.
+struct HTTPLoadReport: Codable {
+    /// Until the last answer, from the first request on.
+    let acceptedSeconds: Double
+    /// Until no wake was left, from the first request on.
+    let settledSeconds: Double
+    /// User and system time of the load until the last answer.
+    let cpuSeconds: Double
+    let medianMilliseconds: Double
+    let p99Milliseconds: Double
+}
+
+/// A request with places for device tokens, and how its answer must look.
+struct WakeRequestForm {
+    let request: [UInt8]
+    /// Where the tokens stand in it.
+    let tokenPlaces: [Int]
+    private let batch: Int
+
+    private static let itemStatus = Array(#""status":202"#.utf8)
+
+    init(_ load: HTTPLoad) {
+        batch = load.batch
+        let start = #"{"kind":"background","device_token":""#
+        let payload = String(decoding: Sample.payload, as: UTF8.self)
+        let end = #"","app":"\#(Sample.bundleID)","payload":\#(payload)}"#
+        let token = String(repeating: "0", count: DeviceTokenTexts.length)
+        let wake = start + token + end
+        let isBatch = load.batch > 1
+        let wakes = Array(repeating: wake, count: load.batch).joined(separator: ",")
+        let body = isBatch ? "[\(wakes)]" : wakes
+        let head =
+            "POST /v1/wakes\(isBatch ? "/batch" : "") HTTP/1.1\r\n\(Self.fields(load))"
+            + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        request = Array((head + body).utf8)
+        let first = head.utf8.count + (isBatch ? 1 : 0) + start.utf8.count
+        tokenPlaces = (0..<load.batch).map { first + $0 * (wake.utf8.count + 1) }
+    }
+
+    /// The header fields of every request.
+    static func fields(_ load: HTTPLoad) -> String {
+        "Host: 127.0.0.1:\(load.port)\r\nAuthorization: Bearer \(load.key)\r\n"
+    }
+
+    /// Throws for an answer that does not say of every wake that it is accepted.
+    func check(_ answer: HTTPConnection.Answer) throws {
+        let isRight =
+            batch == 1
+            ? answer.status == 202
+            : answer.status == 200 && Self.count(of: Self.itemStatus, in: answer.body) == batch
+        guard isRight else {
+            let text = String(decoding: answer.body.prefix(500), as: UTF8.self)
+            throw ChildProcess.Failure(
+                description: "the gateway did not accept: \(answer.status) \(text)")
+        }
+    }
+
+    private static func count(of word: [UInt8], in text: [UInt8]) -> Int {
+        var count = 0
+        var rest = text[...]
+        while let start = rest.firstIndex(of: word[0]) {
+            rest = rest[start...]
+            if rest.starts(with: word) { count += 1 }
+            rest = rest.dropFirst()
+        }
+        return count
+    }
+}
+
+/// Device tokens in hexadecimal, made before the time is taken.
+struct DeviceTokenTexts {
+    /// The digits of one.
+    static let length = 64
+
+    private var digits: [UInt8] = []
+
+    init(first: Int, count: Int) throws {
+        digits.reserveCapacity(count * Self.length)
+        for number in first..<first + count {
+            digits += try GatewayTask.deviceToken(number).hex.utf8
+        }
+    }
+
+    /// The token with this place among them.
+    subscript(index: Int) -> ArraySlice<UInt8> {
+        digits[index * Self.length..<(index + 1) * Self.length]
+    }
+}

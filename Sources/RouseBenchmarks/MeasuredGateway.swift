@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AdminAPI
+import FoundationEssentials
+import Gateway
+import Glibc
+import StoreSQLite
+
+/// A gateway in a process of its own, as `rouse serve` runs it, with an API key and a new store.
+struct MeasuredGateway {
+    let port: Int
+    /// The key of the API.
+    let key: String
+    private let folder: String
+    private let process: ChildProcess
+
+    /// Starts one that pushes to this server, and returns when it takes connections.
+    static func start(against server: MeasuredServer, on bench: Bench) throws -> MeasuredGateway {
+        let port = try Loopback.freePort()
+        let folder = "\(bench.directory)/gateway-\(port)"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        let secret = KeySecret(
+            (
+                .random(in: 0 ... .max), .random(in: 0 ... .max), .random(in: 0 ... .max),
+                .random(in: 0 ... .max)
+            ))
+        try makeSigningKey(folder)
+        let path = folder + "/rouse.yaml"
+        try Data(configuration(port: port, secret: secret, server).utf8)
+            .write(to: URL(filePath: path))
+        let process = try ChildProcess.ourselves(
+            [ServeGateway.name, "--config", path], processor: nil)
+        guard Loopback.waitUntilListening(port: port) else {
+            throw ChildProcess.Failure(description: "the gateway does not listen")
+        }
+        return MeasuredGateway(port: port, key: secret.text, folder: folder, process: process)
+    }
+
+    /// Its user and system time so far, in seconds.
+    var cpuSeconds: Double { ProcessClocks.cpuSeconds(of: process.id) }
+
+    /// Ends it as an operator does, and returns what is on disk then, counted row by row.
+    func stop() async throws -> StoreCount {
+        try process.end(SIGTERM)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = try SQLiteWakeStore(path: folder + "/" + Self.storeName)
+        let count = try await store.recount()
+        try store.close()
+        return count
+    }
+
+    private static let storeName = "wakes.sqlite"
+    private static var signingKeyName: String { "AuthKey_\(Sample.keyID).p8" }
+
+    private static func makeSigningKey(_ folder: String) throws {
+        _ = try ChildProcess(
+            "openssl",
+            [
+                "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out",
+                "\(folder)/\(signingKeyName)",
+            ], processor: nil
+        ).waitForEnd()
+    }
+
+    /// Everything as it is by default, but a rate that does not limit what is measured.
+    private static func configuration(
+        port: Int, secret: KeySecret, _ server: MeasuredServer
+    ) -> String {
+        """
+        listen: 127.0.0.1:\(port)
+        store: \(storeName)
+        store-durability: disk
+        log-level: warning
+        api-keys:
+          - name: benchmark
+            sha256: \(secret.sha256)
+            requests-per-second: 100000
+        apps:
+          - bundle-id: \(Sample.bundleID)
+            environment: production
+            team-id: \(Sample.teamID)
+            key-file: \(signingKeyName)
+            server:
+              host: 127.0.0.1
+              port: \(server.port)
+              ca-file: \(server.authorityPath)
+        transport:
+          kind: native
+          proxy: none
+
+        """
+    }
+}
