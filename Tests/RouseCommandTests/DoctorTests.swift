@@ -21,6 +21,20 @@ struct DoctorTests {
         }
     }
 
+    @Test(
+        "says which transport it is, and why one might choose the other",
+        arguments: [("native", "curl", "proxy"), ("curl", "native", "faster")])
+    func transports(kind: String, other: String, reason: String) async throws {
+        let result = try await Rouse.run(
+            ["doctor", "--offline", "--json", "--transport", kind])
+        #expect(result.status == 0, "\(result.all)")
+        let findings = try #require(try result.json()["findings"] as? [[String: Any]])
+        let finding = try #require(findings.first { $0["subject"] as? String == "transport" })
+        let message = try #require(finding["message"] as? String)
+        #expect(message.hasPrefix(kind) && message.contains("'\(other)'"), "\(message)")
+        #expect(message.contains(reason), "\(message)")
+    }
+
     @Test("says that the guard against libcurl's resets is active in this very program")
     func resetGuard() async throws {
         let result = try await Rouse.run(["doctor", "--offline", "--json"])

@@ -17,7 +17,8 @@ enum LibraryCheck {
                     "transport",
                     "native, on \(native). It knows the fate of each push and takes a small part "
                         + "of libcurl's processor time. 'curl' goes through every kind of proxy "
-                        + "that libcurl knows.")
+                        + "that libcurl knows, and gets the distribution's security updates for "
+                        + "all of HTTP.")
             ]
         case .curl:
             return [
