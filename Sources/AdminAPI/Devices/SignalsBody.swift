@@ -59,7 +59,9 @@ struct SignalsBody {
             [
                 .optional("app", .string("The bundle id; without it, every app of the token.")),
                 .optional("environment", .words(of: APNsEnvironment.self)),
-                .optional("at", .instant("When it was so.")),
+                .optional(
+                    "at",
+                    .instant("When it was so. A report counts from when it comes in, though.")),
                 .optional("low_power_mode", .boolean()),
                 .optional("battery_percent", .integer(in: 0...100)),
                 .optional("charging", .boolean("Goes with battery_percent.")),
