@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Gateway
-import PushTransport
-import StoreSQLite
 
 /// Wakes per second through the gateway as its callers have it: over HTTP.
 struct GatewayHTTPBenchmark: AsyncParsableCommand {
@@ -68,13 +65,13 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
         try GatewayTask.makeDocuments(
             known + (forms.map(\.wakes).max() ?? 0), in: bench.documentsPath)
         let server = try MeasuredServer.start(server, on: bench, processor: nil)
-        var samples = forms.map { _ in [Sample]() }
+        var samples = forms.map { _ in [RunPair]() }
         for round in 1...options.rounds {
             for (index, form) in forms.enumerated() {
                 bench.progress(
                     "gateway-http: batches of \(form.batch), round \(round) of \(options.rounds)")
                 samples[index].append(
-                    Sample(
+                    RunPair(
                         overHTTP: try await form.overHTTP(known, server, on: bench),
                         inProcess: try form.inProcess(known, server, on: bench)))
             }
@@ -118,140 +115,5 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
             "\nThe gateway over HTTP, from request to settled outcome, \(server) and the load on "
             + "the same\nprocessors (ratio: to the same in process, in the run beside it)\n\n"
             + table.text + "\n"
-    }
-}
-
-extension GatewayHTTPBenchmark {
-    /// How wakes are asked for.
-    struct Form {
-        let wakes: Int
-        let batch: Int
-        let connections: Int
-
-        init(wakes: Int, batch: Int, _ connections: Int) {
-            self.wakes = GatewayHTTPBenchmark.wholeBatches(wakes, of: batch)
-            self.batch = batch
-            self.connections = connections
-        }
-
-        /// One run over HTTP, with a new gateway that knows so many devices.
-        func overHTTP(
-            _ known: Int, _ server: MeasuredServer, on bench: Bench
-        ) async throws -> HTTPSample {
-            let gateway = try MeasuredGateway.start(against: server, on: bench)
-            let _: HTTPLoadReport = try bench.runOurselves(
-                RunHTTPLoad.name,
-                HTTPLoad(
-                    port: gateway.port, key: gateway.key, firstDevice: 0, wakes: known,
-                    batch: GatewayHTTPBenchmark.warmUpBatch, connections: 4),
-                processor: nil)
-            let before = (gateway: gateway.cpuSeconds, server: server.cpuSeconds)
-            let report: HTTPLoadReport = try bench.runOurselves(
-                RunHTTPLoad.name,
-                HTTPLoad(
-                    port: gateway.port, key: gateway.key, firstDevice: known, wakes: wakes,
-                    batch: batch, connections: connections),
-                processor: nil)
-            let used = (
-                gateway: gateway.cpuSeconds - before.gateway,
-                server: server.cpuSeconds - before.server
-            )
-            let count = try await gateway.stop()
-            guard count.accepted == known + wakes, count.byState[.sent] == known + wakes else {
-                throw ChildProcess.Failure(
-                    description: "\(known + wakes) wakes were accepted, but the store holds "
-                        + "\(count.accepted): \(count.byState)")
-            }
-            var gatewaySample = GatewaySample(
-                wakes: wakes, acceptedSeconds: report.acceptedSeconds,
-                settledSeconds: report.settledSeconds, cpuSeconds: used.gateway, notSent: 0)
-            gatewaySample.serverCPUSeconds = used.server
-            return HTTPSample(gateway: gatewaySample, load: report)
-        }
-
-        /// The same wakes handed to a gateway in process, as many requests at a time.
-        func inProcess(
-            _ known: Int, _ server: MeasuredServer, on bench: Bench
-        ) throws -> GatewaySample {
-            let task = GatewayTask(
-                transport: .native, port: server.port, authorityPath: server.authorityPath,
-                wakes: wakes, batch: batch, batchesAtATime: connections, durability: .disk,
-                devices: known + wakes, warmUpWakes: known)
-            let sample: GatewaySample = try bench.runOurselves(
-                RunGateway.name, task, processor: nil)
-            guard sample.notSent == 0 else {
-                throw ChildProcess.Failure(
-                    description: "\(sample.notSent) wakes in process were not sent")
-            }
-            return sample
-        }
-    }
-
-    /// One run over HTTP.
-    struct HTTPSample {
-        let gateway: GatewaySample
-        let load: HTTPLoadReport
-    }
-
-    /// Two runs beside each other.
-    struct Sample {
-        let overHTTP: HTTPSample
-        let inProcess: GatewaySample
-    }
-}
-
-/// The medians of all rounds.
-struct GatewayHTTPResult: Encodable {
-    /// What a gateway did.
-    struct Rates: Encodable {
-        let acceptedPerSecond: Double
-        let settledPerSecond: Double
-        let microsecondsPerWake: Double
-
-        init(_ samples: [GatewaySample]) {
-            acceptedPerSecond = samples.map { Double($0.wakes) / $0.acceptedSeconds }.median
-            settledPerSecond = samples.map { Double($0.wakes) / $0.settledSeconds }.median
-            microsecondsPerWake = samples.map { $0.cpuSeconds * 1e6 / Double($0.wakes) }.median
-        }
-    }
-
-    let server: String
-    /// Wakes of one request.
-    let batch: Int
-    let connections: Int
-    let overHTTP: Rates
-    let inProcess: Rates
-    let acceptedRatio: Double
-    let settledRatio: Double
-    let cpuRatio: Double
-    let loadMicrosecondsPerWake: Double
-    let serverMicrosecondsPerWake: Double
-    let medianMilliseconds: Double
-    let p99Milliseconds: Double
-
-    init(
-        _ server: MeasuredServer.Kind, _ form: GatewayHTTPBenchmark.Form,
-        samples: [GatewayHTTPBenchmark.Sample]
-    ) {
-        self.server = server.rawValue
-        batch = form.batch
-        connections = form.connections
-        overHTTP = Rates(samples.map(\.overHTTP.gateway))
-        inProcess = Rates(samples.map(\.inProcess))
-        acceptedRatio =
-            samples.map {
-                $0.inProcess.acceptedSeconds / $0.overHTTP.gateway.acceptedSeconds
-            }.median
-        settledRatio =
-            samples.map {
-                $0.inProcess.settledSeconds / $0.overHTTP.gateway.settledSeconds
-            }.median
-        cpuRatio = samples.map { $0.overHTTP.gateway.cpuSeconds / $0.inProcess.cpuSeconds }.median
-        loadMicrosecondsPerWake =
-            samples.map { $0.overHTTP.load.cpuSeconds * 1e6 / Double(form.wakes) }.median
-        serverMicrosecondsPerWake =
-            samples.map { $0.overHTTP.gateway.serverCPUSeconds * 1e6 / Double(form.wakes) }.median
-        medianMilliseconds = samples.map(\.overHTTP.load.medianMilliseconds).median
-        p99Milliseconds = samples.map(\.overHTTP.load.p99Milliseconds).median
     }
 }

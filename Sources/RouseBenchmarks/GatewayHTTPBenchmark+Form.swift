@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import PushTransport
+import StoreSQLite
+
+extension GatewayHTTPBenchmark {
+    /// How wakes are asked for.
+    struct Form {
+        let wakes: Int
+        let batch: Int
+        let connections: Int
+
+        init(wakes: Int, batch: Int, _ connections: Int) {
+            self.wakes = GatewayHTTPBenchmark.wholeBatches(wakes, of: batch)
+            self.batch = batch
+            self.connections = connections
+        }
+
+        /// One run over HTTP, with a new gateway that knows so many devices.
+        func overHTTP(
+            _ known: Int, _ server: MeasuredServer, on bench: Bench
+        ) async throws -> HTTPSample {
+            let gateway = try MeasuredGateway.start(against: server, on: bench)
+            let _: HTTPLoadReport = try bench.runOurselves(
+                RunHTTPLoad.name,
+                HTTPLoad(
+                    port: gateway.port, key: gateway.key, firstDevice: 0, wakes: known,
+                    batch: GatewayHTTPBenchmark.warmUpBatch, connections: 4),
+                processor: nil)
+            let before = (gateway: gateway.cpuSeconds, server: server.cpuSeconds)
+            let report: HTTPLoadReport = try bench.runOurselves(
+                RunHTTPLoad.name,
+                HTTPLoad(
+                    port: gateway.port, key: gateway.key, firstDevice: known, wakes: wakes,
+                    batch: batch, connections: connections),
+                processor: nil)
+            let used = (
+                gateway: gateway.cpuSeconds - before.gateway,
+                server: server.cpuSeconds - before.server
+            )
+            let count = try await gateway.stop()
+            guard count.accepted == known + wakes, count.byState[.sent] == known + wakes else {
+                throw ChildProcess.Failure(
+                    description: "\(known + wakes) wakes were accepted, but the store holds "
+                        + "\(count.accepted): \(count.byState)")
+            }
+            var gatewaySample = GatewaySample(
+                wakes: wakes, acceptedSeconds: report.acceptedSeconds,
+                settledSeconds: report.settledSeconds, cpuSeconds: used.gateway, notSent: 0)
+            gatewaySample.serverCPUSeconds = used.server
+            return HTTPSample(gateway: gatewaySample, load: report)
+        }
+
+        /// The same wakes handed to a gateway in process, as many requests at a time.
+        func inProcess(
+            _ known: Int, _ server: MeasuredServer, on bench: Bench
+        ) throws -> GatewaySample {
+            let task = GatewayTask(
+                transport: .native, port: server.port, authorityPath: server.authorityPath,
+                wakes: wakes, batch: batch, batchesAtATime: connections, durability: .disk,
+                devices: known + wakes, warmUpWakes: known)
+            let sample: GatewaySample = try bench.runOurselves(
+                RunGateway.name, task, processor: nil)
+            guard sample.notSent == 0 else {
+                throw ChildProcess.Failure(
+                    description: "\(sample.notSent) wakes in process were not sent")
+            }
+            return sample
+        }
+    }
+
+    /// One run over HTTP.
+    struct HTTPSample {
+        let gateway: GatewaySample
+        let load: HTTPLoadReport
+    }
+
+    /// Two runs beside each other.
+    struct RunPair {
+        let overHTTP: HTTPSample
+        let inProcess: GatewaySample
+    }
+}
