@@ -105,6 +105,10 @@ public final class SQLiteWakeStore: WakeStore {
         }
     }
 
+    /// Gives a failure after which the store refuses everything until it is opened again, when it
+    /// comes: a flush to the disk failed. For one listener, who ends the process.
+    public var ends: AsyncStream<StoreFailure> { flusher.ends }
+
     /// How many ledgers are kept in memory unless it is said otherwise.
     public static let defaultCachedDevices = DeviceCache.defaultCapacity
 
