@@ -239,8 +239,9 @@ let package = Package(
         tests(
             of: "RouseCommand",
             [
-                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "HTTPTestKit",
-                "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel", "rouse", logging,
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "GatewayTestKit",
+                "HTTPTestKit", "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel", "rouse",
+                lifecycle, logging,
             ],
             exclude: ["Golden"]),
 

@@ -9,7 +9,7 @@ extension Gateway {
         _ token: DeviceToken, app: AppIdentity? = nil
     ) async throws(StoreFailure) -> [DeviceView] {
         let lanes = hall.configuration.lanes(of: app)
-        return try await asking { store async throws(StoreFailure) in
+        return try await asking(.read) { store async throws(StoreFailure) in
             try await store.devices(token, in: lanes, at: clock.now(), under: hall.rules)
         }
     }
@@ -47,7 +47,7 @@ extension Gateway {
         let configuration = hall.configuration
         if let app, !configuration.apps.contains(app) { return .unknownApp }
         let lanes = configuration.lanes(of: app).filter { kind == nil || $0.kind == kind }
-        let outcome = try await asking { store async throws(StoreFailure) in
+        let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
             try await store.report(
                 report, of: token, in: lanes, makes: makes && app != nil, at: clock.now(),
                 under: hall.rules)
@@ -62,7 +62,7 @@ extension Gateway {
     public func feedback(
         after cursor: Int64, limit: Int
     ) async throws(StoreFailure) -> [FeedbackEntry] {
-        try await asking { store async throws(StoreFailure) in
+        try await asking(.read) { store async throws(StoreFailure) in
             try await store.feedback(after: cursor, limit: max(1, min(limit, 1_000)))
         }
     }

@@ -41,7 +41,7 @@ extension Gateway {
         let configuration = hall.configuration
         guard configuration.apps.contains(app) else { return false }
         let lanes = configuration.lanes(of: app)
-        try await asking { store async throws(StoreFailure) in
+        try await asking(.write) { store async throws(StoreFailure) in
             try await store.setPause(pause, of: lanes)
         }
         let wasPaused = dispatcher.state.withLock { state in
@@ -67,7 +67,7 @@ extension Gateway {
     func loadPauses() async {
         while true {
             do throws(StoreFailure) {
-                let lanes = try await asking { store async throws(StoreFailure) in
+                let lanes = try await asking(.read) { store async throws(StoreFailure) in
                     try await store.lanes()
                 }
                 dispatcher.state.withLock { state in
@@ -113,7 +113,7 @@ extension Gateway {
 
     /// The gateway in numbers, at a cost that does not grow with the store.
     public func stats() async throws(StoreFailure) -> GatewayStats {
-        let count = try await asking { store async throws(StoreFailure) in
+        let count = try await asking(.read) { store async throws(StoreFailure) in
             try await store.count()
         }
         let now = clock.now()
@@ -131,7 +131,7 @@ extension Gateway {
 
     /// Counts the store's books row by row: linear in the number of wakes.
     public func recount() async throws(StoreFailure) -> StoreCount {
-        try await asking { store async throws(StoreFailure) in try await store.recount() }
+        try await asking(.read) { store async throws(StoreFailure) in try await store.recount() }
     }
 
     // MARK: Webhooks
@@ -142,7 +142,7 @@ extension Gateway {
         of endpoint: WebhookEndpointID, limit: Int, leaseSeconds: Int
     ) async throws(StoreFailure) -> WebhookBatch {
         let now = clock.now()
-        return try await asking { store async throws(StoreFailure) in
+        return try await asking(.readThenWrite) { store async throws(StoreFailure) in
             try await store.claimWebhooks(
                 of: endpoint, at: now, until: now.advanced(bySeconds: Int64(leaseSeconds)),
                 limit: limit)
@@ -151,7 +151,7 @@ extension Gateway {
 
     /// Records what became of deliveries.
     public func settle(_ webhooks: [WebhookSettlement]) async throws(StoreFailure) {
-        try await asking { store async throws(StoreFailure) in
+        try await asking(.readThenWrite) { store async throws(StoreFailure) in
             try await store.settleWebhooks(webhooks)
         }
     }

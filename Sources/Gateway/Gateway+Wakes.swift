@@ -6,12 +6,14 @@ import WakeModel
 extension Gateway {
     /// All that is known of one wake; `nil` for an unknown id.
     public func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
-        try await asking { store async throws(StoreFailure) in try await store.record(of: id) }
+        try await asking(.read) { store async throws(StoreFailure) in
+            try await store.record(of: id)
+        }
     }
 
     /// Wakes, the newest first, page by page.
     public func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
-        try await asking { store async throws(StoreFailure) in try await store.wakes(query) }
+        try await asking(.read) { store async throws(StoreFailure) in try await store.wakes(query) }
     }
 
     /// Waits until a wake has ended, or the wake that carries it has, or the time is over; its
@@ -47,7 +49,7 @@ extension Gateway {
 
     /// Ends a pending wake. What had merged into it ends with it.
     public func cancel(_ id: WakeID) async throws(StoreFailure) -> CancelAnswer {
-        let outcome = try await asking { store async throws(StoreFailure) in
+        let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
             try await store.cancel(id, at: clock.now(), under: hall.rules)
         }
         hall.tell(outcome.ended)
@@ -65,7 +67,7 @@ extension Gateway {
 
     /// Books receipts: the app says that these wakes launched it; answers one by one, in order.
     public func confirm(_ receipts: [Receipt]) async throws(StoreFailure) -> [ReceiptAnswer] {
-        let outcome = try await asking { store async throws(StoreFailure) in
+        let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
             try await store.confirm(receipts, at: clock.now(), under: hall.rules)
         }
         if !outcome.confirmingLanes.isEmpty {
@@ -78,9 +80,10 @@ extension Gateway {
 
     /// Asks the store, and takes note of how it went.
     func asking<Answer>(
+        _ access: StoreWatch.Access,
         _ verb: (any WakeStore) async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
-        try await hall.watch.observe { () async throws(StoreFailure) in
+        try await hall.watch.observe(access) { () async throws(StoreFailure) in
             try await verb(hall.store)
         }
     }

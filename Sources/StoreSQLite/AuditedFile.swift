@@ -36,15 +36,13 @@ struct AuditedFile {
 
     /// Throws a ``Gateway/StoreFailure`` of kind `readOnly` when there is no such file.
     init(path: String) throws(StoreFailure) {
-        // SAFETY: realpath returns a terminated string of its own, which is copied and let go.
-        guard let real = realpath(path, nil) else {
+        guard let real = StorePath.existing(path) else {
             let code = errno
             throw StoreFailure(
                 kind: .readOnly,
                 message: "The store \(path) cannot be opened: \(StoreLock.reason(code)).")
         }
-        defer { free(real) }
-        self.path = String(cString: real)
+        self.path = real
     }
 
     /// How it is to be read, as it is found.

@@ -26,7 +26,8 @@ import Darwin
 ///
 /// After a flush that failed nothing is certain any more, not even by a later one that succeeds:
 /// the kernel may have dropped what it could not write. From then on everything fails, until the
-/// store is opened again.
+/// store is opened again, which copies what is known of the log before anything is written behind
+/// it. Who owns the process ends it for that, see ``ends``.
 final class LogFlusher: Sendable {
     private struct State {
         var waiting: [@Sendable (StoreFailure?) -> Void] = []
@@ -35,6 +36,10 @@ final class LogFlusher: Sendable {
         var isPlanned = false
         var failure: StoreFailure?
     }
+
+    /// Gives the failure after which everything fails, when it comes; to one who listens.
+    let ends: AsyncStream<StoreFailure>
+    private let end: AsyncStream<StoreFailure>.Continuation
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "rouse.store.flush")
@@ -52,6 +57,7 @@ final class LogFlusher: Sendable {
     ) throws(StoreFailure) {
         self.sync = sync
         self.pause = pause
+        (ends, end) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         // Closing a descriptor drops a process' locks on a file, but nobody locks the log.
         descriptor = open(path + "-wal", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -61,12 +67,20 @@ final class LogFlusher: Sendable {
         }
     }
 
-    deinit { if descriptor >= 0 { Self.closeDescriptor(descriptor) } }
+    deinit {
+        end.finish()
+        if descriptor >= 0 { Self.closeDescriptor(descriptor) }
+    }
 
     private static func closeDescriptor(_ descriptor: CInt) { close(descriptor) }
 
     /// Why nothing more may be written, if that is so.
     var failure: StoreFailure? { state.withLock { $0.failure } }
+
+    private func fail(with failure: StoreFailure) {
+        state.withLock { $0.failure = failure }
+        end.yield(failure)
+    }
 
     /// Calls `finish` when what is in the log now is on disk, or cannot come there.
     func flush(then finish: @escaping @Sendable (StoreFailure?) -> Void) {
@@ -107,13 +121,14 @@ final class LogFlusher: Sendable {
             return state.isPlanned && state.failure == nil
         }
         guard isPlanned, let failure = flushLog() else { return }
-        state.withLock { $0.failure = failure }
+        fail(with: failure)
     }
 
     private func work() {
         while let waiting = take() {
-            let failure = self.failure ?? flushLog()
-            if let failure { state.withLock { $0.failure = failure } }
+            let known = self.failure
+            let failure = known ?? flushLog()
+            if known == nil, let failure { fail(with: failure) }
             for finish in waiting { finish(failure) }
         }
     }

@@ -166,6 +166,7 @@ extension StoreCounter {
         case .ended(let state): "ended \(state.rawValue)"
         case .webhooks(let endpoint): "webhooks \(endpoint.rawValue)"
         case .webhooksDropped(let endpoint): "webhooks dropped \(endpoint.rawValue)"
+        case .trials: "trials"
         }
     }
 }

@@ -166,6 +166,11 @@ extension SQLiteWakeStore {
         }
     }
 
+    /// Writes something that says nothing; see ``Gateway/WakeStore/tryWriting()``.
+    public func tryWriting() async throws(StoreFailure) {
+        try await writing.write { books throws(StoreFailure) in books.tryWriting() }
+    }
+
     /// Removes what has had its time, and gives pages that stay empty back to the file system; see
     /// ``Gateway/WakeStore/prune(_:)``.
     public func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {

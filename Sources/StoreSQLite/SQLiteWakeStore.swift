@@ -57,7 +57,9 @@ public final class SQLiteWakeStore: WakeStore {
     private let lock: StoreLock
 
     /// Opens the file at `path`, or makes it; brings its tables up to date; and ends the leases of
-    /// the process that owned it before, since no other can own it now.
+    /// the process that owned it before, since no other can own it now. Symbolic links are
+    /// followed: a file has one owner, whatever it is called, and what stands beside it stands
+    /// beside the file itself.
     ///
     /// Throws a ``Gateway/StoreFailure``: `inUse` when another process owns the store, `readOnly`
     /// when it cannot be written, `corrupt` when the file is no store or is damaged or was written
@@ -76,6 +78,8 @@ public final class SQLiteWakeStore: WakeStore {
         path: String, durability: Durability, cachedDevices: Int,
         sync: @escaping @Sendable (CInt) -> CInt
     ) throws(StoreFailure) {
+        // Before anything is done by name; see the type.
+        let path = StorePath.resolve(path)
         lock = try StoreLock(besides: path)
         self.durability = durability
         try Self.makeFile(at: path)
@@ -100,6 +104,10 @@ public final class SQLiteWakeStore: WakeStore {
             throw StoreFailure(error)
         }
     }
+
+    /// Gives a failure after which the store refuses everything until it is opened again, when it
+    /// comes: a flush to the disk failed. For one listener, who ends the process.
+    public var ends: AsyncStream<StoreFailure> { flusher.ends }
 
     /// How many ledgers are kept in memory unless it is said otherwise.
     public static let defaultCachedDevices = DeviceCache.defaultCapacity

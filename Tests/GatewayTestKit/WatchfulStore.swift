@@ -12,6 +12,7 @@ package final class WatchfulStore: WakeStore {
         var settled = 0
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
         var failure: StoreFailure?
+        var sparesReads = false
         var gate: CheckedContinuation<Void, Never>?
         var isGated = false
         var claimHook: (@Sendable () -> Void)?
@@ -25,8 +26,14 @@ package final class WatchfulStore: WakeStore {
     /// The number of submissions in each admitting transaction.
     package var admissions: [Int] { state.withLock { $0.admissions } }
 
-    /// From now on every verb fails; `nil` mends it.
-    package func fail(with failure: StoreFailure?) { state.withLock { $0.failure = failure } }
+    /// From now on every verb fails, or with `sparingReads` those only that certainly write, as on
+    /// a full disk where nothing is due or overdue; `nil` mends it.
+    package func fail(with failure: StoreFailure?, sparingReads: Bool = false) {
+        state.withLock { state in
+            state.failure = failure
+            state.sparesReads = sparingReads
+        }
+    }
 
     /// Calls `hook` after each claim that took something, before its caller has it.
     package func whenClaimed(_ hook: @escaping @Sendable () -> Void) {
@@ -61,6 +68,11 @@ package final class WatchfulStore: WakeStore {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
+    private func checkRead() throws(StoreFailure) {
+        if state.withLock({ $0.sparesReads }) { return }
+        try check()
+    }
+
     // MARK: Watched verbs
 
     package func admit(
@@ -83,7 +95,7 @@ package final class WatchfulStore: WakeStore {
     package func claim(
         _ order: ClaimOrder, under rules: StoreRules
     ) async throws(StoreFailure) -> ClaimAnswer {
-        try check()
+        try checkRead()
         let answer = try await base.claim(order, under: rules)
         if !answer.claims.isEmpty { state.withLock { $0.claimHook }?() }
         return answer
@@ -110,14 +122,14 @@ package final class WatchfulStore: WakeStore {
     package func expireOverdue(
         at now: WallInstant, limit: Int, under rules: StoreRules
     ) async throws(StoreFailure) -> [EndedWake] {
-        try check()
+        try checkRead()
         return try await base.expireOverdue(at: now, limit: limit, under: rules)
     }
 
     package func reclaimLapsed(
         at now: WallInstant, limit: Int, under rules: StoreRules
     ) async throws(StoreFailure) -> Reclaimed {
-        try check()
+        try checkRead()
         return try await base.reclaimLapsed(at: now, limit: limit, under: rules)
     }
 
@@ -145,7 +157,7 @@ package final class WatchfulStore: WakeStore {
     }
 
     package func lanes() async throws(StoreFailure) -> [LaneRow] {
-        try check()
+        try checkRead()
         return try await base.lanes()
     }
 
@@ -155,41 +167,41 @@ package final class WatchfulStore: WakeStore {
     }
 
     package func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {
-        try check()
+        try checkRead()
         return try await base.nextDue(in: lanes)
     }
 
     package func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
-        try check()
+        try checkRead()
         return try await base.record(of: id)
     }
 
     package func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
-        try check()
+        try checkRead()
         return try await base.wakes(query)
     }
 
     package func devices(
         _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> [DeviceView] {
-        try check()
+        try checkRead()
         return try await base.devices(token, in: lanes, at: now, under: rules)
     }
 
     package func count() async throws(StoreFailure) -> StoreCount {
-        try check()
+        try checkRead()
         return try await base.count()
     }
 
     package func recount() async throws(StoreFailure) -> StoreCount {
-        try check()
+        try checkRead()
         return try await base.recount()
     }
 
     package func feedback(
         after cursor: Int64, limit: Int
     ) async throws(StoreFailure) -> [FeedbackEntry] {
-        try check()
+        try checkRead()
         return try await base.feedback(after: cursor, limit: limit)
     }
 
@@ -214,8 +226,13 @@ package final class WatchfulStore: WakeStore {
         try await base.settleWebhooks(settlements)
     }
 
-    package func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
+    package func tryWriting() async throws(StoreFailure) {
         try check()
+        try await base.tryWriting()
+    }
+
+    package func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
+        try checkRead()
         return try await base.prune(order)
     }
 }

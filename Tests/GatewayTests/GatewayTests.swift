@@ -222,6 +222,33 @@ struct GatewayTests {
         }
     }
 
+    @Test("Reads that work do not hide that nothing can be written, nor does a quiet house")
+    func failingWrites() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) {
+            try await eventually { gateway.readiness.isReady }
+            store.fail(
+                with: StoreFailure(kind: .full, message: "The disk is full."), sparingReads: true)
+            #expect(await gateway.accept(Samples.request()) == .unavailable("The disk is full."))
+            let obstacles = ["The store fails: The disk is full."]
+            #expect(try await gateway.wakes(WakeQuery()).wakes.isEmpty)
+            #expect(gateway.readiness.obstacles == obstacles)
+            #expect(try await gateway.record(of: Samples.freshID()) == nil)
+            #expect(gateway.readiness.obstacles == obstacles)
+            for _ in 1...20 {
+                clock.advance(bySeconds: 1)
+                try await Task.sleep(for: .milliseconds(5))
+                #expect(gateway.readiness.obstacles == obstacles)
+            }
+            // Nobody sends requests to what is not ready; it finds out by itself.
+            store.fail(with: nil)
+            try await eventually {
+                clock.advance(bySeconds: 1)
+                return gateway.readiness.isReady
+            }
+        }
+    }
+
     @Test("Shutdown waits for answers in flight, then gives the rest up and settles them")
     func shutdown() async throws {
         var limits = GatewayLimits()

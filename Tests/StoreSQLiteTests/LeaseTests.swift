@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GRDB
 import GatewayTestKit
 import Testing
 import WakeModel
@@ -86,6 +87,41 @@ struct LeaseTests {
             let taken = try await store.reclaimLapsed(
                 at: later.now, limit: 100, under: later.rules)
             #expect(taken.returned == [claim.id])
+            try store.close()
+        }
+    }
+
+    @Test("What is no lease is not taken back, though it stands in the queue of the leases")
+    func misplaced() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let store = try SQLiteWakeStore(path: path)
+            let counter = Counter(store: store)
+            let sent = try await Self.admit(counter, device: 1)
+            try await counter.settleSent(sent)
+            let deferred = try await counter.admitOne(Samples.wake(dueIn: 600, device: 1))
+            let waiting = try await counter.admitOne(Samples.wake(dueIn: 600, device: 2))
+            let claimed = try await Self.admit(counter, device: 3)
+            try await DatabaseQueue(path: path).write { database in
+                try database.execute(sql: "UPDATE wake SET queue = 0, at = 0 WHERE state <> 1")
+            }
+            let later = counter.later(61)
+            let ids = [sent.id, deferred.id, waiting.id]
+            var before: [WakeRecord] = []
+            for id in ids { before.append(try await counter.record(id)) }
+            let taken = try await store.reclaimLapsed(
+                at: later.now, limit: 100, under: later.rules)
+            #expect(taken.returned == [claimed.id] && taken.ended.isEmpty)
+            var after: [WakeRecord] = []
+            for id in ids { after.append(try await counter.record(id)) }
+            #expect(after == before)
+            // Each stands again where it belongs.
+            let again = try await store.reclaimLapsed(
+                at: later.now, limit: 1, under: later.rules)
+            #expect(again.count == 0)
+            let due = try await counter.later(3_600).claim().claims.map(\.id)
+            #expect(due.contains(waiting.id) && !due.contains(sent.id))
+            #expect(try await store.recount().isConserved)
             try store.close()
         }
     }

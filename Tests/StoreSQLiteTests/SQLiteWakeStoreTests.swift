@@ -68,6 +68,77 @@ struct SQLiteWakeStoreTests {
         }
     }
 
+    /// Two names of one file, the first through symbolic links.
+    enum Link: String, CaseIterable, CustomTestStringConvertible {
+        case file = "a link to the file"
+        case dangling = "a link to a file that is not made yet"
+        case chain = "a link to such a link"
+        case folder = "a link to its folder"
+
+        var testDescription: String { rawValue }
+
+        /// Makes what is needed in a folder; the two names.
+        func make(in folder: String) throws -> (linked: String, plain: String) {
+            let manager = FileManager.default
+            try manager.createDirectory(
+                atPath: folder + "/real", withIntermediateDirectories: false)
+            let (plain, link) = (folder + "/real/store.sqlite", folder + "/link")
+            switch self {
+            case .file:
+                try SQLiteWakeStore(path: plain).close()
+                try manager.createSymbolicLink(atPath: link, withDestinationPath: plain)
+            case .dangling:
+                try manager.createSymbolicLink(
+                    atPath: link, withDestinationPath: "real/store.sqlite")
+            case .chain:
+                try manager.createSymbolicLink(
+                    atPath: folder + "/real/next", withDestinationPath: "store.sqlite")
+                try manager.createSymbolicLink(atPath: link, withDestinationPath: "real/next")
+            case .folder:
+                try manager.createSymbolicLink(atPath: link, withDestinationPath: "real")
+                return (link + "/store.sqlite", plain)
+            }
+            return (link, plain)
+        }
+    }
+
+    @Test(
+        "A file that is opened through a link has one owner too, and opens alone",
+        arguments: Link.allCases, [true, false])
+    func links(_ link: Link, isLinkFirst: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let (linked, plain) = try link.make(in: folder)
+            let (first, second) = isLinkFirst ? (linked, plain) : (plain, linked)
+            try await {
+                let store = try SQLiteWakeStore(path: first)
+                try await Counter(store: store).admit([Samples.wake()])
+                let failure = #expect(throws: StoreFailure.self) {
+                    _ = try SQLiteWakeStore(path: second)
+                }
+                #expect(failure?.kind == .inUse)
+                let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+                #expect(names.sorted() == ["link", "real"], "nothing belongs beside the link")
+                try store.close()
+            }()
+            let store = try SQLiteWakeStore(path: second)
+            #expect(try await store.recount().accepted == 1)
+            try store.close()
+        }
+    }
+
+    @Test("Links that lead in a circle are refused with the reason")
+    func circle() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            try FileManager.default.createSymbolicLink(
+                atPath: path, withDestinationPath: "store.sqlite")
+            let failure = #expect(throws: StoreFailure.self) {
+                _ = try SQLiteWakeStore(path: path)
+            }
+            #expect(failure?.kind == .readOnly)
+        }
+    }
+
     @Test("What is not a store, or cannot be made, is refused with the reason")
     func refusals() async throws {
         try await withTemporaryFolder { folder in

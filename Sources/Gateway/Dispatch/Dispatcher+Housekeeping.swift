@@ -10,6 +10,7 @@ extension Dispatcher {
     func keepHouse() async throws(StoreFailure) {
         let now = clock.now()
         guard now >= state.withLock({ $0.nextHousekeeping }) else { return }
+        try await hall.tryWritingAgain()
         let limit = limits.housekeepingBatchCount
         // What this process has in hand is not taken back from it, however long the store failed or
         // the clock jumped: its results are known here, or about to be. What a process before this

@@ -72,7 +72,7 @@ final class Hall: Sendable {
     }
 
     func claim(_ order: ClaimOrder) async throws(StoreFailure) -> ClaimAnswer {
-        let answer = try await watch.observe { () async throws(StoreFailure) in
+        let answer = try await watch.observe(.readThenWrite) { () async throws(StoreFailure) in
             try await store.claim(order, under: rules)
         }
         if answer.deferred > 0 { metrics.deferred(answer.deferred) }
@@ -95,7 +95,7 @@ final class Hall: Sendable {
     }
 
     func expireOverdue(at now: WallInstant, limit: Int) async throws(StoreFailure) -> [EndedWake] {
-        let ended = try await watch.observe { () async throws(StoreFailure) in
+        let ended = try await watch.observe(.readThenWrite) { () async throws(StoreFailure) in
             try await store.expireOverdue(at: now, limit: limit, under: rules)
         }
         tell(ended)
@@ -103,7 +103,7 @@ final class Hall: Sendable {
     }
 
     func reclaimLapsed(at now: WallInstant, limit: Int) async throws(StoreFailure) -> Reclaimed {
-        let reclaimed = try await watch.observe { () async throws(StoreFailure) in
+        let reclaimed = try await watch.observe(.readThenWrite) { () async throws(StoreFailure) in
             try await store.reclaimLapsed(at: now, limit: limit, under: rules)
         }
         tell(reclaimed.ended)
@@ -111,8 +111,17 @@ final class Hall: Sendable {
     }
 
     func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {
-        try await watch.observe { () async throws(StoreFailure) in
+        try await watch.observe(.read) { () async throws(StoreFailure) in
             try await store.nextDue(in: lanes)
+        }
+    }
+
+    /// Writes something only to see whether that works, when it did not work last. What is not
+    /// ready is sent nothing, and where nothing is due, nothing else would tell.
+    func tryWritingAgain() async throws(StoreFailure) {
+        guard watch.failsToWrite else { return }
+        try await watch.observe(.write) { () async throws(StoreFailure) in
+            try await store.tryWriting()
         }
     }
 
@@ -120,7 +129,7 @@ final class Hall: Sendable {
         _ verb: String, _ wakes: Int, _ body: () async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         let start = ContinuousClock.now
-        let answer = try await watch.observe(body)
+        let answer = try await watch.observe(.write, body)
         let elapsed = start.duration(to: .now).components
         metrics.committed(
             wakes, verb: verb,
@@ -171,7 +180,7 @@ final class Hall: Sendable {
     func writeHalts() async -> Bool {
         while let halt = halts.withLock({ $0.first }) {
             do throws(StoreFailure) {
-                try await watch.observe { () async throws(StoreFailure) in
+                try await watch.observe(.write) { () async throws(StoreFailure) in
                     try await store.note(halt, under: rules)
                 }
             } catch {

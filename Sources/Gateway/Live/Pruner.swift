@@ -48,7 +48,7 @@ struct Pruner: Sendable {
             devicesBefore: now.advanced(bySeconds: -keptDevices),
             webhooks: configuration.webhooks, limit: hall.limits.pruneBatchCount)
         do throws(StoreFailure) {
-            return try await hall.watch.observe { () async throws(StoreFailure) in
+            return try await hall.watch.observe(.readThenWrite) { () async throws(StoreFailure) in
                 try await hall.store.prune(order)
             }
         } catch {

@@ -131,6 +131,9 @@ public actor InMemoryWakeStore: WakeStore {
         try books.settleWebhooks(settlements)
     }
 
+    /// Writes something that says nothing; see ``WakeStore/tryWriting()``.
+    public func tryWriting() { books.tryWriting() }
+
     /// Removes what has had its time; see ``WakeStore/prune(_:)``.
     public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
         try books.prune(order)

@@ -3,36 +3,63 @@
 import Logging
 import Synchronization
 
-/// Remembers whether the store's last answer was a failure, for readiness, and logs each change.
+/// Remembers whether the store fails, for readiness, and logs each change.
+///
+/// On a full disk all reading works. So a write that failed stays in mind until one has worked.
 final class StoreWatch: Sendable {
-    private let failure = Mutex<StoreFailure?>(nil)
+    /// What a verb that worked has shown.
+    enum Access: Hashable, Sendable, CaseIterable {
+        /// That reading works: it never writes.
+        case read
+        /// The same, and perhaps more: it writes only when it finds something to do.
+        case readThenWrite
+        /// That writing works too.
+        case write
+    }
+
+    private struct Failures {
+        var reading: StoreFailure?
+        var writing: StoreFailure?
+
+        var current: StoreFailure? { writing ?? reading }
+    }
+
+    private let failures = Mutex(Failures())
     private let logger: Logger
 
     /// The store counts as well until it fails.
     init(logger: Logger) { self.logger = logger }
 
     /// The failure, while it lasts.
-    var currentFailure: StoreFailure? { failure.withLock { $0 } }
+    var currentFailure: StoreFailure? { failures.withLock { $0.current } }
+
+    /// Whether a write failed and none has worked since.
+    var failsToWrite: Bool { failures.withLock { $0.writing != nil } }
 
     /// Runs one verb of the store and takes note of how it went.
     func observe<Answer>(
-        _ verb: () async throws(StoreFailure) -> Answer
+        _ access: Access, _ verb: () async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         do throws(StoreFailure) {
             let answer = try await verb()
-            note(nil)
+            note(access, nil)
             return answer
         } catch {
-            note(error)
+            note(access, error)
             throw error
         }
     }
 
-    private func note(_ new: StoreFailure?) {
-        let old = failure.withLock { failure in
-            let old = failure
-            failure = new
-            return old
+    private func note(_ access: Access, _ new: StoreFailure?) {
+        let (old, new) = failures.withLock { failures in
+            let old = failures.current
+            switch (access, new) {
+            case (.read, let failure?): failures.reading = failure
+            case (_, let failure?): failures.writing = failure
+            case (.write, nil): failures = Failures()
+            case (_, nil): failures.reading = nil
+            }
+            return (old, failures.current)
         }
         guard old?.kind != new?.kind else { return }
         if let new {

@@ -37,6 +37,9 @@ extension WakeBooks {
         }
     }
 
+    /// Writes something that says nothing; see ``WakeStore/tryWriting()``.
+    public func tryWriting() { rows.add(1, to: .trials) }
+
     /// Removes what has had its time; see ``WakeStore/prune(_:)``.
     public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
         var pruned = Pruned()

@@ -199,6 +199,10 @@ extension WakeBooks {
         var reclaimed = Reclaimed()
         for number in try rows.lapsed(at: now, limit: limit) {
             guard var wake = try rows.wake(number, withPayload: false) else { continue }
+            guard wake.state == .claimed else {
+                try misplaced(wake)
+                continue
+            }
             let lane = try lane(wake.lane)
             try note(.abandoned, of: wake, at: now)
             wake.fence += 1
@@ -214,6 +218,12 @@ extension WakeBooks {
             }
         }
         return reclaimed
+    }
+
+    /// A wake that is in nobody's hand, although it stands with the leases: another process wrote
+    /// to the same rows. It stays what it is, and stands where it belongs again.
+    private func misplaced(_ wake: borrowing WakeRow) throws(StoreFailure) {
+        try rows.update(wake, wake.state.isEnd ? .end : .schedule)
     }
 }
 

@@ -32,27 +32,35 @@ extension WakeBooks {
     public func wakes(_ query: WakeQuery) throws(StoreFailure) -> WakePage {
         guard let token = query.deviceToken else { return try scan(query) }
         let before = query.after?.number ?? .max
+        let cursor = try query.after.flatMap { (id) throws(StoreFailure) in
+            try rows.wake(id.number, withPayload: false)
+        }
         var chains: [Int64] = []
         for lane in try rows.lanes() where query.app == nil || lane.lane.app == query.app {
-            if let device = try rows.device(token, lane: lane.number), device.latest != 0 {
-                chains.append(device.latest)
-            }
+            guard let device = try rows.device(token, lane: lane.number) else { continue }
+            // The page before ended in this chain, mostly the only one: this one goes on there.
+            let isCursors = cursor?.device == device.number
+            let first = isCursors ? cursor?.previous ?? 0 : device.latest
+            if first != 0 { chains.append(first) }
         }
         return try walk(&chains, before: before, query)
     }
 
-    /// Follows the chains of a device's lanes together, the newest first.
+    /// Follows the chains of a device's lanes together, the newest first. What has to be passed in
+    /// another chain than the cursor's does not count as looked at: a page that never came to what
+    /// is behind the cursor would have no next one.
     private func walk(
         _ chains: inout [Int64], before: Int64, _ query: WakeQuery
     ) throws(StoreFailure) -> WakePage {
         var found: [WakeRecord] = []
         var last: WakeID?
-        for _ in 0..<Self.scannedRowCount {
-            guard let number = chains.max() else { return WakePage(wakes: found, next: nil) }
+        var looked = 0
+        while looked < Self.scannedRowCount, let number = chains.max() {
             chains.removeAll { $0 == number }
             guard let wake = try rows.wake(number, withPayload: false) else { continue }
             if wake.previous != 0 { chains.append(wake.previous) }
             guard number < before else { continue }
+            looked += 1
             last = wake.id
             if query.states?.contains(wake.state) ?? true {
                 found.append(try record(wake, of: try rows.device(wake.device)))

@@ -165,6 +165,8 @@ public enum StoreCounter: Hashable, Sendable {
     case webhooks(WebhookEndpointID)
     /// Webhooks that were not kept for this endpoint, because too many were waiting.
     case webhooksDropped(WebhookEndpointID)
+    /// Writes that were only tried.
+    case trials
 }
 
 /// An entry of the feedback feed, as a store keeps it.

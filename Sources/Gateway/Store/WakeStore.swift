@@ -116,7 +116,11 @@ public protocol WakeStore: Sendable {
     /// Records what became of deliveries; those of older leases change nothing.
     func settleWebhooks(_ settlements: [WebhookSettlement]) async throws(StoreFailure)
 
-    // MARK: Retention
+    // MARK: Upkeep
+
+    /// Writes something that says nothing, as durably as everything else: when it returns, writing
+    /// works.
+    func tryWriting() async throws(StoreFailure)
 
     /// Removes what has had its time, in one step of a bounded size.
     func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned

@@ -72,7 +72,8 @@ struct GatewayAssembly {
         }
         let posting: [any Service] = startsPaused ? [] : [webhooks]
         let group = ServiceGroup(
-            services: [gateway] + posting + [server, reloader, manager],
+            services: [StoreSentinel(failures: store.ends, logger: logger), gateway] + posting
+                + [server, reloader, manager],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         let outcome: Result<Void, any Error>
         do {
@@ -84,7 +85,9 @@ struct GatewayAssembly {
         try? store.close()
         if case .failure(let error) = outcome {
             let what = isListening.withLock { $0 } ? "stopped" : "cannot listen on \(address)"
-            let why = (error as? ListenerFailure)?.advice ?? "\(error)."
+            let why =
+                (error as? ListenerFailure)?.advice ?? (error as? StoreFailure)?.message
+                ?? "\(error)."
             throw CommandFailure(.unavailable, "The gateway \(what): \(why)")
         }
     }

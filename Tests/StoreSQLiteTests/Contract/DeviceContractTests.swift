@@ -298,6 +298,37 @@ struct DeviceContractTests {
         }
     }
 
+    /// More than one page may look at.
+    private static let longChain = 5_250
+
+    @Test(
+        "A list of a device's wakes comes to its end, however many there are",
+        arguments: StoreKind.allCases, [[Samples.app], [Samples.app, Samples.otherApp]])
+    func longLists(_ kind: StoreKind, _ apps: [AppIdentity]) async throws {
+        try await kind.withCounter { (desk) async throws in
+            var ids: [WakeID] = []
+            for first in stride(from: 0, to: Self.longChain, by: 750) {
+                let wakes = (first..<first + 750).map { number in
+                    // The second app's wakes are the newest: a page has them all to pass.
+                    Samples.wake(app: apps[number * apps.count / Self.longChain])
+                }
+                for case .admitted(let wake) in try await desk.admit(wakes).admissions {
+                    ids.append(wake.id)
+                }
+            }
+            let token = Samples.deviceToken()
+            let listed = try await pages(
+                desk, WakeQuery(deviceToken: token, limit: WakeQuery.maximumLimit))
+            #expect(listed == ids.reversed())
+            let rare = try await pages(desk, WakeQuery(deviceToken: token, states: [.pending]))
+            #expect(rare.count == apps.count && rare.last == ids.first)
+            // A cursor that is no wake of the device says where in time to begin.
+            let cursor = WakeID(number: ids[20].number, entropy: 0)
+            let foreign = try await pages(desk, WakeQuery(deviceToken: token, after: cursor))
+            #expect(foreign == ids[..<20].reversed())
+        }
+    }
+
     private func pages(_ desk: Counter, _ query: WakeQuery) async throws -> [WakeID] {
         var query = query
         var ids: [WakeID] = []

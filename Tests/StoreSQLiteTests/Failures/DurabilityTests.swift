@@ -82,6 +82,24 @@ struct DurabilityTests {
         }
     }
 
+    @Test(
+        "A disk that fails is told to who listens, and then nothing is taken",
+        arguments: SQLiteWakeStore.Durability.allCases)
+    func failing(_ durability: SQLiteWakeStore.Durability) async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteWakeStore(
+                path: folder + "/store.sqlite", durability: durability, cachedDevices: 10
+            ) { _ in EIO }
+            let desk = Counter(store: store)
+            _ = try? await desk.admit([Samples.wake()])
+            var ends = store.ends.makeAsyncIterator()
+            let failure = try #require(await ends.next())
+            #expect(failure.kind == .unavailable)
+            await #expect(throws: failure) { try await desk.admit([Samples.wake()]) }
+            try store.close()
+        }
+    }
+
     @Test("A look for webhooks that finds none due does not wait for the writing")
     func webhookLook() async throws {
         try await withHeldDisk(.disk) { (desk, disk) async throws in

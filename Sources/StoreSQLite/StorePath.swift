@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The one name of a store's file, behind all symbolic links.
+///
+/// SQLite follows links and keeps `-wal` and `-shm` beside the file itself. What else belongs to
+/// the file must stand there too, or two gateways that call it differently would not meet at its
+/// lock.
+enum StorePath {
+    /// How many links that lead to nothing are followed: as many as Linux follows
+    /// (path_resolution(7)).
+    private static let maximumLinks = 40
+
+    /// The real path of a file that is there; `nil`, with the reason in `errno`, when there is
+    /// none.
+    static func existing(_ path: String) -> String? {
+        // SAFETY: realpath returns a terminated string of its own, which is copied and let go.
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// The real path of a file that is there, or that opening this path would make. A path that
+    /// leads nowhere comes back as far as it was followed; opening that tells why.
+    static func resolve(_ path: String) -> String {
+        var path = path
+        for _ in 0..<maximumLinks {
+            if let real = existing(path) { return real }
+            guard let target = target(of: path) else { break }
+            // A link's own text begins at the folder that the link stands in.
+            path = target.hasPrefix("/") ? target : split(path).folder + "/" + target
+        }
+        let (folder, name) = split(path)
+        guard !name.isEmpty, let real = existing(folder) else { return path }
+        return real == "/" ? real + name : real + "/" + name
+    }
+
+    /// The folder that a path's last name stands in, and the name.
+    private static func split(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        let folder = path[..<slash]
+        return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
+    }
+
+    /// What a symbolic link says; `nil` for everything else.
+    private static func target(of path: String) -> String? {
+        // SAFETY: readlink writes at most as many bytes as the buffer has, and says how many; so
+        // many are initialized. They are bytes of a name, whose type is that of C's characters.
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            let length = buffer.withMemoryRebound(to: CChar.self) { buffer in
+                buffer.baseAddress.map { readlink(path, $0, buffer.count) } ?? -1
+            }
+            count = max(0, length)
+        }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayTestKit
+import Testing
+
+@testable import Gateway
+
+@Suite("What is known of a store's health")
+struct StoreWatchTests {
+    private static let failure = StoreFailure(kind: .full, message: "The disk is full.")
+
+    private func observe(
+        _ watch: StoreWatch, _ access: StoreWatch.Access, fails: Bool
+    ) async {
+        try? await watch.observe(access) { () async throws(StoreFailure) in
+            if fails { throw Self.failure }
+        }
+    }
+
+    @Test(
+        "A write's failure ends with a write; a read's with anything that works",
+        arguments: StoreWatch.Access.allCases, StoreWatch.Access.allCases)
+    func clearing(_ failing: StoreWatch.Access, _ working: StoreWatch.Access) async {
+        let lines = RecordedLines()
+        let watch = StoreWatch(logger: lines.logger)
+        await observe(watch, failing, fails: true)
+        #expect(watch.currentFailure == Self.failure)
+        #expect(watch.failsToWrite == (failing != .read))
+        await observe(watch, working, fails: false)
+        let isCleared = failing == .read || working == .write
+        #expect((watch.currentFailure == nil) == isCleared)
+        let first = "the store fails kind=full reason=\(Self.failure.message)"
+        #expect(lines.all == [first] + (isCleared ? ["the store works again"] : []))
+    }
+
+    @Test("A read's failure does not end a write's")
+    func both() async {
+        let watch = StoreWatch(logger: .silent)
+        await observe(watch, .write, fails: true)
+        await observe(watch, .read, fails: true)
+        await observe(watch, .read, fails: false)
+        #expect(watch.currentFailure == Self.failure)
+        await observe(watch, .write, fails: false)
+        #expect(watch.currentFailure == nil)
+    }
+}
