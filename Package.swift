@@ -224,7 +224,7 @@ let package = Package(
             of: "AdminAPI",
             [
                 "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel",
-                coreMetrics, crypto, httpTypes, lifecycle,
+                coreMetrics, crypto, httpTypes, lifecycle, logging,
             ]),
 
         // Layer 4: where rooms are wired together.
@@ -239,8 +239,9 @@ let package = Package(
         tests(
             of: "RouseCommand",
             [
-                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "HTTPTestKit",
-                "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel", "rouse", logging,
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "GatewayTestKit",
+                "HTTPTestKit", "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel", "rouse",
+                lifecycle, logging,
             ],
             exclude: ["Golden"]),
 
