@@ -52,8 +52,6 @@ public struct AdminConfiguration: Sendable {
     public var waitSeconds = 60
     /// How often a silent event stream says that it is alive, in seconds.
     public var eventPulseSeconds = 15
-    /// The most event streams at a time.
-    public var eventStreamCount = 32
     /// The most entries of one page of a list.
     public var pageCount = 1_000
 
