@@ -224,7 +224,7 @@ let package = Package(
             of: "AdminAPI",
             [
                 "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel",
-                coreMetrics, crypto, httpTypes, lifecycle,
+                coreMetrics, crypto, httpTypes, lifecycle, logging,
             ]),
 
         // Layer 4: where rooms are wired together.

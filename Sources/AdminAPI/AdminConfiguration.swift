@@ -34,6 +34,10 @@ public struct AdminConfiguration: Sendable {
     public var idleSeconds = 60
     /// How long a caller may take no byte of its answer, in seconds.
     public var stallSeconds = 30
+    /// How long a shutdown waits for the requests under way before it cuts them off, in seconds.
+    /// With the time for a TLS goodbye and the gateway's own drain after it, this stays well below
+    /// the minute after which a service manager kills.
+    public var shutdownSeconds = 15
     /// The largest single header field, in bytes.
     public var headerFieldByteCount = 8_192
     /// The largest sum of all header fields of a request, in bytes.
@@ -48,8 +52,6 @@ public struct AdminConfiguration: Sendable {
     public var waitSeconds = 60
     /// How often a silent event stream says that it is alive, in seconds.
     public var eventPulseSeconds = 15
-    /// The most event streams at a time.
-    public var eventStreamCount = 32
     /// The most entries of one page of a list.
     public var pageCount = 1_000
 

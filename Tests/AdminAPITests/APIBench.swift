@@ -3,6 +3,7 @@
 import Foundation
 import Gateway
 import GatewayTestKit
+import Logging
 import Testing
 import WakeModel
 
@@ -34,8 +35,10 @@ struct APIBench {
     }
 
     /// Serves while `body` runs.
-    func serve(_ body: (Caller) async throws -> Void) async throws {
-        try await withAPI(gateway, configuration: configuration) { port in
+    func serve(
+        logger: Logger = .silent, _ body: (Caller) async throws -> Void
+    ) async throws {
+        try await withAPI(gateway, configuration: configuration, logger: logger) { port in
             try await body(Caller(port: port, keys: keys))
         }
     }

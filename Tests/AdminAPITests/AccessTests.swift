@@ -20,6 +20,7 @@ struct AccessTests {
                 streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
         ).routes
         try await bench.serve { caller in
+            // A stream does not end; see below.
             for route in routes where route.path != "/v1/events" {
                 let path = route.path.replacing("{id}", with: "\(Samples.freshID())")
                     .replacing("{token}", with: Samples.deviceToken().hex)
@@ -41,6 +42,28 @@ struct AccessTests {
                         "\(method) \(path) as \(other): \(answer.status) \(answer.body)")
                     #expect(answer.status != 401 && answer.status < 500, "\(answer.body)")
                 }
+            }
+        }
+    }
+
+    @Test("The stream of events is for readers and the admin alone", arguments: Scope.allCases)
+    func events(scope: Scope) async throws {
+        let bench = try APIBench()
+        let secret = try #require(bench.keys[scope]).text
+        try await bench.serve { caller in
+            try expectProblem(
+                try await caller.send("GET", "/v1/events", as: nil), .unauthorized)
+            let stream = try OpenExchange(
+                "GET /v1/events HTTP/1.1\r\nHost: localhost\r\n"
+                    + "Authorization: Bearer \(secret)\r\n\r\n", port: caller.port)
+            defer { stream.end() }
+            let head = await stream.read(until: "\r\n\r\n").lowercased()
+            if scope == .read || scope == .admin {
+                #expect(head.hasPrefix("http/1.1 200"), "\(head)")
+                #expect(head.contains("content-type: text/event-stream"), "\(head)")
+            } else {
+                #expect(head.hasPrefix("http/1.1 403"), "\(head)")
+                #expect(head.contains("insufficient_scope"), "\(head)")
             }
         }
     }

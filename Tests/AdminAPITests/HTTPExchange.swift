@@ -4,6 +4,7 @@ import AdminAPI
 import Foundation
 import Gateway
 import GatewayTestKit
+import Logging
 import ServiceLifecycle
 
 /// A small HTTP/1.1 client on a plain socket, independent of the server's code.
@@ -83,10 +84,11 @@ struct HTTPExchange {
 
 /// Runs a gateway and its API on a port that the system chose.
 func withAPI(
-    _ gateway: Gateway, configuration: AdminConfiguration, _ body: (Int) async throws -> Void
+    _ gateway: Gateway, configuration: AdminConfiguration, logger: Logger = .silent,
+    _ body: (Int) async throws -> Void
 ) async throws {
     let (ports, continuation) = AsyncStream<Int>.makeStream()
-    let service = AdminAPI(configuration: configuration, gateway: gateway, logger: .silent)
+    let service = AdminAPI(configuration: configuration, gateway: gateway, logger: logger)
         .service(on: .tcp(host: "127.0.0.1", port: 0)) { address in
             if case .tcp(_, let port) = address { continuation.yield(port) }
         }

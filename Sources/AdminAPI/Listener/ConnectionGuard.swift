@@ -15,6 +15,9 @@ import NIOHTTPTypesHTTP1
 ///   `Connection: close`; the rest of the request is not read but let run dry for a moment, because
 ///   closing at once would reset the connection and could destroy the answer on its way.
 /// - A caller who does not take its answer is cut off.
+/// - A shutdown waits for the request under way, but not for ever: whoever sends or reads slowly
+///   would hold it for minutes, and the gateway, which ends after its listener, would be killed
+///   before it has drained.
 ///
 /// It lives on its channel's event loop.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -47,6 +50,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var bodyByteCount = 0
     private var readTimer: Scheduled<Void>?
     private var stallTimer: Scheduled<Void>?
+    private var shutdownTimer: Scheduled<Void>?
 
     init(limits: AdminConfiguration, connections: ConnectionCount) {
         self.limits = limits
@@ -68,6 +72,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         connections.closed()
         readTimer?.cancel()
         stallTimer?.cancel()
+        shutdownTimer?.cancel()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent {
+            shutdownTimer = context.eventLoop.assumeIsolated().scheduleTask(
+                in: .seconds(Int64(limits.shutdownSeconds))
+            ) { context.close(promise: nil) }
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     // MARK: Reading

@@ -54,10 +54,11 @@ struct DeviceRoutes {
             let app = try body.app.map { (name) throws(Problem) in
                 try services.app(named: name, body.environment)
             }
-            return try Self.answer(
-                try await asking { () async throws(StoreFailure) in
-                    try await gateway.report(body.signals, of: token, app: app)
-                })
+            let answer = try await asking { () async throws(StoreFailure) in
+                try await gateway.report(body.signals, of: token, app: app)
+            }
+            return try self.answer(
+                answer, noting: "device signals reported", of: token, context)
         }
     }
 
@@ -76,10 +77,10 @@ struct DeviceRoutes {
             let (text, _) = try await request.readBody(limit: limit, context)
             let body = try RegistrationBody(text)
             let app = try services.app(named: body.app, body.environment)
-            return try Self.answer(
-                try await asking { () async throws(StoreFailure) in
-                    try await gateway.registered(token, app: app, kind: body.kind, at: body.at)
-                })
+            let answer = try await asking { () async throws(StoreFailure) in
+                try await gateway.registered(token, app: app, kind: body.kind, at: body.at)
+            }
+            return try self.answer(answer, noting: "device registered", of: token, context)
         }
     }
 
@@ -98,17 +99,19 @@ struct DeviceRoutes {
             let answer = try await asking { () async throws(StoreFailure) in
                 try await gateway.forget(token, app: app)
             }
-            let response = try Self.answer(answer)
-            services.audit.note(
-                "device forgotten", by: context.callerName, to: token.description)
-            return response
+            return try self.answer(answer, noting: "device forgotten", of: token, context)
         }
     }
 
-    private static func answer(_ answer: DeviceAnswer) throws(Problem) -> Response {
+    /// The answer to a change of a device, which is noted when it was made.
+    private func answer(
+        _ answer: DeviceAnswer, noting change: String, of token: DeviceToken,
+        _ context: AdminRequestContext
+    ) throws(Problem) -> Response {
         switch answer {
         case .done(let ended):
-            JSONValue.object([("ended", .array(ended.map { .string($0.description) }))])
+            services.audit.note(change, by: context.callerName, to: token.description)
+            return JSONValue.object([("ended", .array(ended.map { .string($0.description) }))])
                 .response(status: .ok)
         case .unknownApp: throw Problem.unknownApp
         case .unknownDevice: throw Problem.noSuchDevice

@@ -85,8 +85,12 @@ struct SendRun {
     static let maximumByteCount = 1_073_741_824
     /// How many refusals are told; the others are only counted.
     static let maximumToldCount = 100
-    /// How often a batch without an answer is tried.
+    /// How often a batch without an answer is tried, and one of which nothing more is taken.
     static let maximumTries = 8
+    /// The pause before the second try, in seconds; it doubles from there.
+    static let pauseSeconds = 1
+    /// The longest such pause, in seconds.
+    static let pauseMaximumSeconds = 32
 
     let spread: Int
     let batch: Int
@@ -118,13 +122,36 @@ struct SendRun {
         while start < lines.count {
             let end = min(start + batch, lines.count)
             let part = Array(lines[start..<end])
-            let answer = try await post(part.map(\.text), key: "\(name)-\(start)", by: client)
+            let lot = try await deliver(part.map(\.text), name: "\(name)-\(start)", by: client)
             bar.clear()
-            book(answer, part.map(\.number))
+            book(lot, part.map(\.number))
             start = end
             bar.show(start)
         }
         return sums
+    }
+
+    /// Sends a batch until the gateway had room for all of it, or patience is at its end.
+    private func deliver(
+        _ lines: [ArraySlice<UInt8>], name: String, by client: borrowing GatewayClient
+    ) async throws(CommandFailure) -> SendLot {
+        var lot = SendLot(name: name, count: lines.count)
+        var tries = 0
+        while true {
+            let places = lot.places
+            let answer = try await post(places.map { lines[$0] }, key: lot.key, by: client)
+            guard answer.items.count == places.count else {
+                throw CommandFailure(
+                    .unavailable, "The gateway did not answer each wake of a batch.")
+            }
+            tries = lot.take(answer.items) ? 1 : tries + 1
+            guard lot.isWaiting, tries < Self.maximumTries else { return lot }
+            try? await Task.sleep(for: .seconds(Self.pause(afterTries: tries)))
+        }
+    }
+
+    private static func pause(afterTries tries: Int) -> Int {
+        min(pauseMaximumSeconds, pauseSeconds << (tries - 1))
     }
 
     private func post(
@@ -136,7 +163,7 @@ struct SendRun {
         var tries = 0
         while true {
             tries += 1
-            var pause = 1 << min(tries, 5)
+            var pause = Self.pause(afterTries: tries)
             do throws(CommandFailure) {
                 let answer = try client.answer(
                     "POST", path, body,
@@ -156,13 +183,16 @@ struct SendRun {
         }
     }
 
-    private mutating func book(_ answer: BatchDocument, _ numbers: [Int]) {
-        sums.lines += answer.items.count
-        sums.accepted += answer.accepted
-        sums.refused += answer.refused
-        for (item, number) in zip(answer.items, numbers) {
-            if let wake = item.wake { sums.decisions[wake.decision.word, default: 0] += 1 }
-            guard let problem = item.problem else { continue }
+    private mutating func book(_ lot: SendLot, _ numbers: [Int]) {
+        sums.lines += numbers.count
+        for (item, number) in zip(lot.items, numbers) {
+            if let wake = item?.wake {
+                sums.accepted += 1
+                sums.decisions[wake.decision.word, default: 0] += 1
+            } else {
+                sums.refused += 1
+            }
+            guard let problem = item?.problem else { continue }
             toldCount += 1
             if toldCount <= Self.maximumToldCount {
                 let first = problem.diagnostics?.first.map { " \($0.rule): \($0.message)." } ?? ""

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import ServiceLifecycle
+import Testing
+
+@testable import AdminAPI
+
+@Suite("The end of the API, over real sockets", .timeLimit(.minutes(2)))
+struct ShutdownTests {
+    /// How long these tests wait for what is to come at once, in seconds.
+    private static let patienceSeconds = 30
+
+    @Test("A body that does not end holds a shutdown for its time only, and fails nothing")
+    func endlessBody() async throws {
+        var bench = try APIBench()
+        bench.configuration.bodySeconds = 3_600
+        bench.configuration.shutdownSeconds = 1
+        let secret = try #require(bench.keys[.wake]).text
+        let (ports, continuation) = AsyncStream<Int>.makeStream()
+        let api = AdminAPI(
+            configuration: bench.configuration, gateway: bench.gateway, logger: .silent)
+        let service = api.service(on: .tcp(host: "127.0.0.1", port: 0)) { address in
+            if case .tcp(_, let port) = address { continuation.yield(port) }
+        }
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: bench.gateway), .init(service: service)],
+                logger: .silent))
+        let run = Task { try await group.run() }
+        let port = try #require(await ports.first { _ in true })
+        let request = try OpenExchange(
+            "POST /v1/wakes/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n"
+                + "Content-Type: application/json\r\nAuthorization: Bearer \(secret)\r\n"
+                + "Expect: 100-continue\r\n\r\n[", port: port)
+        #expect(await request.read(until: "100").contains("HTTP/1.1 100"))
+
+        await group.triggerGracefulShutdown()
+        let hasEnded = await withTaskGroup(of: Bool.self) { race in
+            race.addTask {
+                _ = await run.result
+                return true
+            }
+            race.addTask {
+                // Cancelled, when the shutdown is the first.
+                try? await Task.sleep(for: .seconds(Self.patienceSeconds))
+                guard !Task.isCancelled else { return true }
+                // So that the other one ends too.
+                request.end()
+                return false
+            }
+            let isFirst = await race.next()
+            race.cancelAll()
+            return isFirst
+        }
+        #expect(hasEnded == true, "The shutdown waited for a body that does not end.")
+        try await run.value
+        #expect(!bench.gateway.readiness.obstacles.isEmpty, "The gateway did not end.")
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AdminAPI
+import Foundation
+import Gateway
+import GatewayTestKit
+import Logging
+import ServiceLifecycle
+import Testing
+import WakeModel
+
+@testable import RouseCommand
+
+@Suite("rouse send, and a gateway that is busy", .timeLimit(.minutes(2)))
+struct SendTests {
+    /// How many wakes the gateway of these tests has room for at a time.
+    private static let room = 4
+
+    /// Serves the API of a gateway with little room while `body` runs; it gets the base URL.
+    private static func withNarrowGateway(
+        _ body: (Gateway, String) async throws -> Void
+    ) async throws {
+        var limits = GatewayLimits()
+        limits.intakeQueueCount = room
+        let gateway = sampleGateway(
+            store: InMemoryWakeStore(), sender: ScriptedSender(), limits: limits)
+        let (ports, continuation) = AsyncStream<Int>.makeStream()
+        let service = AdminAPI(
+            configuration: AdminConfiguration(authentication: .disabled), gateway: gateway,
+            logger: .silent
+        ).service(on: .tcp(host: "127.0.0.1", port: 0)) { address in
+            if case .tcp(_, let port) = address { continuation.yield(port) }
+        }
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: gateway), .init(service: service)], logger: .silent))
+        let run = Task { try await group.run() }
+        var failure: (any Error)?
+        for await port in ports {
+            do { try await body(gateway, "http://127.0.0.1:\(port)") } catch { failure = error }
+            break
+        }
+        await group.triggerGracefulShutdown()
+        try await run.value
+        if let failure { throw failure }
+    }
+
+    private static func line(_ number: UInt64) -> String {
+        """
+        {"kind":"background","device_token":"\(Samples.deviceToken(number).hex)",\
+        "app":"com.example.app","payload":{"aps":{"content-available":1},"n":\(number)}}
+        """
+    }
+
+    @Test("what a busy gateway has no room for is sent later, each wake once")
+    func narrow() async throws {
+        try await Self.withNarrowGateway { gateway, base in
+            let lines = (1...10).map { Self.line($0) } + ["{\"kind\":\"alert\"}"]
+            let sent = try await Rouse.run(
+                ["send", "--json", "-"], stdin: lines.joined(separator: "\n"),
+                environment: ["ROUSE_GATEWAY": base])
+            #expect(sent.status == 1, "\(sent.all)")
+            #expect(try sent.json()["lines"] as? Int == 11)
+            #expect(try sent.json()["accepted"] as? Int == 10)
+            #expect(try sent.json()["refused"] as? Int == 1)
+            #expect(sent.error.contains("line 11:"), "\(sent.error)")
+            #expect(!sent.error.contains("line 10:"), "\(sent.error)")
+            #expect(try await gateway.stats().accepted == 10)
+        }
+    }
+
+    /// An answer to each wake of a request, by the statuses.
+    private static func items(_ statuses: [Int]) -> [BatchDocument.Item] {
+        statuses.map { BatchDocument.Item(status: $0, wake: nil, problem: nil) }
+    }
+
+    @Test("wakes without room go alone, under a key of their own")
+    func alone() {
+        var lot = SendLot(name: "n", count: 4)
+        #expect(lot.key == "n" && lot.places == [0, 1, 2, 3])
+        let isLess1 = lot.take(Self.items([202, 429, 400, 429]))
+        #expect(isLess1)
+        #expect(lot.key == "n-1" && lot.places == [1, 3])
+        #expect(lot.isWaiting)
+        let isLess2 = lot.take(Self.items([429, 429]))
+        #expect(!isLess2)
+        // Nothing was kept of this request, so its key is as good as new.
+        #expect(lot.key == "n-1" && lot.places == [1, 3])
+        let isLess3 = lot.take(Self.items([202, 202]))
+        #expect(isLess3)
+        #expect(!lot.isWaiting)
+        #expect(lot.items.map { $0?.status } == [202, 202, 400, 202])
+    }
+
+    @Test("wakes that a failing store may have kept go again under the same key")
+    func uncertain() {
+        var lot = SendLot(name: "n", count: 3)
+        let isLess4 = lot.take(Self.items([202, 503, 429]))
+        #expect(isLess4)
+        #expect(lot.key == "n" && lot.places == [0, 1, 2])
+        // What was taken stays so, and a full queue says nothing of what the store had kept.
+        let isLess5 = lot.take(Self.items([429, 429, 429]))
+        #expect(!isLess5)
+        #expect(lot.key == "n" && lot.places == [0, 1, 2])
+        #expect(lot.items.first??.status == 202)
+        let isLess6 = lot.take(Self.items([202, 202, 429]))
+        #expect(isLess6)
+        #expect(lot.key == "n-1" && lot.places == [2])
+        let isLess7 = lot.take(Self.items([202]))
+        #expect(isLess7)
+        #expect(!lot.isWaiting)
+    }
+}
