@@ -4,7 +4,8 @@ public import Logging
 
 /// One line for each change that somebody made through the API or by a reload: who, what, to what.
 ///
-/// Wakes and receipts are no such changes but the traffic itself: the store keeps their history.
+/// Wakes, receipts and what apps report of their devices are no such changes but the traffic
+/// itself: the store keeps their history.
 public struct AuditLog: Sendable {
     private let logger: Logger
 

@@ -54,11 +54,10 @@ struct DeviceRoutes {
             let app = try body.app.map { (name) throws(Problem) in
                 try services.app(named: name, body.environment)
             }
-            let answer = try await asking { () async throws(StoreFailure) in
-                try await gateway.report(body.signals, of: token, app: app)
-            }
-            return try self.answer(
-                answer, noting: "device signals reported", of: token, context)
+            return try Self.answer(
+                try await asking { () async throws(StoreFailure) in
+                    try await gateway.report(body.signals, of: token, app: app)
+                })
         }
     }
 
@@ -77,10 +76,10 @@ struct DeviceRoutes {
             let (text, _) = try await request.readBody(limit: limit, context)
             let body = try RegistrationBody(text)
             let app = try services.app(named: body.app, body.environment)
-            let answer = try await asking { () async throws(StoreFailure) in
-                try await gateway.registered(token, app: app, kind: body.kind, at: body.at)
-            }
-            return try self.answer(answer, noting: "device registered", of: token, context)
+            return try Self.answer(
+                try await asking { () async throws(StoreFailure) in
+                    try await gateway.registered(token, app: app, kind: body.kind, at: body.at)
+                })
         }
     }
 
@@ -99,19 +98,17 @@ struct DeviceRoutes {
             let answer = try await asking { () async throws(StoreFailure) in
                 try await gateway.forget(token, app: app)
             }
-            return try self.answer(answer, noting: "device forgotten", of: token, context)
+            let response = try Self.answer(answer)
+            services.audit.note(
+                "device forgotten", by: context.callerName, to: token.description)
+            return response
         }
     }
 
-    /// The answer to a change of a device, which is noted when it was made.
-    private func answer(
-        _ answer: DeviceAnswer, noting change: String, of token: DeviceToken,
-        _ context: AdminRequestContext
-    ) throws(Problem) -> Response {
+    private static func answer(_ answer: DeviceAnswer) throws(Problem) -> Response {
         switch answer {
         case .done(let ended):
-            services.audit.note(change, by: context.callerName, to: token.description)
-            return JSONValue.object([("ended", .array(ended.map { .string($0.description) }))])
+            JSONValue.object([("ended", .array(ended.map { .string($0.description) }))])
                 .response(status: .ok)
         case .unknownApp: throw Problem.unknownApp
         case .unknownDevice: throw Problem.noSuchDevice
