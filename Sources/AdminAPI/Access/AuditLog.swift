@@ -10,7 +10,7 @@ public struct AuditLog: Sendable {
     private let logger: Logger
 
     /// An audit log that writes where this logger does, at `notice`. What level the logger has does
-    /// not matter: whoever wants fewer lines of the gateway's doings still wants every one of these.
+    /// not matter: whoever wants fewer lines of the gateway's doings still wants each of these.
     public init(_ logger: Logger) {
         var logger = logger
         logger.logLevel = .notice
