@@ -5,14 +5,21 @@ import Synchronization
 /// Lets a transport's sink hand new work to the transport, which is made with the sink and can
 /// therefore not be named in it.
 final class Feeder: Sendable {
-    private let submit = Mutex<(@Sendable (Int) -> Void)?>(nil)
+    /// Not the closure by itself, which the lock would wrap twice more at each look.
+    private struct Source: Sendable {
+        let submit: @Sendable (Int) -> Void
+    }
+
+    private let source = Mutex<Source?>(nil)
 
     /// From now on `submit` is called with how many are wanted.
-    func start(_ submit: @escaping @Sendable (Int) -> Void) { self.submit.withLock { $0 = submit } }
+    func start(_ submit: @escaping @Sendable (Int) -> Void) {
+        source.withLock { $0 = Source(submit: submit) }
+    }
 
     /// Asks for so many.
-    func feed(_ count: Int) { submit.withLock { $0 }?(count) }
+    func feed(_ count: Int) { source.withLock { $0 }?.submit(count) }
 
     /// Lets go of what was given.
-    func stop() { submit.withLock { $0 = nil } }
+    func stop() { source.withLock { $0 = nil } }
 }

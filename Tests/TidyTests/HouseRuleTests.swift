@@ -59,6 +59,23 @@ struct HouseRuleTests {
         #expect(findings == [])
     }
 
+    /// Generic code keeps a closure in a form of its own. A lock's body that looks at it takes it
+    /// out and puts it back, wrapped once more each way: the closure grows for ever, and each call
+    /// goes through all of it.
+    @Test("no lock holds a closure by itself")
+    func closuresInLocks() throws {
+        var findings: [String] = []
+        for file in try Self.sources.get() {
+            for (index, code) in file.codeLines.enumerated() {
+                for word in ["Mutex<(", "Mutex<@", "StateLock<(", "StateLock<@"]
+                where code.contains(word) {
+                    findings.append(place(file, index, "says \(word); put it into a struct"))
+                }
+            }
+        }
+        #expect(findings == [])
+    }
+
     @Test("an unsafe line carries its proof")
     func proofs() throws {
         var findings: [String] = []

@@ -21,7 +21,15 @@ final class Hall: Sendable {
     /// Rings when a halt waits to be written.
     let haltBell = Bell()
     private let halts = Mutex<[AppHalt]>([])
-    private let onSettled = Mutex<(@Sendable (Int, WallInstant?) -> Void)?>(nil)
+    private let listener = Mutex<SettlementListener?>(nil)
+
+    /// Who is told of settlements.
+    ///
+    /// Not the closure by itself: a lock, which is generic, keeps a closure in another form than
+    /// who calls it, and puts it back wrapped twice more each time it is looked at.
+    private struct SettlementListener: Sendable {
+        let tell: @Sendable (Int, WallInstant?) -> Void
+    }
 
     init(
         store: any WakeStore, configuration: GatewayConfiguration, clock: any GatewayClock,
@@ -48,7 +56,7 @@ final class Hall: Sendable {
     /// From now on `body` is told of each transaction that settled: how many wakes, and when the
     /// first of those that wait again is due.
     func whenSettled(_ body: @escaping @Sendable (Int, WallInstant?) -> Void) {
-        onSettled.withLock { $0 = body }
+        listener.withLock { $0 = SettlementListener(tell: body) }
     }
 
     // MARK: Transactions
@@ -86,7 +94,7 @@ final class Hall: Sendable {
             let answer = try await timed("settle", batch.count) { () async throws(StoreFailure) in
                 try await store.settle(batch, under: rules)
             }
-            onSettled.withLock { $0 }?(batch.count, answer.nextDue)
+            listener.withLock { $0 }?.tell(batch.count, answer.nextDue)
             tell(answer.ended)
             return answer
         } catch {
