@@ -20,8 +20,8 @@ public struct DeviceToken: Hashable, Sendable {
     /// Throws ``InvalidField`` when `hex` is empty, has an odd number of digits, is too long, or
     /// holds anything else than hexadecimal digits (the `<740f 4707>` form of old code included).
     public init(hex: some StringProtocol) throws(InvalidField) {
-        // A string's own bytes: the loop below is not specialized for callers in other modules, and
-        // one that asks a protocol for each digit takes as long as all else in a wake's request.
+        // A string's own bytes: this is not specialized for callers in other modules, and a loop
+        // that asks a protocol for each digit took longer than the rest of reading a wake.
         let digits = String(hex).utf8
         guard !digits.isEmpty else {
             throw Self.invalid("is empty", "Give the token that the app received, in hexadecimal.")
