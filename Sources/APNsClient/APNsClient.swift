@@ -177,8 +177,8 @@ public final class APNsClient: Sendable {
     /// Sends a batch and hands out the replies as they come, in groups.
     ///
     /// `receive` is called on the transport's thread, any number of times, until every push of the
-    /// batch has had exactly one reply; it must not block. Once the client is shut down it is called
-    /// on the caller's thread, before `send` returns. `timeout` is how long each push may
+    /// batch has had exactly one reply; it must not block. Once the client is shut down, it is
+    /// called on the caller's thread before `send` returns. `timeout` is how long each push may
     /// take, if not ``Configuration/pushTimeout``. The answer is a handle by which the batch can be
     /// given up.
     @discardableResult
