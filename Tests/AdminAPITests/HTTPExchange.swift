@@ -5,7 +5,6 @@ import Foundation
 import Gateway
 import GatewayTestKit
 import Logging
-import ServiceLifecycle
 
 /// A small HTTP/1.1 client on a plain socket, independent of the server's code.
 struct HTTPExchange {
@@ -40,21 +39,8 @@ struct HTTPExchange {
     }
 
     private static func exchange(_ bytes: [UInt8], port: Int) throws -> HTTPExchange {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = try LoopbackSocket.connect(port: port, patienceSeconds: 5)
         defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var patience = timeval(tv_sec: 5, tv_usec: 0)
-        setsockopt(
-            descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        let isConnected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        guard isConnected else { throw POSIXError(.ECONNREFUSED) }
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
@@ -92,16 +78,10 @@ func withAPI(
         .service(on: .tcp(host: "127.0.0.1", port: 0)) { address in
             if case .tcp(_, let port) = address { continuation.yield(port) }
         }
-    let group = ServiceGroup(
-        configuration: .init(
-            services: [.init(service: gateway), .init(service: service)], logger: .silent))
-    let run = Task { try await group.run() }
-    var failure: (any Error)?
-    for await port in ports {
-        do { try await body(port) } catch { failure = error }
-        break
+    try await withRunning(gateway, with: [service]) {
+        for await port in ports {
+            try await body(port)
+            break
+        }
     }
-    await group.triggerGracefulShutdown()
-    try await run.value
-    if let failure { throw failure }
 }

@@ -9,20 +9,7 @@ final class OpenExchange: Sendable {
 
     /// Connects, sends these bytes, and keeps the connection.
     init(_ text: String, port: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var patience = timeval(tv_sec: 30, tv_usec: 0)
-        setsockopt(
-            descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        let isConnected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        guard isConnected else { throw POSIXError(.ECONNREFUSED) }
+        descriptor = try LoopbackSocket.connect(port: port, patienceSeconds: 30)
         let bytes = Array(text.utf8)
         guard Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw POSIXError(.EPIPE)

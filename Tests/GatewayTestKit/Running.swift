@@ -3,14 +3,16 @@
 package import Gateway
 package import Logging
 import SeedKit
-import ServiceLifecycle
+package import ServiceLifecycle
 import Synchronization
 import WakeModel
 
-/// Runs a gateway in a service group while `body` runs, then shuts it down gracefully.
-package func withRunning(_ gateway: Gateway, _ body: () async throws -> Void) async throws {
-    let group = ServiceGroup(
-        configuration: .init(services: [.init(service: gateway)], logger: .silent))
+/// Runs a gateway, and what goes with it, in a service group while `body` runs, then shuts all down
+/// gracefully.
+package func withRunning(
+    _ gateway: Gateway, with others: [any Service] = [], _ body: () async throws -> Void
+) async throws {
+    let group = ServiceGroup(services: [gateway] + others, logger: .silent)
     let run = Task { try await group.run() }
     do {
         try await body()

@@ -5,7 +5,6 @@ import Foundation
 import Gateway
 import GatewayTestKit
 import Logging
-import ServiceLifecycle
 import Testing
 import WakeModel
 
@@ -31,18 +30,12 @@ struct SendTests {
         ).service(on: .tcp(host: "127.0.0.1", port: 0)) { address in
             if case .tcp(_, let port) = address { continuation.yield(port) }
         }
-        let group = ServiceGroup(
-            configuration: .init(
-                services: [.init(service: gateway), .init(service: service)], logger: .silent))
-        let run = Task { try await group.run() }
-        var failure: (any Error)?
-        for await port in ports {
-            do { try await body(gateway, "http://127.0.0.1:\(port)") } catch { failure = error }
-            break
+        try await withRunning(gateway, with: [service]) {
+            for await port in ports {
+                try await body(gateway, "http://127.0.0.1:\(port)")
+                break
+            }
         }
-        await group.triggerGracefulShutdown()
-        try await run.value
-        if let failure { throw failure }
     }
 
     private static func line(_ number: UInt64) -> String {

@@ -31,14 +31,17 @@ struct StoreSentinelTests {
     @Test("is not waited for when the gateway ends for another reason")
     func shutdown() async throws {
         let (failures, continuation) = AsyncStream<StoreFailure>.makeStream()
+        let lines = RecordedLines()
         let gateway = sampleGateway(store: InMemoryWakeStore(), sender: ScriptedSender())
         let group = ServiceGroup(
-            services: [StoreSentinel(failures: failures, logger: .silent), gateway],
+            services: [StoreSentinel(failures: failures, logger: lines.logger), gateway],
             logger: .silent)
         let run = Task { try await group.run() }
         while !gateway.readiness.isReady { await Task.yield() }
         await group.triggerGracefulShutdown()
-        try await run.value
+        // It would never return while the stream of failures is open, as it is until here.
+        await #expect(throws: Never.self) { try await run.value }
+        #expect(lines.all.isEmpty)
         continuation.finish()
     }
 }
