@@ -112,8 +112,8 @@ public final class SQLiteWakeStore: WakeStore {
     /// How many ledgers are kept in memory unless it is said otherwise.
     public static let defaultCachedDevices = DeviceCache.defaultCapacity
 
-    /// Closes the connections. The store must not be used afterwards; the file is free for another
-    /// process when the object is gone.
+    /// Closes the connections and gives the file free for another owner. The store must not be
+    /// used afterwards. After a failure the file stays this object's until it is gone.
     public func close() throws(StoreFailure) {
         do {
             try reader.close()
@@ -121,6 +121,7 @@ public final class SQLiteWakeStore: WakeStore {
             writer.writeWithoutTransaction { _ in writerDesk.close() }
             flusher.drain()
             try writer.close()
+            lock.release()
         } catch {
             throw StoreFailure(error)
         }

@@ -15,7 +15,7 @@ import Darwin
 /// The kernel gives the lock back when the process dies, however it dies. The lock is not taken on
 /// the database itself, because closing any descriptor of that would drop SQLite's own locks.
 final class StoreLock: Sendable {
-    private let descriptor: CInt
+    let descriptor: CInt
 
     /// Takes the lock beside `path`, or throws a failure of kind `inUse` when another has it.
     init(besides path: String) throws(StoreFailure) {
@@ -40,7 +40,18 @@ final class StoreLock: Sendable {
         }
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    /// Gives the lock back before the object is gone. Safe to call again.
+    ///
+    /// Said to the kernel rather than left to the descriptor's end: a child process that is just
+    /// being started has a copy of the descriptor until it executes its program, and that copy
+    /// would hold the lock a moment longer.
+    func release() { flock(descriptor, LOCK_UN) }
+
+    deinit {
+        guard descriptor >= 0 else { return }
+        release()
+        close(descriptor)
+    }
 
     /// The system's words for an error number.
     static func reason(_ code: CInt) -> String {

@@ -68,6 +68,30 @@ struct SQLiteWakeStoreTests {
         }
     }
 
+    @Test("It has no owner any more once it is closed, however long the object is kept")
+    func closedIsFree() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let first = try SQLiteWakeStore(path: path)
+            try first.close()
+            let second = try SQLiteWakeStore(path: path)
+            try withExtendedLifetime(first) { try second.close() }
+        }
+    }
+
+    @Test("A copy of the lock's descriptor, as a child process has, does not keep the lock")
+    func copiedDescriptor() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let first = try StoreLock(besides: path)
+            let copy = dup(first.descriptor)
+            try #require(copy >= 0)
+            defer { close(copy) }
+            first.release()
+            _ = try StoreLock(besides: path)
+        }
+    }
+
     /// Two names of one file, the first through symbolic links.
     enum Link: String, CaseIterable, CustomTestStringConvertible {
         case file = "a link to the file"
