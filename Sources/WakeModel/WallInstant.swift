@@ -63,10 +63,21 @@ extension WallInstant: CustomStringConvertible {
         // Near the range's lower end the product wraps, and the difference wraps back.
         let millisecond = millisecondsSinceEpoch &- secondsSinceEpoch &* 1000
         let date = Self.civilDate(daysSinceEpoch: days)
-        return Self.padded(date.year, 4) + "-" + Self.padded(date.month, 2) + "-"
-            + Self.padded(date.day, 2) + "T" + Self.padded(secondOfDay / 3600, 2) + ":"
-            + Self.padded(secondOfDay / 60 % 60, 2) + ":" + Self.padded(secondOfDay % 60, 2) + "."
-            + Self.padded(millisecond, 3) + "Z"
+        // Bytes rather than pieces of text: every answer about a wake tells two or three times.
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        func append(_ number: Int64, _ width: Int, _ mark: Unicode.Scalar) {
+            Self.append(number, width, to: &text)
+            text.append(UInt8(ascii: mark))
+        }
+        append(date.year, 4, "-")
+        append(date.month, 2, "-")
+        append(date.day, 2, "T")
+        append(secondOfDay / 3600, 2, ":")
+        append(secondOfDay / 60 % 60, 2, ":")
+        append(secondOfDay % 60, 2, ".")
+        append(millisecond, 3, "Z")
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Howard Hinnant's `civil_from_days`: eras of 400 years that begin on 1 March.
@@ -89,9 +100,16 @@ extension WallInstant: CustomStringConvertible {
         return remainder < 0 ? quotient - 1 : quotient
     }
 
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number.magnitude)
-        let zeros = String(repeating: "0", count: max(0, width - digits.count))
-        return (number < 0 ? "-" : "") + zeros + digits
+    /// Appends a number in decimal, with zeros in front up to so many digits.
+    private static func append(_ number: Int64, _ width: Int, to text: inout [UInt8]) {
+        if number < 0 { text.append(UInt8(ascii: "-")) }
+        let magnitude = number.magnitude
+        var divisor: UInt64 = 1
+        for _ in 1..<width { divisor *= 10 }
+        while magnitude / divisor >= 10 { divisor *= 10 }
+        while divisor > 0 {
+            text.append(UInt8(ascii: "0") + UInt8(magnitude / divisor % 10))
+            divisor /= 10
+        }
     }
 }

@@ -8,6 +8,7 @@ enum JSONText {
         let quote = UInt8(ascii: "\"")
         guard quoted.count >= 2, quoted.first == quote, quoted.last == quote else { return nil }
         let inner = quoted.dropFirst().dropLast()
+        if isPlain(inner) { return String(validating: inner, as: UTF8.self) }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(inner.count)
         var index = inner.startIndex
@@ -24,6 +25,21 @@ enum JSONText {
             }
         }
         return String(validating: decoded, as: UTF8.self)
+    }
+
+    /// Whether a text stands between quotes as it is. Almost every text does, so all of it is
+    /// looked at without a branch: faster than to stop at the first byte that does not.
+    static func isPlain(_ text: some Collection<UInt8>) -> Bool {
+        func check(_ bytes: some Collection<UInt8>) -> Bool {
+            var special: UInt8 = 0
+            for byte in bytes {
+                special |=
+                    (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0)
+                    | (byte == UInt8(ascii: "\\") ? 1 : 0)
+            }
+            return special == 0
+        }
+        return text.withContiguousStorageIfAvailable { check($0) } ?? check(text)
     }
 
     /// The character of the escape that begins behind the backslash.

@@ -6,7 +6,7 @@ import NIOCore
 
 /// A JSON text to be written. Members keep their order, so that answers are stable to the byte;
 /// members without a value are left out.
-indirect enum JSONValue: Sendable {
+enum JSONValue: Sendable {
     case string(String)
     case integer(Int64)
     /// A number with a fraction, which must be finite.
@@ -57,8 +57,17 @@ indirect enum JSONValue: Sendable {
     }
 
     private static func append(_ text: String, to bytes: inout [UInt8]) {
-        let digits = Array("0123456789abcdef".utf8)
         bytes.append(UInt8(ascii: "\""))
+        if JSONText.isPlain(text.utf8) {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            appendEscaped(text, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
+        let digits = Array("0123456789abcdef".utf8)
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -71,7 +80,6 @@ indirect enum JSONValue: Sendable {
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 }
 

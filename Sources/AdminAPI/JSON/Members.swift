@@ -3,12 +3,12 @@
 import WakeModel
 
 /// The members of a body by name, each asked for by the type it must have.
+///
+/// They are few, so that looking through them is cheaper than a table of them.
 struct Members {
-    private let values: [String: ArraySlice<UInt8>]
+    private let members: [(name: String, value: ArraySlice<UInt8>)]
 
-    init(_ members: JSONMembers) {
-        values = Dictionary(uniqueKeysWithValues: members.members.map { ($0.name, $0.value) })
-    }
+    init(_ members: JSONMembers) { self.members = members.members }
 
     /// Reads a body that must be one object. Throws ``Problem`` with `malformed-body`.
     init(parsing text: [UInt8]) throws(Problem) {
@@ -20,16 +20,17 @@ struct Members {
     }
 
     /// Whether the member is there.
-    func has(_ name: String) -> Bool { values[name] != nil }
+    func has(_ name: String) -> Bool { raw(name) != nil }
 
     /// The bytes of a member as they stand; `nil` when it is missing.
-    func raw(_ name: String) -> ArraySlice<UInt8>? { values[name] }
+    func raw(_ name: String) -> ArraySlice<UInt8>? {
+        members.first { $0.name == name }?.value
+    }
 
     /// Refuses a member that is not among `names`: it is most likely misspelt.
     func check(names: Set<String>) throws(InvalidField) {
-        guard let unknown = values.keys.sorted().first(where: { !names.contains($0) }) else {
-            return
-        }
+        let others = members.lazy.map(\.name).filter { !names.contains($0) }
+        guard let unknown = others.min() else { return }
         throw InvalidField(
             field: Self.shown(unknown), problem: "is not a member of this request",
             remedy: "Use \(names.sorted().joined(separator: ", ")).")
@@ -37,7 +38,7 @@ struct Members {
 
     /// The bytes of a member that must be there.
     func required(_ name: String) throws(InvalidField) -> ArraySlice<UInt8> {
-        guard let value = values[name] else {
+        guard let value = raw(name) else {
             throw InvalidField(field: name, problem: "is missing", remedy: "Add it to the body.")
         }
         return value
@@ -45,7 +46,7 @@ struct Members {
 
     /// A string, or `nil` when the member is missing.
     func string(_ name: String) throws(InvalidField) -> String? {
-        guard let value = values[name] else { return nil }
+        guard let value = raw(name) else { return nil }
         guard let text = JSONText.decode(value) else {
             throw InvalidField(
                 field: name, problem: "is not a JSON string", remedy: "Put it into quotes.")
@@ -61,7 +62,7 @@ struct Members {
 
     /// A whole number, or `nil` when the member is missing.
     func integer(_ name: String) throws(InvalidField) -> Int64? {
-        guard let value = values[name] else { return nil }
+        guard let value = raw(name) else { return nil }
         guard let number = Int64(String(decoding: value, as: UTF8.self)), value.first != 0x2b else {
             throw InvalidField(
                 field: name, problem: "is not a whole number", remedy: "Write digits only.")
@@ -84,7 +85,7 @@ struct Members {
 
     /// `true` or `false`, or `nil` when the member is missing.
     func boolean(_ name: String) throws(InvalidField) -> Bool? {
-        guard let value = values[name] else { return nil }
+        guard let value = raw(name) else { return nil }
         switch String(decoding: value, as: UTF8.self) {
         case "true": return true
         case "false": return false

@@ -48,7 +48,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isOver = false
     private var bodyStart = NIODeadline.distantPast
     private var bodyByteCount = 0
-    private var readTimer: Scheduled<Void>?
+    /// When the time is up for what is being read; `nil` while nothing is.
+    private var readDeadline: NIODeadline?
+    /// Fires at the deadline or before it: a timer for each request would cost more than the
+    /// rest of this handler, so one stays when its request is over, and looks again when it fires.
+    private var readTimer: (task: Scheduled<Void>, time: NIODeadline)?
+    private var lingerTimer: Scheduled<Void>?
     private var stallTimer: Scheduled<Void>?
     private var shutdownTimer: Scheduled<Void>?
 
@@ -70,7 +75,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         connections.closed()
-        readTimer?.cancel()
+        readTimer?.task.cancel()
+        lingerTimer?.cancel()
         stallTimer?.cancel()
         shutdownTimer?.cancel()
     }
@@ -89,7 +95,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func sawBytes(_ context: ChannelHandlerContext) {
         guard reading == .nothing, !isOver else { return }
         reading = .head
-        restartReadTimer(context, seconds: limits.headerSeconds)
+        allowReading(context, for: .seconds(Int64(limits.headerSeconds)), from: .now())
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -104,21 +110,40 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             unanswered += 1
             bodyStart = .now()
             bodyByteCount = 0
-            restartReadTimer(context, seconds: limits.bodySeconds)
+            allowReading(context, for: .seconds(Int64(limits.bodySeconds)), from: bodyStart)
         case .body(let buffer):
             bodyByteCount += buffer.readableBytes
         case .end:
             reading = .nothing
-            readTimer?.cancel()
+            readDeadline = nil
         }
         context.fireChannelRead(data)
     }
 
-    private func restartReadTimer(_ context: ChannelHandlerContext, seconds: Int) {
-        readTimer?.cancel()
-        readTimer = context.eventLoop.assumeIsolated().scheduleTask(
-            in: .seconds(Int64(seconds))
-        ) { [weak self] in self?.timeIsUp(context) }
+    private func allowReading(
+        _ context: ChannelHandlerContext, for time: TimeAmount, from start: NIODeadline
+    ) {
+        readDeadline = start + time
+        startReadTimer(context)
+    }
+
+    /// Sees to it that a timer fires at the deadline or before it.
+    private func startReadTimer(_ context: ChannelHandlerContext) {
+        guard let deadline = readDeadline else { return }
+        if let readTimer {
+            guard readTimer.time > deadline else { return }
+            readTimer.task.cancel()
+        }
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+            [weak self] () -> Void in self?.readTimerFired(context)
+        }
+        readTimer = (task, deadline)
+    }
+
+    private func readTimerFired(_ context: ChannelHandlerContext) {
+        readTimer = nil
+        guard let deadline = readDeadline else { return }
+        if deadline > .now() { startReadTimer(context) } else { timeIsUp(context) }
     }
 
     private func timeIsUp(_ context: ChannelHandlerContext) {
@@ -127,8 +152,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             let seconds = limits.bodySeconds + bodyByteCount / limits.bodyBytesPerSecond
             let rest = bodyStart + .seconds(Int64(seconds)) - .now()
             if rest > .seconds(0) {
-                let wholeSeconds = Int(rest.nanoseconds / 1_000_000_000) + 1
-                return restartReadTimer(context, seconds: wholeSeconds)
+                return allowReading(context, for: rest, from: .now())
             }
         }
         refuse(context, Problem(.requestTimeout, "Send the whole request without a pause."))
@@ -200,11 +224,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// Sends what is written, says that nothing more comes, and closes a moment later.
     private func runDry(_ context: ChannelHandlerContext) {
         isOver = true
-        readTimer?.cancel()
+        readDeadline = nil
         context.flush()
         if reading == .nothing { return context.close(promise: nil) }
         context.close(mode: .output, promise: nil)
-        readTimer = context.eventLoop.assumeIsolated().scheduleTask(
+        lingerTimer = context.eventLoop.assumeIsolated().scheduleTask(
             in: .seconds(Self.lingerSeconds)
         ) { context.close(promise: nil) }
     }

@@ -13,7 +13,8 @@ struct Query {
 
     /// A text; `nil` when the parameter is missing.
     func string(_ name: String) -> String? {
-        request.uri.queryParameters[Substring(name)].map(String.init)
+        guard request.uri.query != nil else { return nil }
+        return request.uri.queryParameters[Substring(name)].map(String.init)
     }
 
     /// A whole number within a range; `nil` when the parameter is missing.

@@ -53,6 +53,7 @@ struct RouteTable: Sendable {
     /// Refuses a query parameter that the route does not know: it is most likely misspelt, and a
     /// list without its filter would be another answer than the one asked for.
     private static func checkQuery(_ request: Request, _ route: Route) throws(Problem) {
+        guard request.uri.query != nil else { return }
         let known = route.operation.parameters.filter { $0.place == .query }.map(\.name)
         var seen: Set<String> = []
         for (name, _) in request.uri.queryParameters {
