@@ -78,18 +78,23 @@ final class MemoryRows: WakeRows {
         deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = device.number
     }
 
-    func removeDevices(
-        untouchedSince instant: WallInstant, limit: Int
-    ) throws(StoreFailure) -> Int {
-        let used = Set(wakes.values.map(\.device))
-        let old = devices.values.filter {
-            $0.touchedAt < instant && $0.pending == 0 && !used.contains($0.number)
+    func sweepDevices(
+        after number: Int64, untouchedSince instant: WallInstant, limit: Int
+    ) throws(StoreFailure) -> SweptDevices {
+        let looked = devices.values.filter { $0.number > number }
+            .sorted { $0.number < $1.number }.prefix(limit)
+        var removed = 0
+        for device in looked where device.touchedAt < instant && device.pending == 0 {
+            if try remove(device) { removed += 1 }
         }
-        for device in old {
-            devices[device.number] = nil
-            deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = nil
-        }
-        return old.count
+        return SweptDevices(
+            removed: removed, last: looked.count < limit ? nil : looked.last?.number)
+    }
+
+    func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
+        guard wakes[device.latest] == nil else { return false }
+        deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = nil
+        return devices.removeValue(forKey: device.number) != nil
     }
 
     // MARK: Wakes

@@ -121,11 +121,15 @@ public protocol WakeRows: AnyObject {
         of endpoint: WebhookEndpointID, limit: Int
     ) throws(StoreFailure) -> Int
 
-    /// Removes devices without any life since an instant, in a step of the walk through all of
-    /// them; how many.
-    func removeDevices(
-        untouchedSince instant: WallInstant, limit: Int
-    ) throws(StoreFailure) -> Int
+    /// A step of the walk through all devices in the order of their numbers: looks at so many
+    /// behind a number, and removes those without any life since an instant, as
+    /// ``remove(_:)`` does.
+    func sweepDevices(
+        after number: Int64, untouchedSince instant: WallInstant, limit: Int
+    ) throws(StoreFailure) -> SweptDevices
+    /// Removes a device, unless its latest wake is still there or another device cannot be found
+    /// without it; whether it did.
+    func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool
 
     // MARK: Counting
 
@@ -135,6 +139,20 @@ public protocol WakeRows: AnyObject {
     func value(of counter: StoreCounter) throws(StoreFailure) -> Int
     /// Counts the wakes in each state, one by one.
     func countByState() throws(StoreFailure) -> [WakeState: Int]
+}
+
+/// What a step of the walk through all devices came to.
+public struct SweptDevices: Hashable, Sendable {
+    /// How many devices were removed.
+    public let removed: Int
+    /// The number of the last device that was looked at; `nil` when there is none behind it.
+    public let last: Int64?
+
+    /// Spells out one step.
+    public init(removed: Int, last: Int64?) {
+        self.removed = removed
+        self.last = last
+    }
 }
 
 /// Which columns of a wake's row an update writes.

@@ -381,4 +381,52 @@ struct DeviceContractTests {
             #expect(try await desk.store.prune(order(10)).wakes == 0)
         }
     }
+
+    @Test(
+        "Devices that nobody needs go in one walk, in steps; those with wakes stay",
+        arguments: StoreKind.allCases)
+    func sweeping(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let last: UInt64 = 50
+            for device in 1...last {
+                try await desk.settleSent(try await desk.claimOne(Samples.wake(device: device)))
+            }
+            let later = desk.later(7_200)
+            let young = try await later.admitOne(Samples.wake(at: later.now, device: 2)).id
+            // Three wakes of old devices are kept, because no step takes more.
+            var order = PruneOrder(
+                now: later.now, wakesBefore: later.now.advanced(bySeconds: -3_600),
+                devicesBefore: later.now.advanced(bySeconds: -3_600), webhooks: [], limit: 47)
+            let first = try await desk.store.prune(order)
+            #expect(first.wakes == 47 && first.isSweeping && first.isFull(47))
+            #expect(try await known(1...last, later) >= 4)
+            for wake in try await desk.store.wakes(WakeQuery(limit: 50)).wakes {
+                #expect(try await later.record(wake.id) == wake)
+            }
+            // The next walk begins when an eighth of the retention has passed.
+            order = PruneOrder(
+                now: later.now, wakesBefore: order.wakesBefore, devicesBefore: order.devicesBefore,
+                webhooks: [], limit: 10)
+            while try await desk.store.prune(order).isFull(10) {}
+            #expect(try await desk.store.prune(order).devices == 0)
+            order = PruneOrder(
+                now: later.now.advanced(bySeconds: 450), wakesBefore: order.wakesBefore,
+                devicesBefore: order.devicesBefore.advanced(bySeconds: 450), webhooks: [],
+                limit: 10)
+            while try await desk.store.prune(order).isFull(10) {}
+            #expect(try await known(1...last, later) == 1)
+            #expect(try await view(later, device: 2).pending?.id == young)
+        }
+    }
+
+    /// How many of these devices the store knows.
+    private func known(_ devices: ClosedRange<UInt64>, _ desk: Counter) async throws -> Int {
+        var count = 0
+        for device in devices {
+            count += try await desk.store.devices(
+                Samples.deviceToken(device), in: [lane], at: desk.now, under: desk.rules
+            ).count
+        }
+        return count
+    }
 }
