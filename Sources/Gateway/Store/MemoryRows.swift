@@ -11,7 +11,7 @@ final class MemoryRows: WakeRows {
     private var lastDevice: Int64 = 0
     private var wakes: [Int64: WakeRow] = [:]
     private var history: [Int64: [AttemptRecord]] = [:]
-    private var marks: [[UInt8]: (mark: IdempotencyMark, wake: Int64)] = [:]
+    private var marks: [[UInt8]: (mark: IdempotencyMark, answer: AdmittedWake)] = [:]
     private var feed: [FeedbackRow] = []
     private var webhooks: [Int64: Webhook] = [:]
     private var counters: [StoreCounter: Int] = [:]
@@ -220,13 +220,16 @@ final class MemoryRows: WakeRows {
 
     func mark(
         _ key: [UInt8], at now: WallInstant
-    ) throws(StoreFailure) -> (request: [UInt8], wake: Int64)? {
+    ) throws(StoreFailure) -> KnownMark? {
         guard let known = marks[key], known.mark.expiresAt > now else { return nil }
-        return (known.mark.request, known.wake)
+        return KnownMark(
+            request: known.mark.request, wake: known.answer.id.number, answer: known.answer)
     }
 
-    func remember(_ mark: IdempotencyMark, for wake: Int64) throws(StoreFailure) {
-        marks[mark.key] = (mark, wake)
+    func remember(
+        _ mark: IdempotencyMark, for answer: AdmittedWake
+    ) throws(StoreFailure) {
+        marks[mark.key] = (mark, answer)
     }
 
     func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int {

@@ -71,9 +71,11 @@ public protocol WakeRows: AnyObject {
     /// What an idempotency key stands for, if its time is not over.
     func mark(
         _ key: [UInt8], at now: WallInstant
-    ) throws(StoreFailure) -> (request: [UInt8], wake: Int64)?
-    /// Remembers a key.
-    func remember(_ mark: IdempotencyMark, for wake: Int64) throws(StoreFailure)
+    ) throws(StoreFailure) -> KnownMark?
+    /// Remembers a key, and what its request was answered.
+    func remember(
+        _ mark: IdempotencyMark, for answer: AdmittedWake
+    ) throws(StoreFailure)
     /// Forgets keys whose time is over; how many.
     func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int
 
@@ -139,6 +141,23 @@ public protocol WakeRows: AnyObject {
     func value(of counter: StoreCounter) throws(StoreFailure) -> Int
     /// Counts the wakes in each state, one by one.
     func countByState() throws(StoreFailure) -> [WakeState: Int]
+}
+
+/// What an idempotency key stands for.
+public struct KnownMark: Hashable, Sendable {
+    /// A digest of the request's body.
+    public let request: [UInt8]
+    /// The number of the wake.
+    public let wake: Int64
+    /// What was answered; `nil` where an earlier version of the store did not keep it.
+    public let answer: AdmittedWake?
+
+    /// Spells out one.
+    public init(request: [UInt8], wake: Int64, answer: AdmittedWake?) {
+        self.request = request
+        self.wake = wake
+        self.answer = answer
+    }
 }
 
 /// What a step of the walk through all devices came to.
