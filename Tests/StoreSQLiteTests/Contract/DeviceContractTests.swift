@@ -268,6 +268,51 @@ struct DeviceContractTests {
         }
     }
 
+    @Test("A forgotten device without wakes is unknown at once", arguments: StoreKind.allCases)
+    func forgettingAtOnce(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let signals = DeviceReport.signals([.lowPowerMode(true)])
+            _ = try await report(signals, desk, makes: true)
+            _ = try await report(signals, desk, device: 8, makes: true)
+            #expect(try await report(.forget, desk).devices == 1)
+            #expect(try await known(7...8, desk) == 1)
+            #expect(try await report(.forget, desk).devices == 0)
+            // It may come again, and begins anew.
+            #expect(try await desk.admitOne(Samples.wake()).decision == .send)
+            #expect(try await known(7...8, desk) == 2)
+        }
+    }
+
+    @Test(
+        "A forgotten device goes with the last of its wakes, however long devices are kept",
+        arguments: StoreKind.allCases)
+    func forgettingWithWakes(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let claim = try await desk.claimOne(Samples.wake())
+            try await desk.settleSent(claim)
+            try await desk.settleSent(try await desk.claimOne(Samples.wake(device: 8)))
+            _ = try await report(.signals([.lowPowerMode(true)]), desk)
+            _ = try await report(.registered(at: desk.now), desk)
+            #expect(try await report(.forget, desk).devices == 1)
+            let view = try await view(desk)
+            #expect(view.recent.map(\.id) == [claim.id] && view.registeredAt == nil)
+            #expect(view.explanation.rules.isEmpty && view.explanation.hourly.used == 0)
+            func prune(_ desk: Counter) async throws -> Pruned {
+                try await desk.store.prune(
+                    PruneOrder(
+                        now: desk.now, wakesBefore: desk.now,
+                        devicesBefore: Samples.start.advanced(bySeconds: -90 * 86_400),
+                        webhooks: [], limit: 100))
+            }
+            #expect(try await prune(desk) == Pruned())
+            #expect(try await desk.record(claim.id).deviceToken == Samples.deviceToken())
+            let later = desk.later(86_400)
+            let pruned = try await prune(later)
+            #expect(pruned.wakes == 2 && pruned.devices == 1)
+            #expect(try await known(7...8, later) == 1)
+        }
+    }
+
     // MARK: Lists
 
     @Test("Lists page through a device, a state and everything", arguments: StoreKind.allCases)
