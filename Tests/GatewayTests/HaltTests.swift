@@ -49,10 +49,10 @@ struct HaltTests {
             await store.waitUntilSettled(2)
             try await eventually { try await halts().count == 2 }
         }
-        let halts = try await halts()
-        #expect(halts.map(\.isHalted) == [true, false])
-        #expect(halts.allSatisfy { $0.lane == lane(Samples.app) })
-        #expect(halts.last?.reason == "It was resumed.")
+        let told = try await halts()
+        #expect(told.map(\.isHalted) == [true, false])
+        #expect(told.allSatisfy { $0.lane == lane(Samples.app) })
+        #expect(told.last?.reason == "It was resumed.")
     }
 
     @Test("Lanes that were held go on with a reload, unless somebody paused them")

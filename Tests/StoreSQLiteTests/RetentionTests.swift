@@ -58,9 +58,9 @@ struct RetentionTests {
                     })
             }
             try store.close()
-            // What came in the two minutes, and in the one that has just begun.
-            #expect(counts.last == 600, "\(counts)")
-            #expect(counts.max() == 600, "\(counts)")
+            // What came in the two minutes and in the one that has just begun, and those that the
+            // last walk met before their wakes had gone: at most as many as come in a minute.
+            #expect(try #require(counts.max()) <= 800, "\(counts)")
         }
     }
 
