@@ -135,13 +135,9 @@ struct RetentionBenchmark: AsyncParsableCommand {
         let after = rows.suffix(third).map(\.fileBytes).max() ?? 0
         let growth = Double(after - before) / Double(max(before, 1))
         let words = growth > tolerance ? "still grew" : "did not grow"
-        return """
-
-            In the last third of the run the file \(words): \((Double(before) / 1e6).fixed(1)) MB at \
-            most before, \((Double(after) / 1e6).fixed(1)) MB at most in it \
-            (\((growth * 100).fixed(1)) %).
-
-            """
+        let sizes = [before, after].map { (Double($0) / 1e6).fixed(1) }
+        return "\nIn the last third of the run the file \(words): \(sizes[0]) MB at most before, "
+            + "\(sizes[1]) MB at most in it (\((growth * 100).fixed(1)) %).\n"
     }
 }
 
