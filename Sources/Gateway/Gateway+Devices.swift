@@ -33,7 +33,8 @@ extension Gateway {
             .registered(at: at), of: token, app: app, kind: kind, makes: true)
     }
 
-    /// Forgets a device: what waits for it ends as cancelled, its budget begins anew.
+    /// Forgets a device: what waits for it ends as cancelled, its budget begins anew. Nothing is
+    /// left of it but its token in the wakes that ended, for as long as they are kept.
     public func forget(
         _ token: DeviceToken, app: AppIdentity? = nil
     ) async throws(StoreFailure) -> DeviceAnswer {

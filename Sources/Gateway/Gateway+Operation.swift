@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logging
 import Synchronization
 import WakeModel
 
@@ -44,21 +45,18 @@ extension Gateway {
         try await asking(.write) { store async throws(StoreFailure) in
             try await store.setPause(pause, of: lanes)
         }
-        let wasPaused = dispatcher.state.withLock { state in
-            defer { state.paused[app] = pause }
-            if pause == nil { state.holds.reset(lanes) }
-            return state.paused[app] != nil
+        let changed = dispatcher.state.withLock { state in
+            let wasPaused = state.paused[app] != nil
+            state.paused[app] = pause
+            // A lane that was held goes on as one that was paused does.
+            let freed = pause == nil ? state.holds.reset(lanes) : []
+            return wasPaused == (pause != nil) ? freed : lanes
         }
         dispatcher.bell.ring()
-        if wasPaused != (pause != nil) {
-            for lane in lanes {
-                hall.tell(
-                    AppHalt(
-                        lane: lane, isHalted: pause != nil,
-                        reason: pause?.reason
-                            ?? (pause == nil ? "It was resumed." : "It was paused."),
-                        at: clock.now()))
-            }
+        let reason = pause?.reason ?? (pause == nil ? "It was resumed." : "It was paused.")
+        for lane in changed {
+            hall.tell(
+                AppHalt(lane: lane, isHalted: pause != nil, reason: reason, at: clock.now()))
         }
         return true
     }
@@ -99,14 +97,25 @@ extension Gateway {
         configuration.check()
         hall.configuration = configuration
         let lanes = configuration.lanes()
-        dispatcher.state.withLock { state in
+        let freed = dispatcher.state.withLock { state in
             state.sender = sender
+            state.generation += 1
             state.voipLanes = lanes.filter { $0.kind == .voip }
             state.backgroundLanes = lanes.filter { $0.kind == .background }
             state.unfinished = Set(lanes)
-            state.holds.reset(Array(state.holds.holds.keys))
+            // One that is paused too does not go on.
+            return state.holds.resetAll().filter { state.paused[$0.app] == nil }
         }
         dispatcher.bell.ring()
+        for lane in freed {
+            let reason =
+                lanes.contains(lane)
+                ? "The configuration was loaded again." : "The app is not configured any more."
+            hall.logger.info(
+                "dispatch is not held any more",
+                metadata: ["lane": "\(lane)", "reason": "\(reason)"])
+            hall.tell(AppHalt(lane: lane, isHalted: false, reason: reason, at: clock.now()))
+        }
     }
 
     // MARK: Numbers

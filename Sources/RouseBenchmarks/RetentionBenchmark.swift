@@ -120,7 +120,24 @@ struct RetentionBenchmark: AsyncParsableCommand {
                 row.slowestMilliseconds.fixed(1))
         }
         return "\nA store whose wakes have their time (times are of batches, until on disk)\n\n"
-            + table.text + "\n"
+            + table.text + "\n" + verdict(rows)
+    }
+
+    /// What the file may grow in the last third of the run without being called growing: a part of
+    /// its size. Where wakes and devices come and go at random, their most is never quite the same.
+    private static let tolerance = 0.02
+
+    /// Whether the file still grew in the last third of the run.
+    private static func verdict(_ rows: [RetentionRow]) -> String {
+        let third = rows.count / 3
+        guard third > 0 else { return "\nThe run is too short to tell whether the file grows.\n" }
+        let before = rows.dropLast(third).map(\.fileBytes).max() ?? 0
+        let after = rows.suffix(third).map(\.fileBytes).max() ?? 0
+        let growth = Double(after - before) / Double(max(before, 1))
+        let words = growth > tolerance ? "still grew" : "did not grow"
+        let sizes = [before, after].map { (Double($0) / 1e6).fixed(1) }
+        return "\nIn the last third of the run the file \(words): \(sizes[0]) MB at most before, "
+            + "\(sizes[1]) MB at most in it (\((growth * 100).fixed(1)) %).\n"
     }
 }
 

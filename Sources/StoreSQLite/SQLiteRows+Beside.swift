@@ -57,24 +57,36 @@ extension SQLiteRows {
 
     func mark(
         _ key: [UInt8], at now: WallInstant
-    ) throws(StoreFailure) -> (request: [UInt8], wake: Int64)? {
+    ) throws(StoreFailure) -> KnownMark? {
         let statement = try connection.prepare(
-            "SELECT request, wake FROM idempotency WHERE key = ? AND expires_at > ?")
+            "SELECT request, wake, answer FROM idempotency WHERE key = ? AND expires_at > ?")
         defer { statement.reset() }
         statement.bind(1, key)
         statement.bind(2, now)
-        return try statement.step() ? (statement.bytes(0), statement.int64(1)) : nil
+        guard try statement.step() else { return nil }
+        let wake = statement.int64(1)
+        var answer: AdmittedWake?
+        let stored = statement.bytes(2)
+        if !stored.isEmpty {
+            var reader = ByteReader(stored)
+            answer = try reader.answer(wake: wake)
+        }
+        return KnownMark(request: statement.bytes(0), wake: wake, answer: answer)
     }
 
-    func remember(_ mark: IdempotencyMark, for wake: Int64) throws(StoreFailure) {
+    func remember(
+        _ mark: IdempotencyMark, for answer: AdmittedWake
+    ) throws(StoreFailure) {
         // Replaces a key whose time is over and that was not forgotten yet.
         let statement = try connection.prepare(
-            "INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?)")
+            "INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?)")
         statement.bind(1, mark.key)
         statement.bind(2, mark.request)
-        statement.bind(3, wake)
+        statement.bind(3, answer.id.number)
         statement.bind(4, mark.expiresAt)
-        try statement.run()
+        writer.removeAll()
+        writer.put(answer)
+        try statement.run(with: writer.bytes, at: 5)
     }
 
     func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int {

@@ -201,43 +201,55 @@ extension SQLiteRows {
 
     // MARK: Old devices
 
-    /// Looks at as many devices as may be removed, from where the last look ended. One whose
-    /// neighbour exists stays, because the neighbour may be found through it.
-    func removeDevices(
-        untouchedSince instant: WallInstant, limit: Int
-    ) throws(StoreFailure) -> Int {
+    func sweepDevices(
+        after number: Int64, untouchedSince instant: WallInstant, limit: Int
+    ) throws(StoreFailure) -> SweptDevices {
         let look = try connection.prepare(
             """
-            SELECT number, touched_at, pending,
-                EXISTS (SELECT 1 FROM device AS next WHERE next.number = device.number + 1)
-            FROM device WHERE number > ? ORDER BY number LIMIT ?
+            SELECT number, touched_at, pending, latest FROM device
+            WHERE number > ? ORDER BY number LIMIT ?
             """)
-        look.bind(1, sweep)
+        look.bind(1, number)
         look.bind(2, limit)
-        let old = try walk(look, untouchedSince: instant, limit: limit)
-        for number in old {
-            let statement = try connection.prepare("DELETE FROM device WHERE number = ?")
-            statement.bind(1, number)
-            try statement.run()
-            cache.remove(number)
-        }
-        return old.count
-    }
-
-    private func walk(
-        _ look: Statement, untouchedSince instant: WallInstant, limit: Int
-    ) throws(StoreFailure) -> [Int64] {
-        defer { look.reset() }
         var seen = 0
-        var old: [Int64] = []
-        while try look.step() {
-            seen += 1
-            sweep = look.int64(0)
-            if look.instant(1) < instant, look.int64(2) == 0, look.int64(3) == 0 {
-                old.append(sweep)
+        var last = number
+        var old: [(number: Int64, latest: Int64)] = []
+        do {
+            defer { look.reset() }
+            while try look.step() {
+                seen += 1
+                last = look.int64(0)
+                // The running transaction may have changed it, and its row does not say so yet.
+                guard look.instant(1) < instant, look.int64(2) == 0, cache.dirty[last] == nil
+                else { continue }
+                old.append((last, look.int64(3)))
             }
         }
-        if seen < limit { sweep = 0 }
-        return old
+        var removed = 0
+        for device in old where try remove(device.number, latest: device.latest) { removed += 1 }
+        return SweptDevices(removed: removed, last: seen < limit ? nil : last)
+    }
+
+    func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
+        try remove(device.number, latest: device.latest)
+    }
+
+    /// One whose neighbour exists stays, because the neighbour may be found through it.
+    private func remove(_ number: Int64, latest: Int64) throws(StoreFailure) -> Bool {
+        guard cache.dirty[number + 1] == nil else { return false }
+        let statement = try connection.prepare(
+            """
+            DELETE FROM device WHERE number = ?1
+                AND NOT EXISTS (SELECT 1 FROM device AS next WHERE next.number = ?1 + 1)
+                AND NOT EXISTS (SELECT 1 FROM wake WHERE wake.number = ?2)
+            """)
+        statement.bind(1, number)
+        statement.bind(2, latest)
+        try statement.run()
+        guard connection.changeCount > 0 else { return false }
+        cache.remove(number)
+        made.remove(number)
+        vacancy = nil
+        return true
     }
 }

@@ -32,8 +32,6 @@ final class SQLiteRows: WakeRows {
     private(set) var lastNumber: Int64
     /// Devices to which the running transaction gives their first row.
     var made: Set<Int64> = []
-    /// Where the walk through all devices stands.
-    var sweep: Int64 = 0
 
     /// The rows behind a connection whose tables are there.
     init(_ connection: Connection, cachedDevices: Int) throws(StoreFailure) {

@@ -22,6 +22,9 @@ enum StoreSchema {
         migrator.registerMigration("2 webhook endpoints") { database in
             try database.execute(sql: webhookEndpoints)
         }
+        migrator.registerMigration("3 idempotent answers") { database in
+            try database.execute(sql: idempotentAnswers)
+        }
         return migrator
     }
 
@@ -141,5 +144,11 @@ enum StoreSchema {
         ALTER TABLE webhook ADD COLUMN endpoint INTEGER NOT NULL DEFAULT 0;
         CREATE INDEX webhook_due ON webhook (endpoint, due_at);
         INSERT INTO book SELECT 'webhooks 0', count(*) FROM webhook;
+        """
+
+    /// What a request with a key was answered (``Gateway/AdmittedWake``); NULL for the keys that
+    /// are there already, whose wakes have to say.
+    private static let idempotentAnswers = """
+        ALTER TABLE idempotency ADD COLUMN answer BLOB;
         """
 }

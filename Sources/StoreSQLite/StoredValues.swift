@@ -77,16 +77,18 @@ struct PackedDecision {
         case refreshOff = 4
         case tooManyCalls = 5
         case tokenDead = 6
+        case sameCall = 7
     }
 
     let bits: Int64
 
     init(bits: Int64) { self.bits = bits }
 
-    /// Packs a decision; the wake that carries another has columns of its own.
+    /// Packs a decision; the wake that carries another, or is the same call, stands beside it.
     init(_ decision: WakeDecision) {
         switch decision {
-        case .send, .sameCall: bits = Self.pack(.send)
+        case .send: bits = Self.pack(.send)
+        case .sameCall: bits = Self.pack(.sameCall)
         case .deferred(let until, let holds): bits = Self.pack(.deferred, holds, until)
         case .coalesced(_, let coalescing, let until, let holds):
             bits = Self.pack(.coalesced, holds, until, coalescing)
@@ -107,7 +109,7 @@ struct PackedDecision {
             | Int64(holds.rawValue & 0x7ff) << 48 | milliseconds
     }
 
-    /// The decision; `carrier` is the wake that it merged into, if it did.
+    /// The decision; `carrier` is the wake that it merged into, or that is the same call.
     func decision(carrier: WakeID?) throws(StoreFailure) -> WakeDecision {
         let instant = WallInstant(millisecondsSinceEpoch: bits & ((1 << 48) - 1))
         let holds = Holds(rawValue: UInt16(bits >> 48 & 0x7ff))
@@ -122,6 +124,9 @@ struct PackedDecision {
         case .refreshOff: return .suppressed(.backgroundAppRefreshOff(until: instant))
         case .tooManyCalls: return .suppressed(.tooManyCalls(until: instant))
         case .tokenDead: return .suppressed(.deviceTokenDead(since: instant))
+        case .sameCall:
+            guard let carrier else { throw .damaged("carrier") }
+            return .sameCall(carrier)
         case nil: throw .damaged("decision")
         }
     }

@@ -57,7 +57,7 @@ private let restVersion: UInt8 = 1
 
 extension WakeRow {
     /// The instant of which the number of a wake is made.
-    fileprivate static func instant(of number: Int64) -> WallInstant {
+    static func instant(of number: Int64) -> WallInstant {
         WallInstant(millisecondsSinceEpoch: number >> 12)
     }
 

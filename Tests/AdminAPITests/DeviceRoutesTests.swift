@@ -75,6 +75,7 @@ struct DeviceRoutesTests {
             #expect(lane["registered_at"] is String)
             let forgotten = try await caller.send("DELETE", path, as: .device)
             #expect(forgotten.status == 200, "\(forgotten.body)")
+            try expectProblem(try await caller.send("GET", path), .notFound)
             try expectProblem(
                 try await caller.send("POST", path + "/registered", "{\"app\":\"com.none\"}"),
                 .unknownApp)

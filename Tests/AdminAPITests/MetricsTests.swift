@@ -102,6 +102,45 @@ struct MetricsTests {
         }
     }
 
+    @Test("An app that is not configured any more has no gauges")
+    func removedApps() async throws {
+        let bench = try APIBench(
+            sender: ScriptedSender { _ in Samples.refusal(403, .invalidProviderToken) })
+        let series = "rouse_app_circuit_open{app=\"\(Samples.app.bundleID.value)\""
+        try await bench.serve { caller in
+            _ = try await caller.wake()
+            var page = ""
+            func isHeld() -> Bool {
+                page.split(separator: "\n").contains { $0.hasPrefix(series) && $0.hasSuffix(" 1") }
+            }
+            while !isHeld() {
+                try await Task.sleep(for: .milliseconds(5))
+                page = try await caller.send("GET", "/metrics").body
+            }
+            bench.gateway.reload(
+                GatewayConfiguration(apps: [Samples.otherApp]), sender: ScriptedSender())
+            page = try await caller.send("GET", "/metrics").body
+            #expect(!page.contains(series))
+            let other = "rouse_app_circuit_open{app=\"\(Samples.otherApp.bundleID.value)\""
+            #expect(page.contains(other))
+            #expect(page.contains("rouse_ready 1\n"))
+        }
+    }
+
+    @Test("All gauges of a metric at once: those that are not among them go, others stay")
+    func allGauges() {
+        let registry = MetricsRegistry()
+        let metrics = AdminMetrics(registry)
+        metrics.set(.queueAge, 3, [("kind", "voip")])
+        metrics.setAll(.apnsStreams, [([("server", "a")], 1), ([("server", "b")], 2)])
+        metrics.setAll(.apnsStreams, [([("server", "b")], 4)])
+        let page = PrometheusText.page(of: registry)
+        #expect(page.contains("{server=\"b\"} 4\n") && !page.contains("server=\"a\""))
+        #expect(page.contains("{kind=\"voip\"} 3\n"))
+        metrics.setAll(.apnsStreams, [])
+        #expect(!PrometheusText.page(of: registry).contains("server="))
+    }
+
     @Test("What is counted has the labels of the table")
     func labels() {
         let registry = MetricsRegistry()

@@ -39,3 +39,26 @@ extension Sequence {
         return images
     }
 }
+
+/// Gives one result for everything, when the test says so.
+final class LateSender: WakeSender {
+    private let result: Result<PushOutcome, SendFailure>
+    private let sends = Atomic(0)
+    private let mayAnswer = Flag()
+
+    init(_ result: Result<PushOutcome, SendFailure>) { self.result = result }
+
+    /// How many claims it was handed.
+    var sendCount: Int { sends.load(ordering: .acquiring) }
+
+    func answer() { mayAnswer.set() }
+
+    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+        sends.wrappingAdd(batch.count, ordering: .acquiringAndReleasing)
+        while !mayAnswer.isSet, !Task.isCancelled {
+            // A cancelled sleep ends the wait, as the loop sees.
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        for claim in batch { report(SendReport(ticket: claim.ticket, result: result)) }
+    }
+}

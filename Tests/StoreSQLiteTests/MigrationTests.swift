@@ -41,6 +41,68 @@ struct MigrationTests {
             limit: limit)
     }
 
+    @Test("A key of an earlier version is answered with what its wake says")
+    func idempotency() async throws {
+        try await withTemporaryFolder { folder in
+            let mark = IdempotencyMark(
+                key: [1], request: [2], expiresAt: Samples.start.advanced(bySeconds: 3_600))
+            let submission = Submission(wake: Samples.wake(dueIn: 60), idempotency: mark)
+            let today = folder + "/today.sqlite"
+            let store = try SQLiteWakeStore(path: today)
+            let first = try await store.admit([submission], grant: nil, under: StoreRules())
+            try store.close()
+            // The same rows in a file of the second version.
+            let path = folder + "/store.sqlite"
+            let queue = try DatabaseQueue(path: path)
+            try StoreSchema.migrator.migrate(queue, upTo: "2 webhook endpoints")
+            try await queue.writeWithoutTransaction { database in
+                try database.execute(
+                    sql: """
+                        ATTACH '\(today)' AS today;
+                        DELETE FROM book;
+                        INSERT INTO book SELECT * FROM today.book;
+                        INSERT INTO lane SELECT * FROM today.lane;
+                        INSERT INTO device SELECT * FROM today.device;
+                        INSERT INTO wake SELECT * FROM today.wake;
+                        INSERT INTO idempotency
+                            SELECT key, request, wake, expires_at FROM today.idempotency;
+                        """)
+            }
+            try queue.close()
+
+            let migrated = try SQLiteWakeStore(path: path)
+            func ask(_ mark: IdempotencyMark) async throws -> Admission? {
+                try await migrated.admit(
+                    [Submission(wake: submission.wake, idempotency: mark)], grant: nil,
+                    under: StoreRules()
+                ).admissions.first
+            }
+            guard case .admitted(let wake) = first.admissions.first else {
+                Issue.record("It was not taken.")
+                return
+            }
+            #expect(
+                try await ask(mark)
+                    == .admitted(
+                        AdmittedWake(
+                            id: wake.id, acceptedAt: wake.acceptedAt, deadline: wake.deadline,
+                            decision: wake.decision, isRepeated: true)))
+            let other = IdempotencyMark(key: [1], request: [3], expiresAt: mark.expiresAt)
+            #expect(try await ask(other) == .conflict)
+            let new = IdempotencyMark(key: [4], request: [5], expiresAt: mark.expiresAt)
+            guard case .admitted(let next) = try await ask(new) else {
+                Issue.record("It was not taken.")
+                return
+            }
+            guard case .admitted(let again) = try await ask(new) else {
+                Issue.record("It was not recognised.")
+                return
+            }
+            #expect(again.isRepeated && again.id == next.id && again.decision == next.decision)
+            try migrated.close()
+        }
+    }
+
     @Test("Events that wait become the only endpoint's, in steps, and none is lost")
     func events() async throws {
         try await withTemporaryFolder { folder in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GRDB
 import Gateway
 import GatewayTestKit
 import StoreSQLite
@@ -25,6 +26,41 @@ struct RetentionTests {
                 sizes.append(try #require(attributes[.size] as? Int))
             }
             #expect(sizes[2] <= sizes[0] * 5 / 4, "\(sizes)")
+        }
+    }
+
+    @Test("It stops growing when each wake goes to a new device")
+    func newDevices() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let store = try SQLiteWakeStore(path: path, durability: .system)
+            let desk = Counter(store: store, rules: StoreRules())
+            var counts: [Int] = []
+            for minute in 0..<30 as Range<UInt64> {
+                let desk = desk.later(Int64(minute) * 60)
+                let wakes = (0..<200 as Range<UInt64>).map {
+                    Samples.wake(at: desk.now, device: minute * 200 + $0)
+                }
+                let grant = ClaimGrant(
+                    lanes: Set(Samples.lanes), background: 200, calls: 0, leaseSeconds: 60)
+                for claim in try await desk.admit(wakes, grant: grant).claims {
+                    try await desk.settleSent(claim)
+                }
+                // As the gateway does: at once when a step was full.
+                let before = desk.now.advanced(bySeconds: -120)
+                let order = PruneOrder(
+                    now: desk.now, wakesBefore: before, devicesBefore: before, webhooks: [],
+                    limit: 100)
+                while try await store.prune(order).isFull(100) {}
+                counts.append(
+                    try await DatabaseQueue(path: path).read { database in
+                        try Int.fetchOne(database, sql: "SELECT count(*) FROM device") ?? 0
+                    })
+            }
+            try store.close()
+            // What came in the two minutes and in the one that has just begun, and those that the
+            // last walk met before their wakes had gone: at most as many as come in a minute.
+            #expect(try #require(counts.max()) <= 800, "\(counts)")
         }
     }
 

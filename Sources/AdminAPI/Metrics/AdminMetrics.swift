@@ -46,4 +46,11 @@ final class AdminMetrics: Sendable {
     func set(_ metric: Metric, _ value: Double, _ labels: [(String, String)] = []) {
         Gauge(label: metric.rawValue, dimensions: labels, factory: registry).record(value)
     }
+
+    /// Sets all gauges of a metric; those with other labels go, because what they tell of, an app
+    /// or a key, is not configured any more.
+    func setAll(_ metric: Metric, _ gauges: [(labels: [(String, String)], value: Double)]) {
+        registry.removeGauges(metric.rawValue, exceptFor: gauges.map(\.labels))
+        for gauge in gauges { set(metric, gauge.value, gauge.labels) }
+    }
 }

@@ -4,7 +4,7 @@
 /// gateway together.
 public struct MetricReading: Sendable {
     /// What can be read so.
-    public enum Gauge: Sendable {
+    public enum Gauge: Sendable, CaseIterable {
         /// Connections to APNs that are open.
         case apnsConnections
         /// Requests to APNs that are under way.
@@ -26,10 +26,12 @@ public struct MetricReading: Sendable {
         self.labels = labels
         self.value = value
     }
+}
 
+extension MetricReading.Gauge {
     /// Its name.
     var metric: Metric {
-        switch gauge {
+        switch self {
         case .apnsConnections: .apnsConnections
         case .apnsStreams: .apnsStreams
         case .providerTokenAge: .providerTokenAge

@@ -84,6 +84,14 @@ public final class MetricsRegistry: MetricsFactory {
         }
     }
 
+    /// Forgets the gauges of this name that have other labels than these.
+    func removeGauges(_ name: String, exceptFor kept: [[(String, String)]]) {
+        let kept = Set(kept.map { Key(name, $0) })
+        state.withLock { state in
+            state.gauges = state.gauges.filter { $0.key.name != name || kept.contains($0.key) }
+        }
+    }
+
     private func histogram(_ key: Key) -> HistogramSeries {
         let bounds = (Metric(rawValue: key.name) ?? .requestLatency).bounds
         return state.withLock { state in

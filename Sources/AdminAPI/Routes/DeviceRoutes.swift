@@ -88,7 +88,9 @@ struct DeviceRoutes {
             .delete, "/v1/devices/{token}", .scope(.device),
             Operation(
                 id: "forgetDevice", summary: "Forget a device",
-                description: "What waits for it ends as cancelled, and its ledger is forgotten.",
+                description: "What waits for it ends as cancelled, and its ledger, its signals and "
+                    + "its registration are forgotten at once. Wakes that ended keep their device "
+                    + "token for as long as they are kept; after the last of them nothing is left.",
                 parameters: [.deviceToken, .appOfQuery, .environmentOfQuery],
                 answers: [Operation.Answer(200, "It is forgotten.", .named(.deviceAnswer))],
                 problems: Self.problems)

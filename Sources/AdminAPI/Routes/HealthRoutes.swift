@@ -56,8 +56,11 @@ struct HealthRoutes {
         metrics.set(.ready, services.gateway.readiness.isReady ? 1 : 0)
         metrics.set(.httpConnections, Double(services.connections.value))
         metrics.set(.eventStreams, Double(services.streams.value))
-        for reading in services.readings() {
-            metrics.set(reading.metric, reading.value, reading.labels)
+        let readings = services.readings()
+        for gauge in MetricReading.Gauge.allCases {
+            metrics.setAll(
+                gauge.metric,
+                readings.filter { $0.gauge == gauge }.map { ($0.labels, $0.value) })
         }
         await setGatewayGauges()
         var headers = HTTPFields()
@@ -78,16 +81,15 @@ struct HealthRoutes {
         for (kind, milliseconds) in stats.oldestDueMilliseconds {
             metrics.set(.queueAge, Double(milliseconds) / 1000, [("kind", kind.rawValue)])
         }
-        for app in services.gateway.apps {
-            for lane in app.lanes {
-                metrics.set(
-                    .circuitOpen, lane.circuit == .closed ? 0 : 1,
-                    [
-                        ("app", app.app.bundleID.value),
-                        ("environment", app.app.environment.rawValue),
-                        ("kind", lane.kind.rawValue),
-                    ])
+        let circuits = services.gateway.apps.flatMap { app in
+            app.lanes.map { lane in
+                let labels = [
+                    ("app", app.app.bundleID.value),
+                    ("environment", app.app.environment.rawValue), ("kind", lane.kind.rawValue),
+                ]
+                return (labels, lane.circuit == .closed ? 0.0 : 1.0)
             }
         }
+        metrics.setAll(.circuitOpen, circuits)
     }
 }

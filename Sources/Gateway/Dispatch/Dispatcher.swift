@@ -22,6 +22,8 @@ final class Dispatcher: Sendable {
         var voipLanes: [Lane]
         var backgroundLanes: [Lane]
         var sender: any WakeSender
+        /// Grows with each reload: which sender an answer came by.
+        var generation = 0
         var isStopping = false
         /// Whether all leases of an earlier process were taken back.
         var hasRecovered = false
@@ -188,16 +190,19 @@ final class Dispatcher: Sendable {
         guard !batch.isEmpty else { return }
         measure(batch, now: now)
 
-        let sender = state.withLock { $0.sender }
+        let (sender, generation) = state.withLock { ($0.sender, $0.generation) }
         let ledger = SendLedger(batch)
         await sender.send(batch) { report in
             guard let claim = ledger.take(report.ticket) else { return }
-            self.settler.settle(self.decide(claim, report.result, sentAt: now))
+            self.settler.settle(
+                self.decide(claim, report.result, sentAt: now, generation: generation))
         }
         let failure = SendFailure(
             certainty: .unknown, description: "The sender returned without a result.")
         settler.settle(
-            ledger.takeRest().map { decide($0, .failure(failure), sentAt: now) })
+            ledger.takeRest().map {
+                decide($0, .failure(failure), sentAt: now, generation: generation)
+            })
     }
 
     private func measure(_ batch: [Claim], now: WallInstant) {
@@ -210,7 +215,8 @@ final class Dispatcher: Sendable {
     }
 
     private func decide(
-        _ claim: Claim, _ result: Result<PushOutcome, SendFailure>, sentAt: WallInstant
+        _ claim: Claim, _ result: Result<PushOutcome, SendFailure>, sentAt: WallInstant,
+        generation: Int
     ) -> Settlement {
         let now = clock.now()
         if case .success = result {
@@ -219,7 +225,7 @@ final class Dispatcher: Sendable {
         }
         let decision = policy.decide(claim, result, now: now, jitter: jitter())
         let change = state.withLock {
-            $0.holds.note(decision.signal, on: claim.lane, now: now)
+            $0.note(decision.signal, on: claim.lane, generation: generation, now: now)
         }
         announce(change, decision.signal, claim.lane, now: now)
         hall.logger.debug(
@@ -249,6 +255,22 @@ final class Dispatcher: Sendable {
             bell.ring()
         default: break
         }
+    }
+}
+
+extension Dispatcher.State {
+    /// What came of an attempt with the sender of a generation. What a sender that was replaced
+    /// hears says nothing of the key and the topics that there are now; and the app may be gone,
+    /// or have gone between its claim and its sending.
+    fileprivate mutating func note(
+        _ signal: RetryPolicy.LaneSignal, on lane: Lane, generation: Int, now: WallInstant
+    ) -> LaneHolds.Change {
+        guard generation == self.generation else { return .none }
+        if case .blocked = signal {
+            let lanes = lane.kind == .voip ? voipLanes : backgroundLanes
+            guard lanes.contains(lane) else { return .none }
+        }
+        return holds.note(signal, on: lane, now: now)
     }
 }
 

@@ -57,9 +57,16 @@ struct LaneHolds: Sendable {
             : .open(reason: hold.reason, since: hold.since, probeAt: hold.probeAt)
     }
 
-    /// Ends the holds of these lanes: whatever they were refused for may have been mended.
-    mutating func reset(_ lanes: [Lane]) {
-        for lane in lanes { holds[lane] = nil }
+    /// Ends the holds of these lanes: whatever they were refused for may have been mended. Returns
+    /// those that were held.
+    mutating func reset(_ lanes: [Lane]) -> [Lane] {
+        lanes.filter { holds.removeValue(forKey: $0) != nil }
+    }
+
+    /// Ends all holds. Returns the lanes that were held, in the order of their names.
+    mutating func resetAll() -> [Lane] {
+        defer { holds = [:] }
+        return holds.keys.sorted { $0.description < $1.description }
     }
 
     /// When, after `now`, the next held lane may send its probe.

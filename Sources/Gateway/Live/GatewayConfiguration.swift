@@ -10,7 +10,8 @@ public struct GatewayConfiguration: Sendable {
     /// The shortest retention, in seconds: a wake of unknown fate must be there when its receipt
     /// comes.
     public static let minimumRetentionSeconds = 60
-    /// How long a device is remembered without any life, in seconds: 90 days.
+    /// How long a device is remembered without any life, in seconds: 90 days. It goes with the next
+    /// walk through all devices, of which there is one a day or more.
     public static let defaultDeviceRetentionSeconds = 7_776_000
 
     /// The apps, which must differ.

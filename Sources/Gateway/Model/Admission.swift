@@ -103,6 +103,13 @@ public struct AdmittedWake: Hashable, Sendable {
         self.decision = decision
         self.isRepeated = isRepeated
     }
+
+    /// The same, as the answer to a request that came before.
+    var repeated: AdmittedWake {
+        AdmittedWake(
+            id: id, acceptedAt: acceptedAt, deadline: deadline, decision: decision,
+            isRepeated: true)
+    }
 }
 
 /// A store's answer to one submission.

@@ -11,7 +11,7 @@ final class MemoryRows: WakeRows {
     private var lastDevice: Int64 = 0
     private var wakes: [Int64: WakeRow] = [:]
     private var history: [Int64: [AttemptRecord]] = [:]
-    private var marks: [[UInt8]: (mark: IdempotencyMark, wake: Int64)] = [:]
+    private var marks: [[UInt8]: (mark: IdempotencyMark, answer: AdmittedWake)] = [:]
     private var feed: [FeedbackRow] = []
     private var webhooks: [Int64: Webhook] = [:]
     private var counters: [StoreCounter: Int] = [:]
@@ -78,18 +78,23 @@ final class MemoryRows: WakeRows {
         deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = device.number
     }
 
-    func removeDevices(
-        untouchedSince instant: WallInstant, limit: Int
-    ) throws(StoreFailure) -> Int {
-        let used = Set(wakes.values.map(\.device))
-        let old = devices.values.filter {
-            $0.touchedAt < instant && $0.pending == 0 && !used.contains($0.number)
+    func sweepDevices(
+        after number: Int64, untouchedSince instant: WallInstant, limit: Int
+    ) throws(StoreFailure) -> SweptDevices {
+        let looked = devices.values.filter { $0.number > number }
+            .sorted { $0.number < $1.number }.prefix(limit)
+        var removed = 0
+        for device in looked where device.touchedAt < instant && device.pending == 0 {
+            if try remove(device) { removed += 1 }
         }
-        for device in old {
-            devices[device.number] = nil
-            deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = nil
-        }
-        return old.count
+        return SweptDevices(
+            removed: removed, last: looked.count < limit ? nil : looked.last?.number)
+    }
+
+    func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
+        guard wakes[device.latest] == nil else { return false }
+        deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = nil
+        return devices.removeValue(forKey: device.number) != nil
     }
 
     // MARK: Wakes
@@ -215,13 +220,16 @@ final class MemoryRows: WakeRows {
 
     func mark(
         _ key: [UInt8], at now: WallInstant
-    ) throws(StoreFailure) -> (request: [UInt8], wake: Int64)? {
+    ) throws(StoreFailure) -> KnownMark? {
         guard let known = marks[key], known.mark.expiresAt > now else { return nil }
-        return (known.mark.request, known.wake)
+        return KnownMark(
+            request: known.mark.request, wake: known.answer.id.number, answer: known.answer)
     }
 
-    func remember(_ mark: IdempotencyMark, for wake: Int64) throws(StoreFailure) {
-        marks[mark.key] = (mark, wake)
+    func remember(
+        _ mark: IdempotencyMark, for answer: AdmittedWake
+    ) throws(StoreFailure) {
+        marks[mark.key] = (mark, answer)
     }
 
     func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int {

@@ -158,6 +158,8 @@ public struct Pruned: Hashable, Sendable {
     public var feedback = 0
     /// Devices that had nothing to remember.
     public var devices = 0
+    /// Whether the walk through all devices has not come to its end.
+    public var isSweeping = false
     /// Webhooks that nobody is told of any more: their endpoint is gone, or they were written
     /// before endpoints had names, and no heir asks for them.
     public var webhooks = 0
@@ -167,9 +169,10 @@ public struct Pruned: Hashable, Sendable {
     /// Nothing yet.
     public init() {}
 
-    /// Whether some table gave as many as the step may take, so that more may follow at once.
+    /// Whether some table gave as many as the step may take, or the walk through the devices goes
+    /// on, so that more may follow at once.
     public func isFull(_ limit: Int) -> Bool {
-        max(wakes, marks, feedback, webhooks + inheritedWebhooks) >= limit
+        isSweeping || max(wakes, marks, feedback, webhooks + inheritedWebhooks) >= limit
     }
 }
 
@@ -179,12 +182,12 @@ public struct PruneOrder: Hashable, Sendable {
     public let now: WallInstant
     /// Ended wakes that were accepted before this instant, and feedback that is as old.
     public let wakesBefore: WallInstant
-    /// Devices without any life since this instant.
+    /// Devices without any life since this instant, whose wakes have gone.
     public let devicesBefore: WallInstant
     /// Who listens to webhooks; those of other endpoints go. Gateways that share a store have the
     /// same ones.
     public let webhooks: [WebhookSubscription]
-    /// The most rows of one table.
+    /// The most rows of one table; of devices, the most that are looked at.
     public let limit: Int
 
     /// Spells out one order.

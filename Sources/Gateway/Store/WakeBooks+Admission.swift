@@ -24,7 +24,7 @@ extension WakeBooks {
                 case .voip: try admitCall(submission.wake, &room, &answer)
                 }
             if let mark = submission.idempotency {
-                try rows.remember(mark, for: admitted.id.number)
+                try rows.remember(mark, for: admitted)
             }
             answer.admissions.append(.admitted(admitted))
         }
@@ -32,16 +32,17 @@ extension WakeBooks {
         return answer
     }
 
-    /// What an earlier request with the same key led to; `nil` when there was none in time.
+    /// What an earlier request with the same key was answered; `nil` when there was none in time.
     private func earlierAdmission(
         _ submission: borrowing Submission
     ) throws(StoreFailure) -> Admission? {
         guard let mark = submission.idempotency,
             let known = try rows.mark(mark.key, at: submission.wake.acceptedAt)
         else { return nil }
-        guard known.request == mark.request,
-            let wake = try rows.wake(known.wake, withPayload: false)
-        else { return .conflict }
+        guard known.request == mark.request else { return .conflict }
+        // Not what the wake's row says: another wake may have merged into it since.
+        if let answer = known.answer { return .admitted(answer.repeated) }
+        guard let wake = try rows.wake(known.wake, withPayload: false) else { return .conflict }
         return .admitted(
             AdmittedWake(
                 id: wake.id, acceptedAt: wake.acceptedAt, deadline: wake.deadline,

@@ -44,6 +44,7 @@ extension WakeBooks {
                 if let deadSince = device.deadSince, at > deadSince { device.deadSince = nil }
             case .forget:
                 ended += try forget(&device, lane, at: now)
+                continue
             }
             try rescheduleBehind(device, lane, at: now)
             try save(&device, at: now)
@@ -83,7 +84,8 @@ extension WakeBooks {
         }
     }
 
-    /// Ends what waits for a device and begins its books anew.
+    /// Ends what waits for a device and removes it. While wakes tell of it, a row stays that says
+    /// no more than their device token, and goes after the last of them.
     private func forget(
         _ device: inout DeviceRow, _ lane: SeenLane, at now: WallInstant
     ) throws(StoreFailure) -> [EndedWake] {
@@ -105,6 +107,9 @@ extension WakeBooks {
         device.registeredAt = nil
         device.deadSince = nil
         device.lastReceiptAt = nil
+        if try !rows.remove(device) {
+            try save(&device, at: WallInstant(millisecondsSinceEpoch: 0))
+        }
         return ended
     }
 

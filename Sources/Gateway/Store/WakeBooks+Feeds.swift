@@ -48,9 +48,20 @@ extension WakeBooks {
         rows.add(pruned.wakes, to: .pruned)
         pruned.marks = try rows.forgetMarks(at: order.now, limit: order.limit)
         pruned.feedback = try rows.removeFeedback(before: order.wakesBefore, limit: order.limit)
-        pruned.devices = try rows.removeDevices(
-            untouchedSince: order.devicesBefore, limit: order.limit)
+        try sweepDevices(order, &pruned)
         try removeWebhooks(except: order.webhooks, limit: order.limit, &pruned)
         return pruned
+    }
+
+    /// A step of the walk through all devices, if one is under way or it is time for the next.
+    private func sweepDevices(
+        _ order: PruneOrder, _ pruned: inout Pruned
+    ) throws(StoreFailure) {
+        guard let place = sweep.place(under: order) else { return }
+        let swept = try rows.sweepDevices(
+            after: place, untouchedSince: order.devicesBefore, limit: order.limit)
+        sweep.reached = swept.last
+        pruned.devices = swept.removed
+        pruned.isSweeping = swept.last != nil
     }
 }

@@ -23,6 +23,8 @@ public final class WakeBooks {
     /// How many webhooks each endpoint had when the running transaction first wrote one for it,
     /// and those that it wrote; in the order of the rules.
     var backlogs: [Int?] = []
+    /// The walk through all devices; see ``prune(_:)``.
+    var sweep = DeviceSweep()
 
     struct SeenLane {
         var row: LaneRow

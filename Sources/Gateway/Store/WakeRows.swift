@@ -71,9 +71,11 @@ public protocol WakeRows: AnyObject {
     /// What an idempotency key stands for, if its time is not over.
     func mark(
         _ key: [UInt8], at now: WallInstant
-    ) throws(StoreFailure) -> (request: [UInt8], wake: Int64)?
-    /// Remembers a key.
-    func remember(_ mark: IdempotencyMark, for wake: Int64) throws(StoreFailure)
+    ) throws(StoreFailure) -> KnownMark?
+    /// Remembers a key, and what its request was answered.
+    func remember(
+        _ mark: IdempotencyMark, for answer: AdmittedWake
+    ) throws(StoreFailure)
     /// Forgets keys whose time is over; how many.
     func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int
 
@@ -121,11 +123,15 @@ public protocol WakeRows: AnyObject {
         of endpoint: WebhookEndpointID, limit: Int
     ) throws(StoreFailure) -> Int
 
-    /// Removes devices without any life since an instant, in a step of the walk through all of
-    /// them; how many.
-    func removeDevices(
-        untouchedSince instant: WallInstant, limit: Int
-    ) throws(StoreFailure) -> Int
+    /// A step of the walk through all devices in the order of their numbers: looks at so many
+    /// behind a number, and removes those without any life since an instant, as
+    /// ``remove(_:)`` does.
+    func sweepDevices(
+        after number: Int64, untouchedSince instant: WallInstant, limit: Int
+    ) throws(StoreFailure) -> SweptDevices
+    /// Removes a device, unless its latest wake is still there or another device cannot be found
+    /// without it; whether it did.
+    func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool
 
     // MARK: Counting
 
@@ -135,6 +141,37 @@ public protocol WakeRows: AnyObject {
     func value(of counter: StoreCounter) throws(StoreFailure) -> Int
     /// Counts the wakes in each state, one by one.
     func countByState() throws(StoreFailure) -> [WakeState: Int]
+}
+
+/// What an idempotency key stands for.
+public struct KnownMark: Hashable, Sendable {
+    /// A digest of the request's body.
+    public let request: [UInt8]
+    /// The number of the wake.
+    public let wake: Int64
+    /// What was answered; `nil` where an earlier version of the store did not keep it.
+    public let answer: AdmittedWake?
+
+    /// Spells out one.
+    public init(request: [UInt8], wake: Int64, answer: AdmittedWake?) {
+        self.request = request
+        self.wake = wake
+        self.answer = answer
+    }
+}
+
+/// What a step of the walk through all devices came to.
+public struct SweptDevices: Hashable, Sendable {
+    /// How many devices were removed.
+    public let removed: Int
+    /// The number of the last device that was looked at; `nil` when there is none behind it.
+    public let last: Int64?
+
+    /// Spells out one step.
+    public init(removed: Int, last: Int64?) {
+        self.removed = removed
+        self.last = last
+    }
 }
 
 /// Which columns of a wake's row an update writes.

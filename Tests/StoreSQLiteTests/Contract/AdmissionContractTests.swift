@@ -211,6 +211,61 @@ struct AdmissionContractTests {
         }
     }
 
+    @Test(
+        "A repetition is answered as the first was, whatever became of the wake since",
+        arguments: StoreKind.allCases)
+    func idempotentAnswer(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            func ask(
+                _ wakes: [NewWake], _ keys: [UInt8]
+            ) async throws -> [AdmittedWake] {
+                let answer = try await desk.store.admit(
+                    zip(wakes, keys).map {
+                        Submission(wake: $0, idempotency: mark($1, $1, seconds: 100_000))
+                    }, grant: nil, under: desk.rules)
+                return answer.admissions.compactMap {
+                    if case .admitted(let wake) = $0 { wake } else { nil }
+                }
+            }
+            // The second wake changes the deadline of the first, which carries it; the last is a
+            // call that was asked for before.
+            let expiry = desk.now.advanced(bySeconds: 900)
+            let wakes = [
+                Samples.wake(dueIn: 60, expiration: .at(expiry)), Samples.wake(dueIn: 60),
+                Samples.wake(.voip, call: 1), Samples.wake(.voip, call: 1),
+            ]
+            let first = try await ask(wakes, [1, 2, 3, 4])
+            #expect(first.map(\.decision.word) == ["deferred", "coalesced", "send", "same-call"])
+            let again = try await ask(wakes, [1, 2, 3, 4])
+            for (one, other) in zip(first, again) {
+                #expect(other.isRepeated && other.id == one.id && other.decision == one.decision)
+                #expect(other.acceptedAt == one.acceptedAt && other.deadline == one.deadline)
+            }
+            #expect(again.count == first.count)
+            #expect(try await desk.record(first[0].id).deadline != first[0].deadline)
+
+            // In one call: a wake that merges between two with the same key.
+            let other = desk.now.advanced(bySeconds: 700)
+            let mixed = try await ask(
+                [
+                    Samples.wake(dueIn: 60, device: 9, expiration: .at(expiry)),
+                    Samples.wake(dueIn: 60, device: 9, expiration: .at(other)),
+                    Samples.wake(dueIn: 60, device: 9, expiration: .at(expiry)),
+                ], [6, 7, 6])
+            #expect(mixed[2].deadline == mixed[0].deadline && mixed[2].isRepeated)
+            #expect(mixed[2].decision == mixed[0].decision)
+
+            // The wake has had its time, the key has not.
+            _ = try await desk.store.cancel(first[0].id, at: desk.now, under: desk.rules)
+            let later = desk.now.advanced(bySeconds: 10)
+            let order = PruneOrder(
+                now: later, wakesBefore: later, devicesBefore: later, webhooks: [], limit: 100)
+            _ = try await desk.store.prune(order)
+            #expect(try await desk.store.record(of: first[0].id) == nil)
+            #expect(try await ask([wakes[0]], [1]) == [again[0]])
+        }
+    }
+
     @Test("A key is free again when its time is over", arguments: StoreKind.allCases)
     func idempotencyExpires(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in

@@ -268,6 +268,51 @@ struct DeviceContractTests {
         }
     }
 
+    @Test("A forgotten device without wakes is unknown at once", arguments: StoreKind.allCases)
+    func forgettingAtOnce(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let signals = DeviceReport.signals([.lowPowerMode(true)])
+            _ = try await report(signals, desk, makes: true)
+            _ = try await report(signals, desk, device: 8, makes: true)
+            #expect(try await report(.forget, desk).devices == 1)
+            #expect(try await known(7...8, desk) == 1)
+            #expect(try await report(.forget, desk).devices == 0)
+            // It may come again, and begins anew.
+            #expect(try await desk.admitOne(Samples.wake()).decision == .send)
+            #expect(try await known(7...8, desk) == 2)
+        }
+    }
+
+    @Test(
+        "A forgotten device goes with the last of its wakes, however long devices are kept",
+        arguments: StoreKind.allCases)
+    func forgettingWithWakes(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let claim = try await desk.claimOne(Samples.wake())
+            try await desk.settleSent(claim)
+            try await desk.settleSent(try await desk.claimOne(Samples.wake(device: 8)))
+            _ = try await report(.signals([.lowPowerMode(true)]), desk)
+            _ = try await report(.registered(at: desk.now), desk)
+            #expect(try await report(.forget, desk).devices == 1)
+            let view = try await view(desk)
+            #expect(view.recent.map(\.id) == [claim.id] && view.registeredAt == nil)
+            #expect(view.explanation.rules.isEmpty && view.explanation.hourly.used == 0)
+            func prune(_ desk: Counter) async throws -> Pruned {
+                try await desk.store.prune(
+                    PruneOrder(
+                        now: desk.now, wakesBefore: desk.now,
+                        devicesBefore: Samples.start.advanced(bySeconds: -90 * 86_400),
+                        webhooks: [], limit: 100))
+            }
+            #expect(try await prune(desk).devices == 0)
+            #expect(try await desk.record(claim.id).deviceToken == Samples.deviceToken())
+            let later = desk.later(86_400)
+            let pruned = try await prune(later)
+            #expect(pruned.wakes == 2 && pruned.devices == 1)
+            #expect(try await known(7...8, later) == 1)
+        }
+    }
+
     // MARK: Lists
 
     @Test("Lists page through a device, a state and everything", arguments: StoreKind.allCases)
@@ -380,5 +425,53 @@ struct DeviceContractTests {
             #expect(try await view(desk, device: 6).pending?.id == waiting)
             #expect(try await desk.store.prune(order(10)).wakes == 0)
         }
+    }
+
+    @Test(
+        "Devices that nobody needs go in one walk, in steps; those with wakes stay",
+        arguments: StoreKind.allCases)
+    func sweeping(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let last: UInt64 = 50
+            for device in 1...last {
+                try await desk.settleSent(try await desk.claimOne(Samples.wake(device: device)))
+            }
+            let later = desk.later(7_200)
+            let young = try await later.admitOne(Samples.wake(at: later.now, device: 2)).id
+            // Three wakes of old devices are kept, because no step takes more.
+            var order = PruneOrder(
+                now: later.now, wakesBefore: later.now.advanced(bySeconds: -3_600),
+                devicesBefore: later.now.advanced(bySeconds: -3_600), webhooks: [], limit: 47)
+            let first = try await desk.store.prune(order)
+            #expect(first.wakes == 47 && first.isSweeping && first.isFull(47))
+            #expect(try await known(1...last, later) >= 4)
+            for wake in try await desk.store.wakes(WakeQuery(limit: 50)).wakes {
+                #expect(try await later.record(wake.id) == wake)
+            }
+            // The next walk begins when an eighth of the retention has passed.
+            order = PruneOrder(
+                now: later.now, wakesBefore: order.wakesBefore, devicesBefore: order.devicesBefore,
+                webhooks: [], limit: 10)
+            while try await desk.store.prune(order).isFull(10) {}
+            #expect(try await desk.store.prune(order).devices == 0)
+            order = PruneOrder(
+                now: later.now.advanced(bySeconds: 450), wakesBefore: order.wakesBefore,
+                devicesBefore: order.devicesBefore.advanced(bySeconds: 450), webhooks: [],
+                limit: 10)
+            while try await desk.store.prune(order).isFull(10) {}
+            #expect(try await known(1...last, later) == 1)
+            #expect(try await view(later, device: 2).pending?.id == young)
+        }
+    }
+
+    /// How many of these devices the store knows.
+    private func known(_ devices: ClosedRange<UInt64>, _ desk: Counter) async throws -> Int {
+        var count = 0
+        for device in devices {
+            count += try await desk.store.devices(
+                Samples.deviceToken(device), in: [lane], at: desk.now, under: desk.rules
+            ).count
+        }
+        return count
     }
 }

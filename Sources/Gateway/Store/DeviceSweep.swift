@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// How the walk through all devices stands.
+///
+/// An index of the devices by their age would be written with every wake. Instead all devices are
+/// looked at so often that one is kept only little longer than it must be: the walks of one
+/// retention are many, and each is as quick as its steps follow each other. So what is kept has a
+/// bound, whatever the number of devices: as many as came in that time and a little more.
+struct DeviceSweep {
+    /// How many walks there are in the time for which devices are kept.
+    static let walksPerRetention: Int64 = 8
+    /// The longest time from the beginning of a walk to that of the next, in seconds: a day.
+    static let longestIntervalSeconds: Int64 = 86_400
+
+    /// When the last walk began; `nil` before the first.
+    private var beganAt: WallInstant?
+    /// The number of the device that was looked at last; `nil` when no walk is under way.
+    var reached: Int64?
+
+    /// No walk yet.
+    init() {}
+
+    /// The number behind which to look now; `nil` when it is not yet time for the next walk.
+    mutating func place(under order: PruneOrder) -> Int64? {
+        if let reached { return reached }
+        let kept = order.now.milliseconds(since: order.devicesBefore)
+        let interval = min(kept / Self.walksPerRetention, Self.longestIntervalSeconds * 1000)
+        if let beganAt {
+            let elapsed = order.now.milliseconds(since: beganAt)
+            // After the clock was set back nobody knows how long ago it was.
+            guard elapsed < 0 || elapsed >= interval else { return nil }
+        }
+        beganAt = order.now
+        return 0
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import Testing
+import WakeModel
+
+@Suite("What is told of lanes that stop and go on", .timeLimit(.minutes(1)))
+struct HaltTests {
+    private let store = WatchfulStore(InMemoryWakeStore())
+    private let clock = ManualClock()
+
+    private func configuration(_ apps: [AppIdentity]) -> GatewayConfiguration {
+        var configuration = GatewayConfiguration(apps: apps)
+        configuration.webhooks = Samples.rules.webhooks
+        return configuration
+    }
+
+    private func gateway(_ sender: any WakeSender) -> Gateway {
+        Gateway(
+            configuration: configuration([Samples.app, Samples.otherApp]), store: store,
+            sender: sender, clock: clock, logger: .silent)
+    }
+
+    /// The events about lanes that were written so far, in their order.
+    private func halts() async throws -> [AppHalt] {
+        let now = clock.now()
+        return try await store.claimWebhooks(of: Samples.endpoint, at: now, until: now, limit: 99)
+            .items.compactMap { if case .appHalted(let halt) = $0.event { halt } else { nil } }
+    }
+
+    private func lane(_ app: AppIdentity, _ kind: WakeKind = .background) -> Lane {
+        Lane(app: app, kind: kind)
+    }
+
+    private static let refused = Samples.refusal(403, .invalidProviderToken)
+
+    @Test("A lane that was held goes on with a resume, and that is told once")
+    func resumed() async throws {
+        let isMended = Flag()
+        let gateway = gateway(
+            ScriptedSender { _ in isMended.isSet ? Samples.accepted : Self.refused })
+        try await withRunning(gateway) { () async throws in
+            _ = await gateway.accept(Samples.request())
+            await store.waitUntilSettled(1)
+            try await eventually { try await halts().count == 1 }
+            isMended.set()
+            #expect(try await gateway.resume(Samples.app))
+            await store.waitUntilSettled(2)
+            try await eventually { try await halts().count == 2 }
+        }
+        let told = try await halts()
+        #expect(told.map(\.isHalted) == [true, false])
+        #expect(told.allSatisfy { $0.lane == lane(Samples.app) })
+        #expect(told.last?.reason == "It was resumed.")
+    }
+
+    @Test("Lanes that were held go on with a reload, unless somebody paused them")
+    func reloaded() async throws {
+        let gateway = gateway(ScriptedSender { _ in Self.refused })
+        try await withRunning(gateway) { () async throws in
+            for app in [Samples.app, Samples.otherApp] {
+                _ = await gateway.accept(Samples.request(app: app))
+            }
+            await store.waitUntilSettled(2)
+            try await eventually { try await halts().count == 2 }
+            #expect(try await gateway.pause(Samples.otherApp))
+            try await eventually { try await halts().count == 4 }
+            gateway.reload(
+                configuration([Samples.app, Samples.otherApp]), sender: ScriptedSender())
+            await store.waitUntilSettled(3)
+            try await eventually { try await halts().count == 5 }
+            #expect(try await gateway.resume(Samples.otherApp))
+            await store.waitUntilSettled(4)
+            try await eventually { try await halts().count == 7 }
+        }
+        let goOn = try await halts().filter { !$0.isHalted }
+        #expect(
+            goOn.map(\.lane)
+                == [lane(Samples.app)] + WakeKind.allCases.map { lane(Samples.otherApp, $0) })
+        #expect(goOn.first?.reason == "The configuration was loaded again.")
+    }
+
+    @Test("A lane that was held and is not configured any more is no longer told as halted")
+    func removed() async throws {
+        let gateway = gateway(ScriptedSender { _ in Self.refused })
+        try await withRunning(gateway) { () async throws in
+            _ = await gateway.accept(Samples.request())
+            await store.waitUntilSettled(1)
+            try await eventually { try await halts().count == 1 }
+            gateway.reload(configuration([Samples.otherApp]), sender: ScriptedSender())
+            #expect(gateway.readiness.isReady)
+            try await eventually { try await halts().count == 2 }
+        }
+        let last = try await halts().last
+        #expect(last?.lane == lane(Samples.app) && last?.isHalted == false)
+        #expect(last?.reason == "The app is not configured any more.")
+    }
+
+    @Test("What the old sender is refused after a reload halts nothing")
+    func lateRefusals() async throws {
+        let late = LateSender(Self.refused)
+        let gateway = gateway(late)
+        try await withRunning(gateway) { () async throws in
+            let gone = try #require(await gateway.accept(Samples.request()).admittedID)
+            let kept = try #require(
+                await gateway.accept(Samples.request(app: Samples.otherApp)).admittedID)
+            try await eventually { late.sendCount == 2 }
+            gateway.reload(configuration([Samples.otherApp]), sender: ScriptedSender())
+            late.answer()
+            await store.waitUntilSettled(2)
+            #expect(gateway.readiness == Readiness(obstacles: []))
+            // The second attempt is the new sender's.
+            try await eventually { try await gateway.record(of: kept)?.state == .sent }
+            #expect(try await gateway.record(of: gone)?.state == .pending)
+        }
+        #expect(try await halts().isEmpty)
+    }
+}
