@@ -24,6 +24,25 @@ struct ConnectionGuardTests {
         }
     }
 
+    @Test("A second request has its own time, and no less for what the first one took")
+    func slowSecondHead() async throws {
+        var bench = try APIBench()
+        bench.configuration.headerSeconds = 1
+        try await bench.serve { caller in
+            let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            let exchange = try OpenExchange(request, port: caller.port)
+            let first = await exchange.read(until: "\r\n\r\n")
+            #expect(first.hasPrefix("HTTP/1.1 200"))
+            // The first request's timer fires while the second head is on its way.
+            try await Task.sleep(for: .milliseconds(700))
+            let start = ContinuousClock.now
+            try exchange.send("GET /healthz HTTP/1.1")
+            let second = await exchange.read(until: "HTTP/1.1 408")
+            #expect(second.contains("HTTP/1.1 408"))
+            #expect(start.duration(to: .now) >= .milliseconds(950))
+        }
+    }
+
     @Test("A body that does not end gets 408")
     func slowBody() async throws {
         var bench = try APIBench()

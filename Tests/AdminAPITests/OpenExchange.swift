@@ -10,6 +10,11 @@ final class OpenExchange: Sendable {
     /// Connects, sends these bytes, and keeps the connection.
     init(_ text: String, port: Int) throws {
         descriptor = try LoopbackSocket.connect(port: port, patienceSeconds: 30)
+        try send(text)
+    }
+
+    /// Sends more.
+    func send(_ text: String) throws {
         let bytes = Array(text.utf8)
         guard Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw POSIXError(.EPIPE)
