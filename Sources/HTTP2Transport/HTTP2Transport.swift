@@ -28,8 +28,16 @@ public final class HTTP2Transport: PushTransport {
     /// `sink` receives every outcome, on the transport's thread. With
     /// `TransportConfiguration.Proxy.environment`, the environment is read here, once. Throws
     /// ``Unsuitable`` if the system gives no descriptor or no thread.
-    public init(
+    public convenience init(
         _ configuration: TransportConfiguration, sink: @escaping CompletionSink
+    ) throws(Unsuitable) {
+        try self.init(configuration, resolver: NameLookup.resolve, sink: sink)
+    }
+
+    /// The same, with a resolver that tests play.
+    init(
+        _ configuration: TransportConfiguration, resolver: @escaping NameLookup.Resolver,
+        sink: @escaping CompletionSink
     ) throws(Unsuitable) {
         libraries = HTTP2Libraries()
         self.sink = sink
@@ -45,7 +53,7 @@ public final class HTTP2Transport: PushTransport {
         }
         let start = LoopStart(
             reactor: reactor, mailbox: mailbox, configuration: configuration, route: route,
-            sink: sink)
+            resolver: resolver, sink: sink)
         guard LoopThread.start({ start.run() }) else {
             CHTTP2Reactor_destroy(reactor)
             throw Unsuitable(
@@ -110,13 +118,14 @@ private struct LoopStart: @unchecked Sendable {
     let mailbox: Mailbox
     let configuration: TransportConfiguration
     let route: Route.Choice
+    let resolver: NameLookup.Resolver
     let sink: CompletionSink
 
     func run() {
         CHTTP2_name_this_thread("rouse-http2")
         let loop = HTTP2Loop(
             reactor: Reactor(pointer: reactor), mailbox: mailbox, configuration: configuration,
-            route: route, sink: sink)
+            route: route, resolver: resolver, sink: sink)
         loop.run()
     }
 }
