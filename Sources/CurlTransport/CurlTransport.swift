@@ -21,7 +21,7 @@ public final class CurlTransport: PushTransport {
     /// The libcurl that carries it.
     public let library: CurlLibrary
     private let mailbox: Mailbox
-    private let sink: CompletionSink
+    private let refusals: LateRefusals
 
     /// Starts the thread. No connection is made before the first submission.
     ///
@@ -50,7 +50,7 @@ public final class CurlTransport: PushTransport {
         }
         let mailbox = Mailbox(waker: CurlWaker(reactor: reactor))
         self.mailbox = mailbox
-        self.sink = sink
+        refusals = LateRefusals(sink)
         let start = LoopStart(
             reactor: reactor, mailbox: mailbox, configuration: configuration, sink: sink,
             needsResetRationing: needsResetRationing)
@@ -67,13 +67,13 @@ public final class CurlTransport: PushTransport {
     /// only if the thread sleeps.
     public func submit(_ batch: [Submission]) {
         guard !batch.isEmpty, !mailbox.submit(batch) else { return }
-        sink(batch.map(Completion.refusedByShutdown))
+        refusals.refuse(batch)
     }
 
     /// Hands over one submission, as a batch of one would be.
     public func submit(_ submission: Submission) {
         guard !mailbox.submit(submission) else { return }
-        sink([Completion.refusedByShutdown(submission)])
+        refusals.refuse([submission])
     }
 
     /// Gives up on one submission; see ``PushTransport/PushTransport/cancel(_:)``. A request that

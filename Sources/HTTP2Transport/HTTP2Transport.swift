@@ -15,7 +15,7 @@ public final class HTTP2Transport: PushTransport {
     /// The libraries that carry it.
     public let libraries: HTTP2Libraries
     private let mailbox: Mailbox
-    private let sink: CompletionSink
+    private let refusals: LateRefusals
 
     /// A transport that cannot be started, in a sentence.
     public struct Unsuitable: Error, Hashable, Sendable, CustomStringConvertible {
@@ -40,7 +40,7 @@ public final class HTTP2Transport: PushTransport {
         sink: @escaping CompletionSink
     ) throws(Unsuitable) {
         libraries = HTTP2Libraries()
-        self.sink = sink
+        refusals = LateRefusals(sink)
         guard let reactor = CHTTP2Reactor_create() else {
             throw Unsuitable(
                 description: "No file descriptor is left for the transport; raise the limit "
@@ -67,13 +67,13 @@ public final class HTTP2Transport: PushTransport {
     /// thread sleeps.
     public func submit(_ batch: [Submission]) {
         guard !batch.isEmpty, !mailbox.submit(batch) else { return }
-        sink(batch.map(Completion.refusedByShutdown))
+        refusals.refuse(batch)
     }
 
     /// Hands over one submission, as a batch of one would be.
     public func submit(_ submission: Submission) {
         guard !mailbox.submit(submission) else { return }
-        sink([Completion.refusedByShutdown(submission)])
+        refusals.refuse([submission])
     }
 
     /// Gives up on one submission; see `PushTransport.cancel(_:)`. A request that has a stream is
