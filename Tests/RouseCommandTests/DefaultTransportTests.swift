@@ -31,8 +31,11 @@ struct DefaultTransportTests {
     func configured(name: String) async throws {
         try await StandIn.with { standIn in
             let path = try await ServeTests.keyedConfiguration(standIn)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try text.replacing("transport:\n", with: "transport:\n  kind: native\n")
+                .write(toFile: path, atomically: true, encoding: .utf8)
             let result = try await Rouse.run(
-                [name, "--config", path, StandIn.device])
+                [name, "--config", path] + standIn.server + [StandIn.device])
             let push = try #require(standIn.simulator.receivedPushes.first, "\(result.all)")
             #expect(Self.carrier(push) == .curl)
         }

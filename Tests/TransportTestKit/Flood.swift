@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Testing
+import Testing
 
 /// Frames that no honest server says for ever.
 package struct Flood: Sendable, CustomTestStringConvertible {
