@@ -17,6 +17,8 @@ internal import WakeModel
 /// - It keeps the server's stream limit and GOAWAY to itself; see ``StreamWindow``.
 /// - It offers no HTTP/2 PING through its multi interface before 8.10; a silent peer is found by
 ///   TCP keep-alive, and by submissions that time out without any answer beside them.
+/// - It reads for as long as there is something to be read. A peer that floods the connection is
+///   no longer listened to once that took half a second of the thread's time in one go.
 public final class CurlTransport: PushTransport {
     /// The libcurl that carries it.
     public let library: CurlLibrary

@@ -11,8 +11,8 @@ struct ClientBenchmark: AsyncParsableCommand {
             Clients: \(Load.Client.allCases.map(\.rawValue).joined(separator: ", ")). A ratio is \
             to c-plain in the same round. Latency is from the hand-over to the answer, with always \
             as many pushes in flight as the table says; a batch's pushes are answered together. \
-            Memory is the most that the client's process had. But for h2load, that is this program \
-            itself and its notes on each push, too: JSON says what it had before the first one.
+            Memory is the most that the client's process had, which but for h2load is this program \
+            with its notes on each push.
             """)
 
     @OptionGroup var options: BenchmarkOptions
@@ -63,6 +63,10 @@ struct ClientBenchmark: AsyncParsableCommand {
             rest = rest.dropFirst(group.count)
             text += "\n\(first.load)\n\n" + table(group) + "\n"
         }
+        let own = results.filter { $0.client != ClientResult.limit }.map(\.startMegabytes).median
+        text +=
+            "\nOf peak MB, this program has \(own.fixed(1)) before it pushes; "
+            + "h2load is another.\n"
         return text + failures(results)
     }
 
