@@ -112,7 +112,8 @@ struct APNsClientTests {
         }
     }
 
-    /// libcurl announces the length of a body, which the native transport leaves to HTTP/2's framing.
+    /// libcurl announces the length of a body, which the native transport leaves to HTTP/2's
+    /// framing.
     @Test(
         "pushes go by the native transport unless the configuration says otherwise",
         arguments: [nil, .native, .curl] as [TransportKind?])
