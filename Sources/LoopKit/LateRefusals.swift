@@ -20,6 +20,7 @@ package final class LateRefusals: Sendable {
     /// Answers each with `shutDown (not-sent)`: before it returns, or, from inside the sink, after
     /// that has.
     package func refuse(_ batch: [Submission]) {
+        guard !batch.isEmpty else { return }
         let thread = pthread_self()
         let isInside = waiting.withLock { waiting in
             guard waiting[thread] == nil else {

@@ -53,6 +53,7 @@ struct LateRefusalsTests {
         desk.refuse(1, 2)
         #expect(desk.answered.withLock { $0 } == [1, 2, 10, 11, 20, 21])
         #expect(depth.withLock { $0.most } == 1)
+        desk.refuse()
         desk.refuse(30)
         #expect(desk.answered.withLock { $0.last } == 30)
     }
