@@ -165,13 +165,17 @@ let package = Package(
         .target(
             name: "TransportTestKit",
             dependencies: [
-                "APNsSimulator", "CurlTransport", "HTTP2Transport", "PushTransport", "WakeModel",
+                "APNsSimulator", "CLibssl", "CurlTransport", "HTTP2Transport", "PushTransport",
+                "WakeModel",
             ],
             path: "Tests/TransportTestKit", swiftSettings: roomSettings),
         // The contract of the port, on both transports.
         tests(
             of: "PushTransport",
-            ["APNsSimulator", "CNghttp2ResetGuard", "SeedKit", "TransportTestKit", "WakeModel"]),
+            [
+                "APNsSimulator", "CNghttp2ResetGuard", "SeedKit", "TransportFixture",
+                "TransportTestKit", "WakeModel",
+            ]),
         tests(
             of: "CurlTransport",
             [
@@ -181,8 +185,8 @@ let package = Package(
         tests(
             of: "HTTP2Transport",
             [
-                "APNsSimulator", "CHTTP2Shims", "CLibnghttp2", "CLibssl", "LoopKit",
-                "PushTransport", "SeedKit", "TransportFixture", "TransportTestKit", "WakeModel",
+                "APNsSimulator", "CHTTP2Shims", "CLibnghttp2", "LoopKit", "PushTransport",
+                "SeedKit", "TransportFixture", "TransportTestKit", "WakeModel",
             ]),
         room(
             "APNsClient",

@@ -178,9 +178,9 @@ public final class APNsClient: Sendable {
     ///
     /// `receive` is called on the transport's thread, any number of times, until every push of the
     /// batch has had exactly one reply; it must not block. Once the client is shut down, it is
-    /// called on the caller's thread before `send` returns. `timeout` is how long each push may
-    /// take, if not ``Configuration/pushTimeout``. The answer is a handle by which the batch can be
-    /// given up.
+    /// called on the caller's thread before `send` returns, or, for a `send` from inside a reply,
+    /// once that has returned. `timeout` is how long each push may take, if not
+    /// ``Configuration/pushTimeout``. The answer is a handle by which the batch can be given up.
     @discardableResult
     public func send(
         _ pushes: [Push], timeout: Duration? = nil,

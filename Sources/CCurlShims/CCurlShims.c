@@ -88,6 +88,8 @@ struct CCurlConnection {
     // The sockets that libcurl has open: two while it tries IPv4 and IPv6 side by side, then one.
     curl_socket_t sockets[CONNECTION_SOCKETS];
     int socketCount;
+    uint32_t recordsHeard;  // TLS records within the present call of libcurl
+    int64_t busySince;      // milliseconds of this thread's processor time
     bool isEstablished;  // a request has had a stream
     bool isCorked;
     Watch *changedWatches;
@@ -189,8 +191,41 @@ static void set_cork(CCurlConnection *connection, int value) {
     connection->isCorked = value != 0;
 }
 
+// libcurl reads a connection until there is nothing left to read. A peer that never falls silent
+// would keep it, and with it this thread, past every deadline and every shutdown. The answers to all
+// requests of a connection take a small part of this; who says more is no longer listened to.
+enum { RECORDS_PER_LOOK = 64, BUSY_LIMIT_MILLISECONDS = 500 };
+
+static int64_t thread_milliseconds(void) {
+    struct timespec spent;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return (int64_t)spent.tv_sec * 1000 + spent.tv_nsec / 1000000;
+}
+
+// Before each call in which libcurl may read.
+static void begin_call(CCurlConnection *connection) { connection->recordsHeard = 0; }
+
+// OpenSSL calls this for each record that comes or goes.
+static void pass_record(int isWritten, int version, int type, const void *bytes, size_t length,
+                        SSL *tls, void *context) {
+    (void)version;
+    (void)bytes;
+    (void)length;
+    CCurlConnection *connection = context;
+    if (isWritten || type != SSL3_RT_HEADER) return;
+    if (++connection->recordsHeard % RECORDS_PER_LOOK != 0) return;
+    const int64_t now = thread_milliseconds();
+    if (connection->recordsHeard == RECORDS_PER_LOOK) {
+        connection->busySince = now;
+    } else if (now - connection->busySince >= BUSY_LIMIT_MILLISECONDS) {
+        // As if the peer had said that it is done: libcurl ends what is on the connection.
+        SSL_set_shutdown(tls, SSL_RECEIVED_SHUTDOWN);
+    }
+}
+
 static void act(CCurlConnection *connection, curl_socket_t socket, int mask) {
     int running = 0;
+    begin_call(connection);
     set_cork(connection, 1);
     curl_multi_socket_action(connection->multi, socket, mask, &running);
 }
@@ -326,6 +361,7 @@ CCurlConnection *CCurlConnection_create(CCurlReactor *reactor, const CCurlSettin
 }
 
 void CCurlConnection_destroy(CCurlConnection *connection) {
+    begin_call(connection);
     // Closing the connection calls watch_socket and close_socket once more, so the struct goes last.
     curl_multi_cleanup(connection->multi);
     CCurlConnection **link = &connection->reactor->first;
@@ -453,6 +489,8 @@ static int check_protocol(void *context, char *remoteAddress, char *localAddress
     if (curl_easy_getinfo(exchange->easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session ||
         session->backend != CURLSSLBACKEND_OPENSSL || !session->internals)
         return CURL_PREREQFUNC_OK;  // not to be known here; the answer's version is looked at too
+    SSL_set_msg_callback(session->internals, pass_record);
+    SSL_set_msg_callback_arg(session->internals, exchange->connection);
     const unsigned char *protocol = NULL;
     unsigned length = 0;
     SSL_get0_alpn_selected(session->internals, &protocol, &length);
@@ -669,6 +707,7 @@ void CCurlExchange_remove(CCurlExchange *exchange) {
     if (!exchange->isStarted) return;
     exchange->isStarted = false;
     if (!exchange->bodyWasTaken) exchange->connection->waiting--;
+    begin_call(exchange->connection);
     curl_multi_remove_handle(exchange->connection->multi, exchange->easy);
 }
 

@@ -17,11 +17,13 @@ internal import WakeModel
 /// - It keeps the server's stream limit and GOAWAY to itself; see ``StreamWindow``.
 /// - It offers no HTTP/2 PING through its multi interface before 8.10; a silent peer is found by
 ///   TCP keep-alive, and by submissions that time out without any answer beside them.
+/// - It reads for as long as there is something to be read. A peer that floods the connection is
+///   no longer listened to once that took half a second of the thread's time in one go.
 public final class CurlTransport: PushTransport {
     /// The libcurl that carries it.
     public let library: CurlLibrary
     private let mailbox: Mailbox
-    private let sink: CompletionSink
+    private let refusals: LateRefusals
 
     /// Starts the thread. No connection is made before the first submission.
     ///
@@ -50,7 +52,7 @@ public final class CurlTransport: PushTransport {
         }
         let mailbox = Mailbox(waker: CurlWaker(reactor: reactor))
         self.mailbox = mailbox
-        self.sink = sink
+        refusals = LateRefusals(sink)
         let start = LoopStart(
             reactor: reactor, mailbox: mailbox, configuration: configuration, sink: sink,
             needsResetRationing: needsResetRationing)
@@ -67,13 +69,13 @@ public final class CurlTransport: PushTransport {
     /// only if the thread sleeps.
     public func submit(_ batch: [Submission]) {
         guard !batch.isEmpty, !mailbox.submit(batch) else { return }
-        sink(batch.map(Completion.refusedByShutdown))
+        refusals.refuse(batch)
     }
 
     /// Hands over one submission, as a batch of one would be.
     public func submit(_ submission: Submission) {
         guard !mailbox.submit(submission) else { return }
-        sink([Completion.refusedByShutdown(submission)])
+        refusals.refuse([submission])
     }
 
     /// Gives up on one submission; see ``PushTransport/PushTransport/cancel(_:)``. A request that

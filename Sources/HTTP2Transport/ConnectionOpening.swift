@@ -32,6 +32,7 @@ final class ConnectionOpening {
     private let route: Route
     private let userAgent: String
     private let context: TLSContext
+    private let resolver: NameLookup.Resolver
     private let reactor: Reactor
     private let serial: UInt32
     private var step = Step.ended
@@ -40,11 +41,13 @@ final class ConnectionOpening {
     private var lastError: Int32 = 0
 
     init(
-        route: Route, userAgent: String, context: TLSContext, reactor: Reactor, serial: UInt32
+        route: Route, userAgent: String, context: TLSContext,
+        resolver: @escaping NameLookup.Resolver, reactor: Reactor, serial: UInt32
     ) {
         self.route = route
         self.userAgent = userAgent
         self.context = context
+        self.resolver = resolver
         self.reactor = reactor
         self.serial = serial
     }
@@ -57,7 +60,10 @@ final class ConnectionOpening {
         if SocketAddress.parse(host) != nil {
             return didResolve(NameLookup.resolve(host: host, port: port), now: now)
         }
-        guard let lookup = NameLookup.start(host: host, port: port, ringing: mailbox) else {
+        guard
+            let lookup = NameLookup.start(
+                host: host, port: port, with: resolver, ringing: mailbox)
+        else {
             return fail(.other, "the system cannot start another thread; raise its limit")
         }
         step = .resolving(lookup)

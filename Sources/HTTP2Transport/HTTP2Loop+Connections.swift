@@ -52,8 +52,8 @@ extension HTTP2Loop {
         connectionsOpened += 1
         let serial = UInt32(truncatingIfNeeded: connectionsOpened)
         let opening = ConnectionOpening(
-            route: route, userAgent: configuration.userAgent, context: context, reactor: reactor,
-            serial: serial)
+            route: route, userAgent: configuration.userAgent, context: context, resolver: resolver,
+            reactor: reactor, serial: serial)
         let connection = HTTP2Connection(
             serial: serial, opening: opening, reactor: reactor,
             connectDue: now + configuration.connectTimeout.wholeMilliseconds, now: now)

@@ -37,6 +37,7 @@ final class HTTP2Loop {
     let mailbox: Mailbox
     let configuration: TransportConfiguration
     let route: Route.Choice
+    let resolver: NameLookup.Resolver
     let sink: CompletionSink
     let maximumStreams: Int
     let terms: ConnectionTerms
@@ -61,12 +62,14 @@ final class HTTP2Loop {
 
     init(
         reactor: Reactor, mailbox: Mailbox, configuration: TransportConfiguration,
-        route: Route.Choice, sink: @escaping CompletionSink
+        route: Route.Choice, resolver: @escaping NameLookup.Resolver,
+        sink: @escaping CompletionSink
     ) {
         self.reactor = reactor
         self.mailbox = mailbox
         self.configuration = configuration
         self.route = route
+        self.resolver = resolver
         self.sink = sink
         terms = ConnectionTerms(configuration)
         maximumStreams = max(

@@ -15,7 +15,7 @@ public final class HTTP2Transport: PushTransport {
     /// The libraries that carry it.
     public let libraries: HTTP2Libraries
     private let mailbox: Mailbox
-    private let sink: CompletionSink
+    private let refusals: LateRefusals
 
     /// A transport that cannot be started, in a sentence.
     public struct Unsuitable: Error, Hashable, Sendable, CustomStringConvertible {
@@ -28,11 +28,19 @@ public final class HTTP2Transport: PushTransport {
     /// `sink` receives every outcome, on the transport's thread. With
     /// `TransportConfiguration.Proxy.environment`, the environment is read here, once. Throws
     /// ``Unsuitable`` if the system gives no descriptor or no thread.
-    public init(
+    public convenience init(
         _ configuration: TransportConfiguration, sink: @escaping CompletionSink
     ) throws(Unsuitable) {
+        try self.init(configuration, resolver: NameLookup.resolve, sink: sink)
+    }
+
+    /// The same, with a resolver that tests play.
+    init(
+        _ configuration: TransportConfiguration, resolver: @escaping NameLookup.Resolver,
+        sink: @escaping CompletionSink
+    ) throws(Unsuitable) {
         libraries = HTTP2Libraries()
-        self.sink = sink
+        refusals = LateRefusals(sink)
         guard let reactor = CHTTP2Reactor_create() else {
             throw Unsuitable(
                 description: "No file descriptor is left for the transport; raise the limit "
@@ -45,7 +53,7 @@ public final class HTTP2Transport: PushTransport {
         }
         let start = LoopStart(
             reactor: reactor, mailbox: mailbox, configuration: configuration, route: route,
-            sink: sink)
+            resolver: resolver, sink: sink)
         guard LoopThread.start({ start.run() }) else {
             CHTTP2Reactor_destroy(reactor)
             throw Unsuitable(
@@ -59,13 +67,13 @@ public final class HTTP2Transport: PushTransport {
     /// thread sleeps.
     public func submit(_ batch: [Submission]) {
         guard !batch.isEmpty, !mailbox.submit(batch) else { return }
-        sink(batch.map(Completion.refusedByShutdown))
+        refusals.refuse(batch)
     }
 
     /// Hands over one submission, as a batch of one would be.
     public func submit(_ submission: Submission) {
         guard !mailbox.submit(submission) else { return }
-        sink([Completion.refusedByShutdown(submission)])
+        refusals.refuse([submission])
     }
 
     /// Gives up on one submission; see `PushTransport.cancel(_:)`. A request that has a stream is
@@ -110,13 +118,14 @@ private struct LoopStart: @unchecked Sendable {
     let mailbox: Mailbox
     let configuration: TransportConfiguration
     let route: Route.Choice
+    let resolver: NameLookup.Resolver
     let sink: CompletionSink
 
     func run() {
         CHTTP2_name_this_thread("rouse-http2")
         let loop = HTTP2Loop(
             reactor: Reactor(pointer: reactor), mailbox: mailbox, configuration: configuration,
-            route: route, sink: sink)
+            route: route, resolver: resolver, sink: sink)
         loop.run()
     }
 }

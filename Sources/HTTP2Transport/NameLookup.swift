@@ -19,14 +19,20 @@ final class NameLookup: Sendable {
         case failure(String)
     }
 
+    /// Asks for a host's addresses, and waits for the answer. Called on a thread of its own.
+    typealias Resolver = @Sendable (_ host: String, _ port: Int) -> Outcome
+
     private let outcome = StateLock<Outcome?>(nil)
 
-    /// Starts one; `mailbox` is rung at its end. `nil` if the system has no thread left.
-    static func start(host: String, port: Int, ringing mailbox: Mailbox) -> NameLookup? {
+    /// Starts one with `resolve`; `mailbox` is rung at its end. `nil` if the system has no thread
+    /// left.
+    static func start(
+        host: String, port: Int, with resolve: @escaping Resolver, ringing mailbox: Mailbox
+    ) -> NameLookup? {
         let lookup = NameLookup()
         let isStarted = LoopThread.start {
             CHTTP2_name_this_thread("rouse-resolve")
-            let found = resolve(host: host, port: port)
+            let found = resolve(host, port)
             lookup.outcome.withLock { $0 = found }
             mailbox.ring()
         }
@@ -36,8 +42,8 @@ final class NameLookup: Sendable {
     /// What came of it, `nil` as long as it lasts.
     var result: Outcome? { outcome.withLock { $0 } }
 
-    /// Asks the resolver, and waits for it. An IP address in text asks nobody.
-    static func resolve(host: String, port: Int) -> Outcome {
+    /// Asks the system's resolver, and waits for it. An IP address in text asks nobody.
+    @Sendable static func resolve(host: String, port: Int) -> Outcome {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_protocol = Int32(IPPROTO_TCP)

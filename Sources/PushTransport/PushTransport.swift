@@ -15,7 +15,7 @@
 public protocol PushTransport: AnyObject, Sendable {
     /// Hands over a batch. Each one's outcome comes back through the sink that the transport was
     /// made with. After shutdown has begun, each is answered `shutDown (not-sent)`, by this call
-    /// itself and on its thread.
+    /// itself and on its thread; if it comes from inside the sink, once that has returned.
     func submit(_ batch: [Submission])
 
     /// Hands over one submission, as a batch of one would be.

@@ -19,11 +19,18 @@ final class ChildProcess {
         let description: String
     }
 
-    /// What a program printed, and its user and system time.
+    /// What a program printed, its user and system time, and the most of it that was seen in
+    /// memory.
     struct Ending {
         let output: String
         let cpuSeconds: Double
+        let peakBytes: Int
     }
+
+    /// How often a look is taken at the memory of a program that cannot tell of it itself, in
+    /// milliseconds. The kernel's record for `wait4` does not serve: it begins with the memory of
+    /// the process that started the program.
+    private static let memoryInterval: Int32 = 5
 
     /// The processor for servers.
     static let serverProcessor: Int32 = 0
@@ -108,7 +115,10 @@ final class ChildProcess {
     func waitForEnd() throws -> Ending {
         var text: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
+        var peakBytes = 0
         while true {
+            while !awaitOutput() { peakBytes = max(peakBytes, peakOfMemory) }
+            peakBytes = max(peakBytes, peakOfMemory)
             let count = read(output, &chunk, chunk.count)
             guard count > 0 else { break }
             text += chunk[..<count]
@@ -117,7 +127,17 @@ final class ChildProcess {
         guard status == 0 else {
             throw Failure(description: "a measurement ended with the wait status \(status)")
         }
-        return Ending(output: String(decoding: text, as: UTF8.self), cpuSeconds: cpuSeconds)
+        return Ending(
+            output: String(decoding: text, as: UTF8.self), cpuSeconds: cpuSeconds,
+            peakBytes: peakBytes)
+    }
+
+    private var peakOfMemory: Int { ProcessClocks.residentBytes(of: id).peak }
+
+    /// Waits for something to read, or the end of it; false when it is time for a look at memory.
+    private func awaitOutput() -> Bool {
+        var wish = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        return poll(&wish, 1, Self.memoryInterval) != 0
     }
 
     /// Ends it, and returns its user and system time.

@@ -10,7 +10,9 @@ struct ClientBenchmark: AsyncParsableCommand {
         discussion: """
             Clients: \(Load.Client.allCases.map(\.rawValue).joined(separator: ", ")). A ratio is \
             to c-plain in the same round. Latency is from the hand-over to the answer, with always \
-            as many pushes in flight as the table says; a batch's pushes are answered together.
+            as many pushes in flight as the table says; a batch's pushes are answered together. \
+            Memory is the most that the client's process had, which but for h2load is this program \
+            with its notes on each push.
             """)
 
     @OptionGroup var options: BenchmarkOptions
@@ -52,27 +54,44 @@ struct ClientBenchmark: AsyncParsableCommand {
         ClientPlan(pushes: options.quick ? 2000 : 20_000, rounds: options.rounds)
     }
 
-    /// The results as a table, and what they say about the goals.
+    /// The results as tables of at most 100 columns, one for each load of a server.
     static func report(_ results: [ClientResult]) -> String {
+        var text = "\nPush clients (ratios to c-plain)\n"
+        var rest = results[...]
+        while let first = rest.first {
+            let group = rest.prefix { $0.load == first.load }
+            rest = rest.dropFirst(group.count)
+            text += "\n\(first.load)\n\n" + table(group) + "\n"
+        }
+        let own = results.filter { $0.client != ClientResult.limit }.map(\.startMegabytes).median
+        text +=
+            "\nOf peak MB, this program has \(own.fixed(1)) before it pushes; "
+            + "h2load is another.\n"
+        return text + failures(results)
+    }
+
+    private static func table(_ results: ArraySlice<ClientResult>) -> String {
         var table = TextTable(
-            "server", "conn", "in flight", "client", "pushes/CPU s", "us CPU", "ratio", "h2load",
-            "pushes/s",
-            "ratio", "p50 ms", "p99 ms", "ratio", "server us", "failed")
+            "client", "per CPU s", "ratio", "h2load", "per s", "ratio", "p50 ms", "p99 ms",
+            "ratio", "srv us", "peak MB")
         for result in results {
             let isLibrary = result.client != ClientResult.limit
             table.add(
-                result.server, String(result.connections), String(result.inFlight), result.client,
-                result.pushesPerCPUSecond.grouped, (1e6 / result.pushesPerCPUSecond).fixed(1),
-                result.cpuRatio.fixed(2), result.limitRatio.fixed(2),
-                result.pushesPerSecond.grouped,
+                result.client, result.pushesPerCPUSecond.grouped, result.cpuRatio.fixed(2),
+                result.limitRatio.fixed(2), result.pushesPerSecond.grouped,
                 result.wallRatio.fixed(2), isLibrary ? result.medianMilliseconds.fixed(1) : "-",
                 isLibrary ? result.p99Milliseconds.fixed(1) : "-",
                 isLibrary ? result.p99Ratio.fixed(2) : "-",
-                result.serverMicrosecondsPerPush.fixed(1), String(result.failed))
+                result.serverMicrosecondsPerPush.fixed(1), result.peakMegabytes.fixed(1))
         }
-        return "\nPush clients (ratios to c-plain)\n\n" + table.text + "\n"
-            + results.filter { $0.failed > 0 }.compactMap(\.failure).prefix(3)
-            .map { "failed: \($0)\n" }.joined()
+        return table.text
+    }
+
+    private static func failures(_ results: [ClientResult]) -> String {
+        results.filter { $0.failed > 0 }.map { result in
+            "failed: \(result.failed) of \(result.client), \(result.load)"
+                + (result.failure.map { ": \($0)" } ?? "") + "\n"
+        }.joined()
     }
 }
 

@@ -82,6 +82,14 @@ struct ClientSample {
     var pushesPerSecond: Double { pushes / report.wallSeconds }
 }
 
+extension ClientResult {
+    /// The server and the load, which rows of one table have in common.
+    var load: String {
+        let plural = connections == 1 ? "" : "s"
+        return "\(server), \(connections) connection\(plural), \(inFlight) in flight"
+    }
+}
+
 /// One row: the medians of one client's runs, and of its ratios to plain C.
 struct ClientResult: Encodable {
     /// The name of the row that shows what HTTP/2 itself costs.
@@ -101,6 +109,9 @@ struct ClientResult: Encodable {
     let p99Milliseconds: Double
     let p99Ratio: Double
     let serverMicrosecondsPerPush: Double
+    let peakMegabytes: Double
+    /// What of them the program that measures has before it pushes.
+    let startMegabytes: Double
     let failed: Int
     let failure: String?
 
@@ -125,6 +136,8 @@ struct ClientResult: Encodable {
         let warmUp = client == Self.limit ? 0 : Double(load.warmUpPushes)
         serverMicrosecondsPerPush =
             samples.map { $0.serverCPUSeconds * 1e6 / ($0.pushes + warmUp) }.median
+        peakMegabytes = samples.map { Double($0.report.peakBytes) / 1e6 }.median
+        startMegabytes = samples.map { Double($0.report.bytesAtStart) / 1e6 }.median
         failed = samples.map(\.report.failed).reduce(0, +)
         failure = samples.compactMap(\.report.failure).first
     }

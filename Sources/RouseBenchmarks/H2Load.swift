@@ -34,7 +34,8 @@ enum H2Load {
         }
         return LoadReport(
             accepted: accepted, failed: pushes - accepted, failure: nil, wallSeconds: wallSeconds,
-            cpuSeconds: ending.cpuSeconds, medianMilliseconds: 0, p99Milliseconds: 0)
+            cpuSeconds: ending.cpuSeconds, medianMilliseconds: 0, p99Milliseconds: 0,
+            peakBytes: ending.peakBytes)
     }
 
     /// The whole number that stands before a word: 50000 in `status codes: 50000 2xx, …`.

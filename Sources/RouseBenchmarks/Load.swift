@@ -72,6 +72,10 @@ struct LoadReport: Codable {
     var medianMilliseconds: Double
     var p99Milliseconds: Double
     var connectionsOpened: Int?
+    /// The most of the client's process that was in memory, and what of that was there before it
+    /// began to push: the program that measures.
+    var peakBytes = 0
+    var bytesAtStart = 0
 
     /// Reads the middle and the 99th percentile off latencies in microseconds.
     mutating func summarize(_ latencies: [UInt32]) {

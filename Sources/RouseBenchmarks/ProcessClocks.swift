@@ -31,8 +31,11 @@ enum ProcessClocks {
     }
 
     /// What of this process is in memory now, and the most that ever was, in bytes.
-    static var residentBytes: (now: Int, peak: Int) {
-        guard let file = fopen("/proc/self/status", "r") else { return (0, 0) }
+    static var residentBytes: (now: Int, peak: Int) { residentBytes(of: getpid()) }
+
+    /// The same of a running process; zero once it has ended.
+    static func residentBytes(of process: pid_t) -> (now: Int, peak: Int) {
+        guard let file = fopen("/proc/\(process)/status", "r") else { return (0, 0) }
         defer { fclose(file) }
         var now = 0
         var peak = 0

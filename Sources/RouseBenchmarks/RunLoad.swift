@@ -12,7 +12,8 @@ struct RunLoad: AsyncParsableCommand {
 
     func run() async throws {
         let load = try JSONDecoder().decode(Load.self, from: Data(load.utf8))
-        let report =
+        let bytesAtStart = ProcessClocks.residentBytes.now
+        var report =
             switch load.client {
             case .plainC, .tunedC: try CurlBaselineLoad.run(load)
             case .nghttp2C: try Nghttp2BaselineLoad.run(load)
@@ -21,6 +22,8 @@ struct RunLoad: AsyncParsableCommand {
                 .nativeReceiving:
                 try await APNsClientLoad(load).run()
             }
+        report.bytesAtStart = bytesAtStart
+        report.peakBytes = ProcessClocks.residentBytes.peak
         print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
     }
 }

@@ -112,6 +112,24 @@ struct APNsClientTests {
         }
     }
 
+    /// libcurl announces the length of a body, which the native transport leaves to HTTP/2's
+    /// framing.
+    @Test(
+        "pushes go by the native transport unless the configuration says otherwise",
+        arguments: [nil, .native, .curl] as [TransportKind?])
+    func transportKind(choice: TransportKind?) async throws {
+        let simulator = try await APNsSimulator.start()
+        var configuration = APNsClient.Configuration(
+            transport: simulator.transport, authentication: .providerToken(try Samples.tokens()))
+        if let choice { configuration.transportKind = choice }
+        let client = try APNsClient(configuration)
+        #expect(try await client.send(Samples.background()).isAccepted)
+        await client.shutDown(gracePeriod: .zero)
+        let push = try #require(simulator.receivedPushes.first)
+        #expect((push["content-length"] == nil) == (choice != .curl))
+        try await simulator.shutdown()
+    }
+
     // MARK: Answers
 
     @Test("apns-unique-id comes from the sandbox alone", arguments: APNsEnvironment.allCases)
@@ -337,6 +355,24 @@ struct APNsClientTests {
             #expect(client.gauges.connections == 0)
             #expect(client.gauges.connectionsOpened == 1)
             await client.shutDown()
+        }
+    }
+
+    @Test("after shutdown a receiver may send again from inside its reply, as often as it likes")
+    func sendFromReply() async throws {
+        try await withClient { client, _ in
+            await client.shutDown(gracePeriod: .zero)
+            let push = try Samples.background()
+            let sent = Atomic(0)
+            @Sendable func send() {
+                sent.add(1, ordering: .relaxed)
+                client.send([push]) { replies in
+                    #expect(replies.count == 1)
+                    if sent.load(ordering: .relaxed) < 100_000 { send() }
+                }
+            }
+            send()
+            #expect(sent.load(ordering: .relaxed) == 100_000)
         }
     }
 

@@ -23,7 +23,8 @@ extension ServerTests {
                 reactor = Reactor(pointer: try #require(CHTTP2Reactor_create()))
                 opening = ConnectionOpening(
                     route: Route(host: "127.0.0.1", port: server.port, proxy: nil),
-                    userAgent: "rouse", context: try TLSContext(reach), reactor: reactor, serial: 1)
+                    userAgent: "rouse", context: try TLSContext(reach),
+                    resolver: NameLookup.resolve, reactor: reactor, serial: 1)
             }
 
             /// Lets the sockets do what they do within a quarter of a second, at one moment of the
@@ -57,7 +58,7 @@ extension ServerTests {
         private struct Missing: Error {}
 
         private func silentServer() async throws -> HostileServer {
-            try await HostileServer { peer in while peer.receive() != nil {} }
+            try await HostileServer { peer in peer.listen() }
         }
 
         private func isOpen(_ progress: ConnectionOpening.Progress) -> Bool {
@@ -118,21 +119,4 @@ extension ServerTests {
             stage.end(progress)
         }
     }
-}
-
-/// A port that answers no SYN: a listener that accepts nobody, its queue filled.
-private struct BlackHole {
-    let port: Int
-    private let sockets: [Int32]
-
-    init() {
-        let listener = Socket.listening(backlog: 0)
-        port = Socket.port(of: listener)
-        var sockets = [listener]
-        // The queue of a listener takes one more than its backlog.
-        if let filler = Socket.connected(to: port) { sockets.append(filler) }
-        self.sockets = sockets
-    }
-
-    func close() { for socket in sockets { Glibc.close(socket) } }
 }

@@ -10,56 +10,6 @@ import TransportTestKit
 extension ServerTests {
     @Suite("Hostile servers", .timeLimit(.minutes(1)))
     struct HostileServerTests {
-        struct Flood: Sendable, CustomTestStringConvertible {
-            let name: String
-            /// Said once, after the request came.
-            var opening: [UInt8] = []
-            /// Said for ever.
-            let frame: [UInt8]
-            /// What may become of the push that was under way.
-            var outcomes: Set<String> = ["connection-lost (unknown)"]
-            var testDescription: String { name }
-        }
-
-        static let floods = [
-            Flood(name: "PING", frame: ServerFrame.ping()),
-            Flood(name: "PING answers", frame: ServerFrame.frame(6, flags: 1, Array(1...8))),
-            Flood(name: "SETTINGS", frame: ServerFrame.settings([(3, 100)])),
-            Flood(name: "SETTINGS answers", frame: ServerFrame.settingsAcknowledgement),
-            Flood(name: "WINDOW_UPDATE", frame: ServerFrame.windowUpdate()),
-            Flood(name: "WINDOW_UPDATE of a stream", frame: ServerFrame.windowUpdate(stream: 1)),
-            Flood(
-                name: "RST_STREAM", opening: ServerFrame.reset(stream: 1, code: 8),
-                frame: ServerFrame.reset(stream: 1, code: 8),
-                outcomes: ["stream-reset (unknown)"]),
-            Flood(name: "PRIORITY", frame: ServerFrame.frame(2, stream: 1, [0, 0, 0, 0, 1])),
-            Flood(name: "unknown frames", frame: ServerFrame.frame(0xbb, stream: 1, [1])),
-            Flood(
-                name: "CONTINUATION", opening: ServerFrame.frame(1, stream: 1, [0x88]),
-                frame: ServerFrame.frame(
-                    9, stream: 1, ServerFrame.literal("x", String(repeating: "y", count: 50))),
-                outcomes: ["response-too-large (unknown)", "200"]),
-            Flood(
-                name: "empty CONTINUATION", opening: ServerFrame.frame(1, stream: 1, [0x88]),
-                frame: ServerFrame.frame(9, stream: 1), outcomes: ["200"]),
-            Flood(
-                name: "empty DATA", opening: ServerFrame.refusal(stream: 1),
-                frame: ServerFrame.data(stream: 1, [], isLast: false), outcomes: ["400"]),
-            Flood(
-                name: "interim answers",
-                frame: ServerFrame.frame(1, flags: 4, stream: 1, [0x08, 3] + Array("103".utf8))),
-            Flood(
-                name: "answers on a stream that is closed",
-                opening: ServerFrame.accepted(stream: 1), frame: ServerFrame.accepted(stream: 1),
-                outcomes: ["200"]),
-            Flood(
-                name: "DATA on a stream that is closed",
-                opening: ServerFrame.accepted(stream: 1),
-                frame: ServerFrame.data(stream: 1, [1], isLast: true), outcomes: ["200"]),
-            Flood(name: "GOAWAY", frame: ServerFrame.goAway(last: 1)),
-            Flood(name: "no HTTP/2 at all", frame: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)),
-        ]
-
         /// A transport to the server, and the box for what comes back.
         private func connect(
             to server: HostileServer, _ adjust: (inout TransportConfiguration) -> Void = { _ in }
@@ -84,7 +34,7 @@ extension ServerTests {
                 guard peer.send(ServerFrame.settings()), peer.awaitRequest(),
                     peer.send(ServerFrame.accepted(stream: 1))
                 else { return }
-                while peer.receive() != nil {}
+                peer.listen()
             }
             let (transport, inbox) = try connect(to: server) { $0.host = host }
             transport.submit([TestPush.submission(1)])
@@ -94,16 +44,11 @@ extension ServerTests {
             server.close()
         }
 
-        @Test("a flood closes the connection, and the push is answered once", arguments: floods)
+        @Test("a flood closes the connection, and the push is answered once", arguments: Flood.all)
         func flood(flood: Flood) async throws {
             let server = try await HostileServer { peer in
-                guard peer.send(ServerFrame.settings()), peer.awaitRequest(),
-                    peer.send(flood.opening)
-                else { return }
-                let many = Array(repeatElement(flood.frame, count: 100).joined())
-                // Far more than any budget; whoever takes all of it does not close.
-                for _ in 0..<20_000 { guard peer.send(many) else { return } }
-                while true { guard peer.receive() != nil else { return } }
+                guard peer.send(ServerFrame.settings()), peer.awaitRequest() else { return }
+                flood.pour(into: peer)
             }
             let (transport, inbox) = try connect(to: server)
             transport.submit([TestPush.submission(1, timeout: .seconds(20))])
@@ -122,7 +67,7 @@ extension ServerTests {
                 guard peer.send(ServerFrame.settings()), peer.awaitRequest(),
                     peer.send(ServerFrame.frame(1, flags: 5, stream: 2, [0x88]))
                 else { return }
-                while peer.receive() != nil {}
+                peer.listen()
             }
             let (transport, inbox) = try connect(to: server)
             transport.submit([TestPush.submission(1, timeout: .seconds(5))])
@@ -148,7 +93,7 @@ extension ServerTests {
                 guard peer.send(answer), peer.awaitRequest(),
                     peer.send(ServerFrame.accepted(stream: 3))
                 else { return }
-                while peer.receive() != nil {}
+                peer.listen()
             }
             let (transport, inbox) = try connect(to: server)
             transport.submit([TestPush.submission(1)])
@@ -183,7 +128,7 @@ extension ServerTests {
                 guard hear(2), peer.send(tooLarge + ServerFrame.accepted(stream: 5)), hear(4),
                     peer.send(ServerFrame.accepted(stream: 7) + ServerFrame.accepted(stream: 9))
                 else { return }
-                while peer.receive() != nil {}
+                peer.listen()
             }
             let (transport, inbox) = try connect(to: server) { $0.maximumStreamsPerConnection = 2 }
             transport.submit([TestPush.submission(0)])
@@ -268,7 +213,7 @@ extension ServerTests {
         func wedged() async throws {
             let server = try await HostileServer { peer in
                 guard peer.send(ServerFrame.settings()) else { return }
-                while peer.receive() != nil {}
+                peer.listen()
             }
             let (transport, inbox) = try connect(to: server) {
                 var keepAlive = TransportConfiguration.KeepAlive()

@@ -2,6 +2,7 @@
 
 import CHTTP2Shims
 import Testing
+import TransportTestKit
 
 @Suite("An HTTP/2 session in memory")
 struct SessionTests {

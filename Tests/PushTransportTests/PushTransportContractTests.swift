@@ -45,6 +45,21 @@ extension ServerTests {
             }
         }
 
+        @Test("an IPv6 address is a host like any other", arguments: TransportMaker.all)
+        func internetProtocol6(maker: TransportMaker) async throws {
+            let server = try await HostileServer(on: Socket.listening(on: "::1")) { $0.acceptAll() }
+            defer { server.close() }
+            var reach = TransportConfiguration(host: "::1")
+            reach.port = server.port
+            reach.trust = .pem(try server.certificate.pem)
+            reach.proxy = .none
+            let inbox = Inbox()
+            let transport = try maker.make(reach, inbox.sink)
+            transport.submit([TestPush.submission(1)])
+            #expect(await inbox.outcome(of: 1).label == "200")
+            await transport.shutDown(gracePeriod: .zero)
+        }
+
         @Test("a refusal comes back with its body", arguments: TransportMaker.all)
         func refusal(maker: TransportMaker) async throws {
             try await withBench(maker) { bench in
@@ -376,6 +391,27 @@ extension ServerTests {
                 await bench.inbox.waitForCount(4)
                 #expect(bench.inbox.failures == ["shut-down (not-sent)": 3])
             }
+        }
+
+        @Test(
+            "after shutdown a sink may submit again as often as it likes",
+            arguments: TransportMaker.all)
+        func submitFromSinkAfterShutdown(maker: TransportMaker) async throws {
+            let last: Submission.ID = 100_000
+            let inbox = Inbox()
+            let chain = Chain()
+            let transport = try maker.make(TransportConfiguration(host: "127.0.0.1")) { batch in
+                inbox.sink(batch)
+                for completion in batch where completion.id < last {
+                    chain.submit(completion.id + 1)
+                }
+            }
+            chain.transport = transport
+            await transport.shutDown(gracePeriod: .zero)
+            transport.submit([TestPush.submission(1)])
+            #expect(inbox.order.elementsEqual(1...last))
+            #expect(inbox.failures == ["shut-down (not-sent)": Int(last)])
+            chain.transport = nil
         }
 
         @Test("a transport that is let go ends by itself", arguments: TransportMaker.all)

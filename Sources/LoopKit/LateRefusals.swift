@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+package import PushTransport
+internal import Synchronization
+
+/// Refuses what is submitted after the end, on the submitter's thread.
+///
+/// A sink may submit again. Were that refused at once, each refusal would stand on the stack of the
+/// one before it, and a receiver that tries often enough would fill the stack. So one from inside a
+/// sink waits until that sink has returned.
+package final class LateRefusals: Sendable {
+    private let sink: CompletionSink
+    /// By the threads that are in the sink at present: what they have submitted from there.
+    private let waiting = StateLock<[pthread_t: [Submission]]>([:])
+
+    /// Tells them to this sink.
+    package init(_ sink: @escaping CompletionSink) { self.sink = sink }
+
+    /// Answers each with `shutDown (not-sent)`: before it returns, or, from inside the sink, after
+    /// that has.
+    package func refuse(_ batch: [Submission]) {
+        guard !batch.isEmpty else { return }
+        let thread = pthread_self()
+        let isInside = waiting.withLock { waiting in
+            guard waiting[thread] == nil else {
+                waiting[thread]?.append(contentsOf: batch)
+                return true
+            }
+            waiting[thread] = []
+            return false
+        }
+        guard !isInside else { return }
+        var next = batch
+        while !next.isEmpty {
+            sink(next.map(Completion.refusedByShutdown))
+            next = waiting.withLock { waiting in
+                let more = waiting[thread] ?? []
+                waiting[thread] = more.isEmpty ? nil : []
+                return more
+            }
+        }
+    }
+}

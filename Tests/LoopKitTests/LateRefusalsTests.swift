@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PushTransport
+import Synchronization
+import Testing
+import WakeModel
+
+@testable import LoopKit
+
+@Suite("Refusals after the end")
+struct LateRefusalsTests {
+    /// A desk whose sink can reach it.
+    private final class Desk: Sendable {
+        let answered = Mutex<[Submission.ID]>([])
+        private let box = Mutex<LateRefusals?>(nil)
+
+        init(_ react: @escaping @Sendable (Submission.ID, Desk) -> Void) {
+            let refusals = LateRefusals { [weak self] batch in
+                guard let self else { return }
+                for completion in batch {
+                    #expect(completion.result == .failure(Self.failure))
+                    answered.withLock { $0.append(completion.id) }
+                    react(completion.id, self)
+                }
+            }
+            box.withLock { $0 = refusals }
+        }
+
+        static let failure = TransportFailure(
+            .shutDown, certainty: .notSent, detail: "the transport is shut down")
+
+        func refuse(_ ids: Submission.ID...) {
+            let request = WireRequest(
+                to: nil, sharedHeaders: SharedHeaders([]), apnsID: APNsID(high: 0, low: 1),
+                body: [1])
+            box.withLock { $0 }?.refuse(
+                ids.map { Submission(id: $0, request: request, timeout: .seconds(1)) })
+        }
+    }
+
+    @Test("one from inside the sink waits until the sink has returned, and is told before the end")
+    func nested() {
+        let depth = Mutex((now: 0, most: 0))
+        let desk = Desk { id, desk in
+            depth.withLock { depth in
+                depth.now += 1
+                depth.most = max(depth.most, depth.now)
+            }
+            if id < 10 { desk.refuse(id * 10, id * 10 + 1) }
+            depth.withLock { $0.now -= 1 }
+        }
+        desk.refuse(1, 2)
+        #expect(desk.answered.withLock { $0 } == [1, 2, 10, 11, 20, 21])
+        #expect(depth.withLock { $0.most } == 1)
+        desk.refuse()
+        desk.refuse(30)
+        #expect(desk.answered.withLock { $0.last } == 30)
+    }
+
+    @Test("a thread outside the sink waits for nobody")
+    func otherThread() {
+        let desk = Desk { id, desk in
+            guard id == 1 else { return }
+            let other = Thread { desk.refuse(2) }
+            other.start()
+            while !other.isFinished { usleep(1000) }
+            #expect(desk.answered.withLock { $0 } == [1, 2])
+        }
+        desk.refuse(1)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsSimulator
+import Foundation
+import PushTransport
+import Testing
+
+/// What carries a push unless somebody chooses, told by what the server sees of it: libcurl
+/// announces the length of a body, which the native transport leaves to HTTP/2's framing.
+@Suite("Transports by default", .timeLimit(.minutes(1)))
+struct DefaultTransportTests {
+    private static func carrier(_ push: ReceivedPush) -> TransportKind {
+        push["content-length"] == nil ? .native : .curl
+    }
+
+    @Test(
+        "one push goes by libcurl, unless another is asked for", arguments: ["push", "probe"],
+        [nil, .curl, .native] as [TransportKind?])
+    func command(name: String, choice: TransportKind?) async throws {
+        try await StandIn.with { standIn in
+            let option = choice.map { ["--transport", $0.rawValue] } ?? []
+            let result = try await Rouse.run([name] + option + standIn.all)
+            let push = try #require(standIn.simulator.receivedPushes.first, "\(result.all)")
+            #expect(Self.carrier(push) == choice ?? .curl)
+        }
+    }
+
+    @Test(
+        "one push goes by libcurl also where a gateway's configuration says native",
+        arguments: ["push", "probe"])
+    func configured(name: String) async throws {
+        try await StandIn.with { standIn in
+            let path = try await ServeTests.keyedConfiguration(standIn)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try text.replacing("transport:\n", with: "transport:\n  kind: native\n")
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            let result = try await Rouse.run(
+                [name, "--config", path] + standIn.server + [StandIn.device])
+            let push = try #require(standIn.simulator.receivedPushes.first, "\(result.all)")
+            #expect(Self.carrier(push) == .curl)
+        }
+    }
+
+    @Test(
+        "a gateway's go by the native one, unless another is asked for",
+        arguments: [nil, .curl, .native] as [TransportKind?])
+    func gateway(choice: TransportKind?) async throws {
+        try await StandIn.with { standIn in
+            let path = try await ServeTests.keyedConfiguration(standIn)
+            let option = choice.map { ["--transport", $0.rawValue] } ?? []
+            let (gateway, base) = try await ServeTests.start(["--config", path] + option)
+            _ = try await ServeTests.wake(base)
+            await standIn.simulator.waitForPushes(1)
+            let push = try #require(standIn.simulator.receivedPushes.first)
+            #expect(Self.carrier(push) == choice ?? .native)
+            #expect(try await gateway.end(SIGTERM) == 0)
+        }
+    }
+}
