@@ -141,6 +141,9 @@ final class RunningRouse {
         throw CancellationError()
     }
 
+    /// The process's id.
+    var processID: Int32 { process.processIdentifier }
+
     /// Sends a signal.
     func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
