@@ -50,7 +50,7 @@ struct APIBench {
 
         func send(
             _ method: String, _ path: String, _ body: String? = nil, as scope: Scope? = .admin,
-            headers more: [String: String] = [:], patienceSeconds: Int = 5
+            headers more: [String: String] = [:], patienceSeconds: Int = 15
         ) async throws -> HTTPExchange {
             var headers = more
             if let scope, let key = keys[scope] { headers["Authorization"] = "Bearer \(key.text)" }

@@ -18,7 +18,7 @@ struct HTTPExchange {
 
     /// Sends raw bytes to the port and reads until the server closes or says nothing for so long.
     static func raw(
-        _ bytes: [UInt8], port: Int, patienceSeconds: Int = 5
+        _ bytes: [UInt8], port: Int, patienceSeconds: Int = 15
     ) async throws -> HTTPExchange {
         try await withCheckedThrowingContinuation { continuation in
             // The calls block, so they have a thread of their own.
@@ -31,7 +31,7 @@ struct HTTPExchange {
     /// One request with its own connection.
     static func send(
         _ method: String, _ path: String, body: String? = nil, headers: [String: String] = [:],
-        port: Int, patienceSeconds: Int = 5
+        port: Int, patienceSeconds: Int = 15
     ) async throws -> HTTPExchange {
         var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"]
         lines += headers.map { "\($0): \($1)" }
