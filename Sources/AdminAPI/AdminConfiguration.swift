@@ -24,8 +24,9 @@ public struct AdminConfiguration: Sendable {
     /// The largest body with receipts, in bytes.
     public var receiptsByteCount = 1_048_576
     /// How much of the bodies of all connections together is held at a time, in bytes. The first
-    /// ``bodyByteCount`` of each do not count: ``connectionCount`` bounds them.
-    public var bodyBudgetByteCount = 268_435_456
+    /// ``bodyByteCount`` of each do not count: ``connectionCount`` bounds them. A batch under way
+    /// takes four to five times its body, so that all of them stay well below a gigabyte.
+    public var bodyBudgetByteCount = 134_217_728
     /// The most items of a batch.
     public var batchItemCount = 10_000
     /// How long a body may take to arrive, in seconds, besides what its size needs at

@@ -8,13 +8,15 @@ import Testing
 
 @Suite("The room for large bodies", .timeLimit(.minutes(2)))
 struct BodyBudgetTests {
-    /// A gateway's limits that a test can fill: 1 000 bytes of each body are free, batches of 20 000
-    /// are read, and one of them leaves no room for a second.
+    /// A gateway's limits that a test can fill: 1 000 bytes of each body are free, batches of
+    /// 20 000 are read, and one of them leaves no room for a second.
     private func narrowBench() throws -> APIBench {
         var bench = try APIBench()
         bench.configuration.bodyByteCount = 1_000
         bench.configuration.batchByteCount = 20_000
         bench.configuration.bodyBudgetByteCount = 16_000
+        // A body that is held open is not to end by itself, however busy the machine is.
+        bench.configuration.bodySeconds = 100
         return bench
     }
 
@@ -141,7 +143,6 @@ struct BodyBudgetTests {
             }
             try await expectRoom(caller)
             let slow = try OpenExchange(try unfinished(bench), port: caller.port)
-            try await expectFull(caller)
             #expect(await slow.read(until: "request-timeout").contains(" 408 "))
             try await expectRoom(caller)
         }

@@ -79,7 +79,8 @@ struct GatewaySecrecyTests {
             Try("GET", "/v1/wakes?cursor=\(StandIn.device)", status: 400),
             Try("PATCH", device, status: 405),
             Try(
-                "PUT", device + "/signals", #"{"low_power_mode":"\#(payloadSecret)"}"#, status: 400),
+                "PUT", "\(device)/signals", #"{"low_power_mode":"\#(payloadSecret)"}"#,
+                status: 400),
             Try(
                 "POST", device + "/registered",
                 #"{"app":"\#(StandIn.bundleID)","kind":"background","x":"\#(payloadSecret)"}"#,

@@ -59,20 +59,22 @@ struct TerminalTests {
     @Test("status writes over its own lines until it is interrupted, and says when it is cut off")
     func liveScreen() async throws {
         let (gateway, environment) = try await Self.start()
-        async let running = Self.onTerminal(
-            "timeout --foreground -s INT 6 \(Rouse.path) status", environment)
-        try await Task.sleep(for: .seconds(3))
-        #expect(try await gateway.end(SIGTERM) == 0)
-        // A terminal ends its lines with a return, which Swift takes for a part of the line's end.
-        let shown = try await running.out.replacing("\r\n", with: "\n")
-        let page = try #require(shown.components(separatedBy: "\u{1b}[J").first)
-        let count = page.components(separatedBy: "\n").count - 1
-        #expect(count > 4, "\(shown)")
-        #expect(page.contains("\u{1b}[KGateway   \u{1b}[32mready\u{1b}[0m"), "\(shown)")
+        // The terminal is told to leave the ends of lines as they are.
+        let status = try RunningRouse(
+            ["-q", "-e", "-c", "stty -onlcr; \(Rouse.path) status", "/dev/null"],
+            by: "/usr/bin/script", environment: environment.merging(["TERM": "xterm"]) { $1 })
+        let ready = "\u{1b}[KGateway   \u{1b}[32mready\u{1b}[0m"
+        let first = try await status.lines { $0.hasSuffix(ready) && $0 != ready }
+        #expect(first.first == ready)
         // The second page begins where the first did.
-        #expect(shown.contains("\u{1b}[J\u{1b}[\(count)A\u{1b}[KGateway"), "\(shown)")
-        let lost = try #require(shown.range(of: "cannot be reached"), "\(shown)")
-        #expect(shown[..<lost.lowerBound].contains("ready"))
+        let page = first.count - 1
+        #expect(page > 4)
+        #expect(first.last == "\u{1b}[J\u{1b}[\(page)A\(ready)", "\(first)")
+        #expect(first.dropFirst().dropLast().allSatisfy { $0.hasPrefix("\u{1b}[K") }, "\(first)")
+        #expect(try await gateway.end(SIGTERM) == 0)
+        let all = try await status.lines { $0.contains("cannot be reached") }
+        #expect(all.last?.hasPrefix("\u{1b}[J\u{1b}[\(page)A\u{1b}[K\u{1b}[31m") == true, "\(all)")
+        _ = try await status.end(SIGTERM)
         let once = try await Self.onTerminal(
             "\(Rouse.path) status", ["ROUSE_GATEWAY": "http://127.0.0.1:1"])
         #expect(once.status == 69, "what never answered is not waited for: \(once.all)")

@@ -8,8 +8,8 @@ import NIOHTTPTypes
 extension Request {
     /// Reads the body of a request, of one of these media types, up to `limit` bytes. How long it
     /// may take is the ``ConnectionGuard``'s to watch; a body of more than
-    /// ``AdminConfiguration/bodyByteCount`` takes its room from `budget`, and gives it back when the
-    /// request has ended.
+    /// ``AdminConfiguration/bodyByteCount`` takes its room from `budget`, and gives it back when
+    /// the request has ended.
     ///
     /// Returns the bytes and the media type, which is the first of `mediaTypes` where the request
     /// names none. Throws ``Problem``.
