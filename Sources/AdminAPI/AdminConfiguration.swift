@@ -18,8 +18,15 @@ public struct AdminConfiguration: Sendable {
 
     /// The largest body that is read, batches aside, in bytes.
     public var bodyByteCount = 65_536
-    /// The largest body of a batch, in bytes.
-    public var batchByteCount = 16_777_216
+    /// The largest body of a batch, in bytes: room for ``batchItemCount`` wakes with the largest
+    /// payload that APNs takes, 5 KiB of a VoIP push, and with everything around it.
+    public var batchByteCount = 67_108_864
+    /// The largest body with receipts, in bytes.
+    public var receiptsByteCount = 1_048_576
+    /// How much of the bodies of all connections together is held at a time, in bytes. The first
+    /// ``bodyByteCount`` of each do not count: ``connectionCount`` bounds them. A batch under way
+    /// takes four to five times its body, so that all of them stay well below a gigabyte.
+    public var bodyBudgetByteCount = 134_217_728
     /// The most items of a batch.
     public var batchItemCount = 10_000
     /// How long a body may take to arrive, in seconds, besides what its size needs at

@@ -58,6 +58,13 @@ final class Connection {
         StoreFailure(
             code: sqlite3_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
     }
+
+    /// Lets go of the pages that it has read, so that the next transaction reads them again. To be
+    /// called outside of a transaction.
+    ///
+    /// A page that was damaged on its way stays in SQLite's cache as it came, and a connection that
+    /// alone writes never has a reason to look at the file again.
+    func forgetPages() { sqlite3_db_release_memory(handle) }
 }
 
 /// One prepared statement. Places of values are counted from 1, those of columns from 0, as in C.

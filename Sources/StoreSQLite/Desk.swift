@@ -29,7 +29,7 @@ final class Desk {
             forget()
             return answer
         } catch {
-            rollBack()
+            rollBack(after: error)
             throw error
         }
     }
@@ -45,7 +45,7 @@ final class Desk {
             try connection.execute("COMMIT")
             rows.committed()
         } catch {
-            rollBack()
+            rollBack(after: error)
             throw error
         }
     }
@@ -53,9 +53,11 @@ final class Desk {
     /// What a reading transaction looked up is another's to change.
     private func forget() { rows.rolledBack() }
 
-    private func rollBack() {
+    private func rollBack(after failure: StoreFailure) {
         // SQLite rolls some failures back by itself; a second failure here changes nothing.
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+        // The file may have been mended, or only been read wrongly.
+        if failure.kind == .corrupt { connection.forgetPages() }
         rows.rolledBack()
     }
 }

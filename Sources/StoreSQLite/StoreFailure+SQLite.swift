@@ -30,9 +30,14 @@ extension StoreFailure {
             default: .unavailable
             }
         let remedy =
-            kind == .corrupt
-            ? " The store is damaged: restore a backup, or move its files away and begin empty."
-            : ""
+            switch code & 0xff {
+            case SQLITE_CORRUPT, SQLITE_NOTADB:
+                " The store is damaged: restore a backup, or move its files away and begin empty."
+            case SQLITE_IOERR:
+                " The system refused to read or write a file of the store: look at the rights and "
+                    + "attributes of its files, and into the system's log."
+            default: ""
+            }
         self.init(kind: kind, message: "SQLite says: \(message) (code \(code)).\(remedy)")
     }
 }

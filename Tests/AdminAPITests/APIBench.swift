@@ -50,7 +50,7 @@ struct APIBench {
 
         func send(
             _ method: String, _ path: String, _ body: String? = nil, as scope: Scope? = .admin,
-            headers more: [String: String] = [:]
+            headers more: [String: String] = [:], patienceSeconds: Int = 15
         ) async throws -> HTTPExchange {
             var headers = more
             if let scope, let key = keys[scope] { headers["Authorization"] = "Bearer \(key.text)" }
@@ -58,7 +58,8 @@ struct APIBench {
                 headers["Content-Type"] = "application/json"
             }
             return try await HTTPExchange.send(
-                method, path, body: body, headers: headers, port: port)
+                method, path, body: body, headers: headers, port: port,
+                patienceSeconds: patienceSeconds)
         }
 
         /// Asks for a background wake; returns its id.

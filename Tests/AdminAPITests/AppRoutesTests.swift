@@ -126,6 +126,22 @@ struct AppRoutesTests {
         #expect(answer.body.contains("\"state\":\"sent\""))
     }
 
+    @Test("An event stream ends when the time is up that its reader asked for")
+    func boundedEvents() async throws {
+        try await APIBench().serve { caller in
+            // Without a keep-alive: it is the end of the answer that ends the reading.
+            let answer = try await caller.send("GET", "/v1/events?seconds=1", as: .read)
+            #expect(answer.status == 200)
+            #expect(answer.body.contains("retry: 3000"))
+            #expect(answer.body.hasSuffix("0\r\n\r\n"), "the answer was not ended: \(answer.body)")
+            #expect(try await caller.send("GET", "/v1/stats").json()["event_streams"] as? Int == 0)
+            for seconds in ["0", "86401", "x"] {
+                try expectProblem(
+                    try await caller.send("GET", "/v1/events?seconds=\(seconds)"), .invalidField)
+            }
+        }
+    }
+
     @Test("Health and readiness are open to everybody")
     func health() async throws {
         try await APIBench().serve { caller in

@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import GatewayTestKit
 import Testing
+import WakeModel
 
 @testable import AdminAPI
 
@@ -96,6 +97,49 @@ struct BatchRoutesTests {
                 "POST", "/v1/wakes/batch", text, headers: ["Content-Type": "application/x-ndjson"])
             #expect(answer.status == 200, "\(answer.body.prefix(300))")
             #expect(try answer.json()["accepted"] as? Int == 1_000)
+        }
+    }
+
+    /// How many wakes the test with the largest payloads sends; `ROUSE_BATCH_WAKES` says otherwise.
+    /// All that a batch may have takes half a minute in a debug build.
+    private static let largeCount =
+        ProcessInfo.processInfo.environment["ROUSE_BATCH_WAKES"].flatMap { Int($0) } ?? 100
+
+    /// A batch of calls with payloads of 5 KiB, the largest that APNs takes.
+    private static func largeBatch(_ count: Int, asLines: Bool) -> String {
+        let call = #"{"callUUID":"0f8fad5b-d9cb-469f-a165-70867728950e","n":"#
+        let payload = call + "\"\(String(repeating: "x", count: 5_120 - call.utf8.count - 3))\"}"
+        let bodies = (0..<count).map {
+            """
+            {"kind":"voip","device_token":"\(Samples.deviceToken(UInt64($0)).hex)",\
+            "app":"com.example.app","payload":\(payload)}
+            """
+        }
+        return asLines ? bodies.joined(separator: "\n") : "[\(bodies.joined(separator: ","))]"
+    }
+
+    @Test("Ten thousand wakes with the largest payloads have room in one request")
+    func largest() {
+        let configuration = AdminConfiguration(authentication: .disabled)
+        let one = Self.largeBatch(1, asLines: true).utf8.count
+        #expect(one > 5_120)
+        // A kilobyte of each is left for ids, refs and blanks.
+        #expect((one + 1_024) * configuration.batchItemCount < configuration.batchByteCount)
+        #expect(configuration.batchByteCount < configuration.bodyBudgetByteCount)
+    }
+
+    @Test("Wakes with the largest payloads go in one request", arguments: [true, false])
+    func large(asLines: Bool) async throws {
+        let text = Self.largeBatch(Self.largeCount, asLines: asLines)
+        try await APIBench().serve { caller in
+            let answer = try await caller.send(
+                "POST", "/v1/wakes/batch", text, as: .wake,
+                headers: ["Content-Type": asLines ? "application/x-ndjson" : "application/json"],
+                patienceSeconds: 100)
+            #expect(answer.status == 200, "\(answer.body.prefix(300))")
+            #expect(
+                try answer.json()["accepted"] as? Int == Self.largeCount,
+                "\(answer.body.prefix(600))")
         }
     }
 

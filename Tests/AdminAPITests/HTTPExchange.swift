@@ -16,12 +16,14 @@ struct HTTPExchange {
         try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// Sends raw bytes to the port and reads until the server closes or five seconds are over.
-    static func raw(_ bytes: [UInt8], port: Int) async throws -> HTTPExchange {
+    /// Sends raw bytes to the port and reads until the server closes or says nothing for so long.
+    static func raw(
+        _ bytes: [UInt8], port: Int, patienceSeconds: Int = 15
+    ) async throws -> HTTPExchange {
         try await withCheckedThrowingContinuation { continuation in
             // The calls block, so they have a thread of their own.
             Thread.detachNewThread {
-                continuation.resume(with: Result { try exchange(bytes, port: port) })
+                continuation.resume(with: Result { try exchange(bytes, port, patienceSeconds) })
             }
         }
     }
@@ -29,17 +31,20 @@ struct HTTPExchange {
     /// One request with its own connection.
     static func send(
         _ method: String, _ path: String, body: String? = nil, headers: [String: String] = [:],
-        port: Int
+        port: Int, patienceSeconds: Int = 15
     ) async throws -> HTTPExchange {
         var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"]
         lines += headers.map { "\($0): \($1)" }
         if let body { lines.append("Content-Length: \(body.utf8.count)") }
         let text = lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
-        return try await raw(Array(text.utf8), port: port)
+        return try await raw(
+            Array(text.utf8), port: port, patienceSeconds: patienceSeconds)
     }
 
-    private static func exchange(_ bytes: [UInt8], port: Int) throws -> HTTPExchange {
-        let descriptor = try LoopbackSocket.connect(port: port, patienceSeconds: 5)
+    private static func exchange(
+        _ bytes: [UInt8], _ port: Int, _ patienceSeconds: Int
+    ) throws -> HTTPExchange {
+        let descriptor = try LoopbackSocket.connect(port: port, patienceSeconds: patienceSeconds)
         defer { close(descriptor) }
         var sent = 0
         while sent < bytes.count {

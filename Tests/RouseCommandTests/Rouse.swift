@@ -92,7 +92,11 @@ final class RunningRouse {
     let errorPath: String
     private let folder: TestFolder
 
-    init(_ arguments: [String], environment extra: [String: String] = [:]) throws {
+    /// Starts it; or another program that starts it.
+    init(
+        _ arguments: [String], by program: String = Rouse.path,
+        environment extra: [String: String] = [:]
+    ) throws {
         folder = try TestFolder()
         errorPath = try folder.write("", to: "error")
         let pipe = Pipe()
@@ -100,7 +104,7 @@ final class RunningRouse {
         let (ended, endSource) = AsyncStream.makeStream(of: Int32.self)
         self.lines = lines
         self.ended = ended
-        process.executableURL = URL(filePath: Rouse.path)
+        process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.environment = Rouse.environment.merging(extra) { $1 }
         process.standardInput = FileHandle.nullDevice
@@ -140,6 +144,9 @@ final class RunningRouse {
         Issue.record("rouse ended before the line came: \(seen) \(error)")
         throw CancellationError()
     }
+
+    /// The process's id.
+    var processID: Int32 { process.processIdentifier }
 
     /// Sends a signal.
     func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }

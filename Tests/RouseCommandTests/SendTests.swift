@@ -17,16 +17,18 @@ struct SendTests {
 
     /// Serves the API of a gateway with little room while `body` runs; it gets the base URL.
     private static func withNarrowGateway(
+        room: Int = Self.room, batchByteCount: Int? = nil,
         _ body: (Gateway, String) async throws -> Void
     ) async throws {
         var limits = GatewayLimits()
         limits.intakeQueueCount = room
+        var configuration = AdminConfiguration(authentication: .disabled)
+        if let batchByteCount { configuration.batchByteCount = batchByteCount }
         let gateway = sampleGateway(
             store: InMemoryWakeStore(), sender: ScriptedSender(), limits: limits)
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let service = AdminAPI(
-            configuration: AdminConfiguration(authentication: .disabled), gateway: gateway,
-            logger: .silent
+            configuration: configuration, gateway: gateway, logger: .silent
         ).service(on: .tcp(host: "127.0.0.1", port: 0)) { address in
             if case .tcp(_, let port) = address { continuation.yield(port) }
         }
@@ -59,6 +61,46 @@ struct SendTests {
             #expect(sent.error.contains("line 11:"), "\(sent.error)")
             #expect(!sent.error.contains("line 10:"), "\(sent.error)")
             #expect(try await gateway.stats().accepted == 10)
+        }
+    }
+
+    @Test("a batch that fails as a whole leaves the sums so far, and where to go on")
+    func wholeBatch() async throws {
+        let lines = (1...7).map { Self.line($0) }
+        // The second batch, lines 4 to 6 with a blank one before, is too large for this gateway.
+        let filler = "\"long\":\"\(String(repeating: "x", count: 900))\",\"n\":"
+        let long = lines[4].replacing("\"n\":", with: filler)
+        let text = (lines[..<3] + ["", lines[3], long] + lines[5...]).joined(separator: "\n")
+        try await Self.withNarrowGateway(room: 100, batchByteCount: 1_200) { gateway, base in
+            let environment = ["ROUSE_GATEWAY": base]
+            let send = ["send", "--batch", "3", "-"]
+            let sent = try await Rouse.run(send + ["--json"], stdin: text, environment: environment)
+            #expect(sent.status == 65, "\(sent.all)")
+            #expect(sent.error.contains("The body is too large"), "\(sent.error)")
+            let sums = try sent.json()
+            #expect(sums["lines"] as? Int == 7)
+            #expect(sums["accepted"] as? Int == 3)
+            #expect(sums["refused"] as? Int == 0)
+            #expect(sums["next_line"] as? Int == 5)
+            let name = try #require(sums["run"] as? String)
+            let words = try await Rouse.run(
+                send + ["--run", name], stdin: text, environment: environment)
+            #expect(words.status == 65)
+            #expect(words.out.contains("3 of 7 wakes were taken."), "\(words.all)")
+            #expect(words.out.contains("--run \(name) --from 5 --batch 3"), "\(words.all)")
+            // The same run again: what it had taken is recognised.
+            #expect(try await gateway.stats().accepted == 3)
+        }
+        try await Self.withNarrowGateway(room: 100) { gateway, base in
+            for (from, count) in [("1", 7), ("5", 4), ("8", 1)] {
+                let sent = try await Rouse.run(
+                    ["send", "--batch", "3", "--run", "r", "--from", from, "--json", "-"],
+                    stdin: text, environment: ["ROUSE_GATEWAY": base])
+                #expect(sent.status == 0, "\(sent.all)")
+                #expect(try sent.json()["accepted"] as? Int == count)
+                #expect(try sent.json()["next_line"] == nil)
+                #expect(try await gateway.stats().accepted == 7)
+            }
         }
     }
 

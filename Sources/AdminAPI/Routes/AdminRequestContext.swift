@@ -9,7 +9,7 @@ struct AdminRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The connection, for interim answers.
     let channel: any Channel
-    private let slot = CallerSlot()
+    private let slot = RequestSlot()
 
     /// The key that the caller showed; `nil` where none is asked for, and until it was looked at.
     ///
@@ -25,11 +25,21 @@ struct AdminRequestContext: RequestContext {
         channel = source.channel
     }
 
+    /// Takes so many bytes of a budget until the request has ended. Whether there was room.
+    func takeBodyBytes(_ count: Int, of budget: BodyBudget) -> Bool {
+        slot.share.withLock { share in
+            let present = share ?? BodyShare(of: budget)
+            share = present
+            return present.take(count)
+        }
+    }
+
     /// The caller's name, for digests and logs.
     var callerName: String { caller?.name ?? "" }
 }
 
-/// Where the copies of one request's context keep its caller.
-private final class CallerSlot: Sendable {
+/// Where the copies of one request's context keep its caller, and what its body has taken.
+private final class RequestSlot: Sendable {
     let key = Mutex<APIKey?>(nil)
+    let share = Mutex<BodyShare?>(nil)
 }

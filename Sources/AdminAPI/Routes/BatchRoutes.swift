@@ -57,7 +57,7 @@ struct BatchRoutes {
             try Query(request).integer("spread", in: 0...Int(WakeBody.maximumSpreadSeconds)) ?? 0
         let (text, mediaType) = try await request.readBody(
             [JSONValue.mediaType, Self.linesMediaType], limit: configuration.batchByteCount,
-            context)
+            within: services.bodies, context)
         let items = try items(text, mediaType)
         let now = services.gateway.now
         let batch = try Batch(

@@ -7,18 +7,22 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// Writes outcomes as server-sent events (WHATWG HTML §9.2) until the reader goes away, or the
-/// gateway shuts down.
+/// Writes outcomes as server-sent events (WHATWG HTML §9.2) until the reader goes away, its time
+/// is up, or the gateway shuts down.
 struct EventStream: Sendable {
     /// The media type.
     static let mediaType = "text/event-stream"
     /// After how long a reader comes back by itself, in seconds.
     static let retrySeconds = 3
+    /// The longest time that a reader can choose, in seconds.
+    static let maximumLifeSeconds = 86_400
     /// How many events wait to be written.
     static let bufferedCount = 64
 
     let events: OutcomeEvents
     let pulseSeconds: Int
+    /// How long the stream lasts, in seconds; `nil` for as long as it is read.
+    let lifeSeconds: Int?
     let streams: ConnectionCount
 
     /// The stream as an answer.
@@ -68,9 +72,16 @@ struct EventStream: Sendable {
                 continuation.yield(.pulse)
             }
         }
+        let end = lifeSeconds.map { ContinuousClock.now + .seconds($0) }
+        let ender = Task {
+            guard let end else { return }
+            try await Task.sleep(until: end)
+            continuation.yield(.end)
+        }
         defer {
             source.cancel()
             clock.cancel()
+            ender.cancel()
         }
         try await writer.write(ByteBuffer(string: "retry: \(Self.retrySeconds * 1000)\n\n"))
         var iterator = turns.makeAsyncIterator()
@@ -87,6 +98,8 @@ struct EventStream: Sendable {
                 try await writer.write(
                     ByteBuffer(string: "event: dropped\ndata: {\"count\":\(lost)}\n\n"))
             }
+            // Under load the word of the end may itself have been dropped.
+            if let end, .now >= end { return }
         }
     }
 

@@ -56,19 +56,26 @@ struct FeedRoutes {
                     + "a wake's history. A reader that is too slow misses the oldest, and is told "
                     + "how many by an event named dropped. Nothing is kept: the durable feeds are "
                     + "feedback and webhooks.",
+                parameters: [
+                    Operation.Parameter(
+                        name: "seconds", place: .query,
+                        schema: .integer(in: 1...Int64(EventStream.maximumLifeSeconds)),
+                        description: "End the stream after so long; without it, it does not end.")
+                ],
                 answers: [
                     Operation.Answer(
-                        200, "A stream that does not end.", .string(),
-                        mediaType: EventStream.mediaType)
+                        200, "The stream.", .string(), mediaType: EventStream.mediaType)
                 ], problems: [.overloaded])
-        ) { _, _ in
+        ) { request, _ in
+            let lifeSeconds = try Query(request).integer(
+                "seconds", in: 1...EventStream.maximumLifeSeconds)
             guard let events = services.gateway.events() else {
                 throw Problem(.overloaded, "Too many event streams are open.")
                     .retrying(afterSeconds: EventStream.retrySeconds)
             }
             return EventStream(
                 events: events, pulseSeconds: configuration.eventPulseSeconds,
-                streams: services.streams
+                lifeSeconds: lifeSeconds, streams: services.streams
             )
             .response
         }

@@ -10,7 +10,7 @@ struct ReceiptRoutes {
     let services: Services
 
     var routes: [Route] {
-        let limit = services.configuration.batchByteCount
+        let limit = services.configuration.receiptsByteCount
         return [
             Route(
                 .post, "/v1/receipts", .scope(.device),
@@ -24,9 +24,10 @@ struct ReceiptRoutes {
                     body: .json(.named(.receipts), limit: limit),
                     answers: [
                         Operation.Answer(200, "What became of each.", .named(.receiptAnswers))
-                    ], problems: [.unavailable])
+                    ], problems: [.overloaded, .unavailable])
             ) { request, context in
-                let (text, _) = try await request.readBody(limit: limit, context)
+                let (text, _) = try await request.readBody(
+                    limit: limit, within: services.bodies, context)
                 let receipts = try ReceiptsBody(text).receipts
                 let answers = try await asking { () async throws(StoreFailure) in
                     try await services.gateway.confirm(receipts)

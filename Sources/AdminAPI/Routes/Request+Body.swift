@@ -7,16 +7,20 @@ import NIOHTTPTypes
 
 extension Request {
     /// Reads the body of a request, of one of these media types, up to `limit` bytes. How long it
-    /// may take is the ``ConnectionGuard``'s to watch.
+    /// may take is the ``ConnectionGuard``'s to watch; a body of more than
+    /// ``AdminConfiguration/bodyByteCount`` takes its room from `budget`, and gives it back when
+    /// the request has ended.
     ///
     /// Returns the bytes and the media type, which is the first of `mediaTypes` where the request
     /// names none. Throws ``Problem``.
     func readBody(
-        _ mediaTypes: [String] = [JSONValue.mediaType], limit: Int, _ context: AdminRequestContext
+        _ mediaTypes: [String] = [JSONValue.mediaType], limit: Int,
+        within budget: BodyBudget? = nil, _ context: AdminRequestContext
     ) async throws -> (bytes: [UInt8], mediaType: String) {
         let mediaType = try checkMediaType(mediaTypes)
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit {
-            throw Problem(.bodyTooLarge, "The body has more than \(limit) bytes.")
+        if let length = headers[.contentLength].flatMap({ Int($0) }) {
+            guard length <= limit else { throw Problem.bodyTooLarge(limit) }
+            guard budget?.hasRoom(for: length) ?? true else { throw Problem.noRoomForBody }
         }
         if headers[.expect]?.lowercased() == "100-continue" {
             // The caller waits for this word before it sends what may be a large body (RFC 9110
@@ -24,13 +28,16 @@ extension Request {
             context.channel.writeAndFlush(
                 HTTPResponsePart.head(HTTPResponse(status: .continue)), promise: nil)
         }
-        let buffer: ByteBuffer
-        do {
-            buffer = try await body.collect(upTo: limit)
-        } catch is NIOTooManyBytesError {
-            throw Problem(.bodyTooLarge, "The body has more than \(limit) bytes.")
+        var bytes: [UInt8] = []
+        for try await buffer in body {
+            let count = bytes.count + buffer.readableBytes
+            guard count <= limit else { throw Problem.bodyTooLarge(limit) }
+            if let budget, let due = budget.due(from: bytes.count, to: count) {
+                guard context.takeBodyBytes(due, of: budget) else { throw Problem.noRoomForBody }
+            }
+            bytes.append(contentsOf: buffer.readableBytesView)
         }
-        return (Array(buffer.readableBytesView), mediaType)
+        return (bytes, mediaType)
     }
 
     private func checkMediaType(_ known: [String]) throws(Problem) -> String {
@@ -42,5 +49,20 @@ extension Request {
                 "Send Content-Type: \(known.joined(separator: " or ")).")
         }
         return essence
+    }
+}
+
+extension Problem {
+    /// How long a caller is asked to wait for room for its body, in seconds.
+    private static let roomPauseSeconds = 1
+
+    fileprivate static func bodyTooLarge(_ limit: Int) -> Problem {
+        Problem(.bodyTooLarge, "The body has more than \(limit) bytes.")
+    }
+
+    fileprivate static var noRoomForBody: Problem {
+        Problem(
+            .overloaded, "The large bodies that are being read leave no room for another."
+        ).retrying(afterSeconds: roomPauseSeconds)
     }
 }

@@ -10,8 +10,27 @@ struct Services: Sendable {
     let connections: ConnectionCount
     /// Event streams that are open.
     let streams: ConnectionCount
+    /// The room for large bodies, of all connections together.
+    let bodies: BodyBudget
     /// Where changes that a caller makes are written, a line each.
     let audit: AuditLog
     /// What else is read for the metrics.
     let readings: @Sendable () -> [MetricReading]
+
+    init(
+        gateway: Gateway, configuration: AdminConfiguration, metrics: AdminMetrics,
+        connections: ConnectionCount, streams: ConnectionCount, audit: AuditLog,
+        readings: @escaping @Sendable () -> [MetricReading]
+    ) {
+        self.gateway = gateway
+        self.configuration = configuration
+        self.metrics = metrics
+        self.connections = connections
+        self.streams = streams
+        self.audit = audit
+        self.readings = readings
+        bodies = BodyBudget(
+            byteCount: configuration.bodyBudgetByteCount,
+            freeByteCount: configuration.bodyByteCount)
+    }
 }

@@ -16,6 +16,11 @@ struct SendCommand: AsyncParsableCommand {
             number. Ends with 0 when all were taken, 1 when one was not. The API key needs the \
             scope wake.
 
+            When the gateway is gone for good, or refuses a whole batch, the sums so far are told, \
+            and the options with which to go on: --from names the line, and --run the name under \
+            which the gateway recognises what it has taken of it already. Leave file and --batch \
+            as they were.
+
             Example:
 
               rouse send --gateway https://push.example.com --spread 600 wakes.ndjson
@@ -35,10 +40,23 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many wakes go in a request.", valueName: "number"))
     var batch: Int = 1_000
 
+    @Option(help: ArgumentHelp("Go on at this line of the file.", valueName: "line"))
+    var from: Int = 1
+
+    @Option(
+        name: .customLong("run"),
+        help: ArgumentHelp(
+            "The name of the run to go on with. Without it: a new one.", valueName: "name"))
+    var runName: String?
+
     @Flag(help: "Write the sums as JSON.")
     var json = false
 
     func validate() throws {
+        guard from >= 1 else { throw ValidationError("--from is below 1.") }
+        if let runName, runName.wholeMatch(of: SendRun.namePattern) == nil {
+            throw ValidationError("--run is no name of a run: 1 to 64 letters, digits and hyphens.")
+        }
         guard (0...86_400).contains(spread) else {
             throw ValidationError("--spread is not from 0 to 86400 seconds.")
         }
@@ -51,25 +69,40 @@ struct SendCommand: AsyncParsableCommand {
         let variables = Variables.current
         let console = Console(variables)
         let client = try GatewayClient(gateway, variables)
-        var run = SendRun(spread: spread, batch: batch, console: console)
-        let sums = try await run.send(file, by: client)
+        var sending = SendRun(
+            name: runName ?? UUID().uuidString.lowercased(), firstLine: from, spread: spread,
+            batch: batch, console: console)
+        let failure = try await sending.send(file, by: client)
+        let sums = sending.sums
         if json {
             try console.write(sums)
         } else {
-            console.say(
-                "Sent", "\(sums.accepted) of \(sums.lines) wakes were taken.",
-                sums.refused == 0 ? .good : .bad)
-            for (word, count) in sums.decisions.sorted(by: { $0.key < $1.key }) {
-                console.say("", "\(count) \(word)")
-            }
+            tell(sums, console)
         }
+        if let failure { throw failure }
         if sums.refused > 0 { throw ExitCode(ExitStatus.no.rawValue) }
+    }
+}
+
+extension SendCommand {
+    private func tell(_ sums: SendSums, _ console: Console) {
+        console.say(
+            "Sent", "\(sums.accepted) of \(sums.lines) wakes were taken.",
+            sums.accepted == sums.lines ? .good : .bad)
+        for (word, count) in sums.decisions.sorted(by: { $0.key < $1.key }) {
+            console.say("", "\(count) \(word)")
+        }
+        guard let line = sums.nextLine else { return }
+        console.sayVerbatim(
+            "Go on", "--run \(sums.run) --from \(line) --batch \(batch) --spread \(spread)")
     }
 }
 
 /// `rouse send --json`.
 struct SendSums: Encodable {
-    /// Lines that are not blank.
+    /// The name of the run.
+    let run: String
+    /// Lines that are not blank, from the first that was to be sent.
     var lines = 0
     /// Wakes that the gateway took.
     var accepted = 0
@@ -77,6 +110,9 @@ struct SendSums: Encodable {
     var refused = 0
     /// How many of those taken got each decision.
     var decisions: [String: Int] = [:]
+    /// The line to go on with, when a batch failed as a whole; the lines from there are neither
+    /// among those taken nor among those refused.
+    var nextLine: Int?
 }
 
 /// One run of `rouse send`.
@@ -91,51 +127,70 @@ struct SendRun {
     static let pauseSeconds = 1
     /// The longest such pause, in seconds.
     static let pauseMaximumSeconds = 32
+    /// What names a run.
+    static var namePattern: Regex<Substring> { /[A-Za-z0-9-]{1,64}/ }
 
+    let name: String
+    let firstLine: Int
     let spread: Int
     let batch: Int
     let console: Console
-    private var sums = SendSums()
+    private(set) var sums: SendSums
     private var toldCount = 0
 
-    init(spread: Int, batch: Int, console: Console) {
+    init(name: String, firstLine: Int, spread: Int, batch: Int, console: Console) {
+        self.name = name
+        self.firstLine = firstLine
+        sums = SendSums(run: name)
         self.spread = spread
         self.batch = batch
         self.console = console
     }
 
-    /// Sends a file.
+    /// Sends a file. Returns why it went no further, where a batch failed as a whole; throws when
+    /// there is nothing to send.
     mutating func send(
         _ path: String, by client: borrowing GatewayClient
-    ) async throws(CommandFailure) -> SendSums {
+    ) async throws(CommandFailure) -> CommandFailure? {
         let bytes = try InputFile.read(path, "wakes", limit: Self.maximumByteCount)
         guard bytes.count <= Self.maximumByteCount else {
             throw CommandFailure(.data, "\(path) has more than 1 GiB. Split it.")
         }
         let lines = Self.lines(bytes)
-        guard !lines.isEmpty else { throw CommandFailure(.data, "\(path) holds no wake.") }
+        guard var start = lines.firstIndex(where: { $0.number >= firstLine }) else {
+            throw CommandFailure(
+                .data, "\(path) holds no wake" + (firstLine > 1 ? " from there on." : "."))
+        }
+        sums.lines = lines.count - start
         let bar = ProgressBar(total: lines.count)
         defer { bar.clear() }
-        // One run, one name: its batches differ by their place.
-        let name = UUID().uuidString.lowercased()
-        var start = 0
         while start < lines.count {
             let end = min(start + batch, lines.count)
             let part = Array(lines[start..<end])
-            let lot = try await deliver(part.map(\.text), name: "\(name)-\(start)", by: client)
+            // One run, one name: its batches differ by their place.
+            var lot = SendLot(name: "\(name)-\(start)", count: part.count)
+            do throws(CommandFailure) {
+                try await deliver(part.map(\.text), &lot, by: client)
+            } catch {
+                bar.clear()
+                // What was answered before counts; then only the next batch is as if unsent.
+                if lot.hasAnswers { book(lot, part.map(\.number)) }
+                let next = lot.hasAnswers ? end : start
+                sums.nextLine = next < lines.count ? lines[next].number : nil
+                return error
+            }
             bar.clear()
             book(lot, part.map(\.number))
             start = end
             bar.show(start)
         }
-        return sums
+        return nil
     }
 
     /// Sends a batch until the gateway had room for all of it, or patience is at its end.
     private func deliver(
-        _ lines: [ArraySlice<UInt8>], name: String, by client: borrowing GatewayClient
-    ) async throws(CommandFailure) -> SendLot {
-        var lot = SendLot(name: name, count: lines.count)
+        _ lines: [ArraySlice<UInt8>], _ lot: inout SendLot, by client: borrowing GatewayClient
+    ) async throws(CommandFailure) {
         var tries = 0
         while true {
             let places = lot.places
@@ -145,7 +200,7 @@ struct SendRun {
                     .unavailable, "The gateway did not answer each wake of a batch.")
             }
             tries = lot.take(answer.items) ? 1 : tries + 1
-            guard lot.isWaiting, tries < Self.maximumTries else { return lot }
+            guard lot.isWaiting, tries < Self.maximumTries else { return }
             try? await Task.sleep(for: .seconds(Self.pause(afterTries: tries)))
         }
     }
@@ -184,7 +239,6 @@ struct SendRun {
     }
 
     private mutating func book(_ lot: SendLot, _ numbers: [Int]) {
-        sums.lines += numbers.count
         for (item, number) in zip(lot.items, numbers) {
             if let wake = item?.wake {
                 sums.accepted += 1

@@ -32,6 +32,9 @@ struct SendLot {
     /// Whether a wake still waits for room.
     var isWaiting: Bool { items.contains { $0.map(Self.isBusy) ?? true } }
 
+    /// Whether any wake has an answer.
+    var hasAnswers: Bool { items.contains { $0 != nil } }
+
     /// Books the answers to the wakes at ``places``, and says which are asked for next. Whether
     /// fewer wait than before.
     mutating func take(_ answers: [BatchDocument.Item]) -> Bool {

@@ -50,7 +50,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What carries the pushes: native, or curl for proxies that only libcurl knows.",
+            "What carries the pushes: native, or curl for proxies that only libcurl knows. Or "
+                + "ROUSE_TRANSPORT.",
             valueName: "kind"))
     var transport: TransportKind?
 
@@ -69,8 +70,31 @@ struct ServeCommand: AsyncParsableCommand {
             valueName: "file"))
     var keysFile: String?
 
-    @Flag(help: "Listen beyond this machine without TLS.")
+    @Flag(help: "Listen beyond this machine without TLS. Or ROUSE_INSECURE=true.")
     var insecure = false
+
+    @Option(
+        help: ArgumentHelp(
+            "What answers wait for: disk or system. Or ROUSE_STORE_DURABILITY.", valueName: "word"))
+    var storeDurability: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long ended wakes are kept. Or ROUSE_RETENTION_DAYS.", valueName: "days"))
+    var retentionDays: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long an Idempotency-Key holds. Or ROUSE_IDEMPOTENCY_HOURS.", valueName: "hours"))
+    var idempotencyHours: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Put a value over any key of the file that is no list, as budget.hourly-sends=2; may "
+                + "be repeated. Or ROUSE_BUDGET_HOURLY_SENDS, and so on.",
+            valueName: "key=value"))
+    var keyValues: [String] = []
 
     @Flag(
         help: ArgumentHelp(
@@ -96,8 +120,37 @@ struct ServeCommand: AsyncParsableCommand {
         if (tlsCertificate == nil) != (tlsKey == nil) {
             throw ValidationError("--tls-certificate and --tls-key go together.")
         }
+        if dev, !(try settings.isEmpty) {
+            throw ValidationError(
+                "--store-durability, --retention-days, --idempotency-hours and --set go with "
+                    + "--config.")
+        }
         if dev, store != nil {
             throw ValidationError("With --dev the store is in the folder. Give --folder.")
+        }
+    }
+
+    /// What the options put over keys of the configuration, besides those that `--dev` has too.
+    var settings: [OuterSettings.Option] {
+        get throws(CommandFailure) {
+            var settings: [OuterSettings.Option] = []
+            for text in keyValues {
+                guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
+                    throw CommandFailure(
+                        .usage, "--set needs key=value, such as budget.hourly-sends=2.")
+                }
+                let path = String(text[..<sign])
+                let value = String(text[text.index(after: sign)...])
+                settings.append(.init(name: "--set \(path)", path: path, text: value))
+            }
+            // An option of its own name is nearer than --set.
+            for (path, text) in [
+                ("store-durability", storeDurability), ("retention-days", retentionDays),
+                ("idempotency-hours", idempotencyHours),
+            ] {
+                if let text { settings.append(.init(name: "--\(path)", path: path, text: text)) }
+            }
+            return settings
         }
     }
 

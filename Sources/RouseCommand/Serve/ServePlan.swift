@@ -23,7 +23,8 @@ struct ServePlan {
             throw CommandFailure(
                 .usage, "No configuration is named. Give --config, or --dev to try things out.")
         }
-        var configuration = try ServeConfiguration(path: path, variables: variables)
+        var configuration = try ServeConfiguration(
+            path: path, variables: variables, options: try command.settings)
         try configuration.apply(command)
         let keysFile = try KeysFile(path: configuration.effectiveKeysPath)
         let problems = ServeReadiness.problems(of: configuration, keysFile: keysFile)

@@ -14,10 +14,13 @@ struct ConfigurationMapping {
     let path: String
     private let mapping: Node.Mapping
     private let known: [String]
+    /// Where values come from that are not the file's, by their paths.
+    private let origins: [String: String]
 
     /// Wraps a node. Throws for anything but a mapping, and for a key that is not `known`.
     init(
-        _ node: Node, file: String, path: String = "", known: [String]
+        _ node: Node, file: String, path: String = "", known: [String],
+        origins: [String: String] = [:]
     ) throws(CommandFailure) {
         guard let mapping = node.mapping else {
             throw Self.failure(
@@ -28,6 +31,7 @@ struct ConfigurationMapping {
         self.path = path
         self.mapping = mapping
         self.known = known
+        self.origins = origins
         for (key, _) in mapping {
             let name = key.scalar?.string ?? ""
             guard !known.contains(name) else { continue }
@@ -70,6 +74,9 @@ struct ConfigurationMapping {
 
     /// What is wrong with the value of `key`.
     func failure(_ key: String, _ problem: String, _ remedy: String) -> CommandFailure {
+        if let origin = origins[place(key)] {
+            return CommandFailure(.configuration, "\(origin) \(problem). \(remedy)")
+        }
         let mark = mapping[key]?.mark ?? mapping.mark
         return Self.failure(file, mark, place(key), problem, remedy)
     }
@@ -194,7 +201,8 @@ struct ConfigurationMapping {
     /// A mapping inside this one; `nil` when the key is absent.
     func mapping(_ key: String, known: [String]) throws(CommandFailure) -> ConfigurationMapping? {
         guard let node = value(key) else { return nil }
-        return try ConfigurationMapping(node, file: file, path: place(key), known: known)
+        return try ConfigurationMapping(
+            node, file: file, path: place(key), known: known, origins: origins)
     }
 
     /// A list of mappings; empty when the key is absent.

@@ -17,20 +17,20 @@ extension ServeConfiguration {
     /// The largest configuration file that is read, in bytes.
     static let maximumByteCount = 1_048_576
 
-    /// Reads a YAML file, and the environment over it.
+    /// Reads a YAML file, with the environment and `options` over it: see ``OuterSettings``.
     ///
     /// | Key | Value | Default |
     /// |---|---|---|
-    /// | `listen` | `host:port`, or `unix:` and a path; `ROUSE_LISTEN` | `127.0.0.1:8080` |
+    /// | `listen` | `host:port`, or `unix:` and a path | `127.0.0.1:8080` |
     /// | `insecure` | `true` to listen beyond loopback without TLS | `false` |
-    /// | `tls.certificate-file` | the listener's chain in PEM; `ROUSE_TLS_CERTIFICATE` | none |
-    /// | `tls.key-file` | its key in PEM; `ROUSE_TLS_KEY` | none |
-    /// | `store` | the SQLite file; `ROUSE_STORE` | `rouse.sqlite` |
-    /// | `store-durability` | `disk` or `system`; `ROUSE_STORE_DURABILITY` | `disk` |
+    /// | `tls.certificate-file` | the listener's chain in PEM | none |
+    /// | `tls.key-file` | its key in PEM | none |
+    /// | `store` | the SQLite file | `rouse.sqlite` |
+    /// | `store-durability` | `disk` or `system` | `disk` |
     /// | `retention-days` | how long ended wakes are kept, 1–365 | 7 |
     /// | `idempotency-hours` | how long an `Idempotency-Key` holds, 1 up to the retention | 24 |
-    /// | `log-level` | `trace` … `critical`; `ROUSE_LOG_LEVEL` | `info` |
-    /// | `keys-file` | what `rouse keys` keeps; `ROUSE_KEYS_FILE` | `keys.json` by the store |
+    /// | `log-level` | `trace` … `critical` | `info` |
+    /// | `keys-file` | what `rouse keys` keeps | `keys.json` by the store |
     /// | `api-keys` | list of `name`, `sha256` (64 hexadecimal digits), `scopes` (of `wake`, |
     /// | | `read`, `device`, `admin`), `requests-per-second` | none; the first three |
     /// | `budget` | for all apps: see ``BudgetSettings``, in kebab case | its defaults |
@@ -67,7 +67,9 @@ extension ServeConfiguration {
     ///
     /// The password of a certificate is in `ROUSE_CERT_PASSWORD`. Paths are relative to the file's
     /// folder. A key that is not listed is an error.
-    init(path: String, variables: Variables) throws(CommandFailure) {
+    init(
+        path: String, variables: Variables, options: [OuterSettings.Option] = []
+    ) throws(CommandFailure) {
         let bytes = try InputFile.read(path, "configuration", limit: Self.maximumByteCount)
         guard bytes.count <= Self.maximumByteCount else {
             throw CommandFailure(.configuration, "\(path) has more than 1 MiB.")
@@ -75,30 +77,27 @@ extension ServeConfiguration {
         let folder = URL(filePath: path).deletingLastPathComponent()
         try self.init(
             yaml: String(decoding: bytes, as: UTF8.self), file: path, folder: folder,
-            variables: variables)
+            variables: variables, options: options)
     }
 
     /// Reads YAML text that was in `file`; relative paths begin in `folder`.
     init(
-        yaml: String, file: String, folder: URL, variables: Variables
+        yaml: String, file: String, folder: URL, variables: Variables,
+        options: [OuterSettings.Option] = []
     ) throws(CommandFailure) {
+        var outer = try OuterSettings(variables)
+        try outer.put(options)
+        let node = try ConfigurationMapping.parse(
+            yaml, file: file, hint: "It needs apps and api-keys.")
         let root = try ConfigurationMapping(
-            ConfigurationMapping.parse(
-                yaml, file: file, hint: "It needs apps and api-keys."), file: file,
-            known: Self.keys)
+            outer.over(node), file: file, known: Self.keys, origins: outer.origins)
         self.init()
-        if let text = variables[.listen] {
-            listen = try failing(with: .usage) { () throws(InvalidField) in try Listen(text) }
-        } else if let text = try root.string("listen") {
+        if let text = try root.string("listen") {
             listen = try root.checking("listen") { () throws(InvalidField) in try Listen(text) }
         }
         allowsInsecureListen = try root.boolean("insecure") ?? false
-        try readFiles(root, folder, variables)
-        if let level = variables[.logLevel] {
-            logLevel = try Self.level(level, Variable.logLevel.rawValue)
-        } else {
-            logLevel = try root.choice("log-level") ?? logLevel
-        }
+        try readFiles(root, folder)
+        logLevel = try root.choice("log-level") ?? logLevel
         retentionDays = try root.integer("retention-days", in: 1...365) ?? retentionDays
         // What a key answers with stands in the wake.
         idempotencyHours =
@@ -120,23 +119,17 @@ extension ServeConfiguration {
         try checkAppsDiffer(root)
     }
 
-    /// Files that the environment may name: those of the store, the keys and the listener's TLS.
+    /// The files of the store, the keys and the listener's TLS.
     private mutating func readFiles(
-        _ root: ConfigurationMapping, _ folder: URL, _ variables: Variables
+        _ root: ConfigurationMapping, _ folder: URL
     ) throws(CommandFailure) {
-        let store = try root.string("store") ?? storePath
-        storePath = variables[.store] ?? Self.path(store, in: folder)
-        if let word = variables[.storeDurability] {
-            storeDurability = try Self.durability(word)
-        } else {
-            storeDurability = try root.choice("store-durability") ?? storeDurability
-        }
-        let keys = try root.string("keys-file").map { Self.path($0, in: folder) }
-        keysPath = variables[.keysFile] ?? keys
-        let mapping = try root.mapping("tls", known: TLSFiles.keys)
-        let certificate = try mapping?.string("certificate-file").map { Self.path($0, in: folder) }
-        let key = try mapping?.string("key-file").map { Self.path($0, in: folder) }
-        switch (variables[.tlsCertificate] ?? certificate, variables[.tlsKey] ?? key) {
+        storePath = Self.path(try root.string("store") ?? storePath, in: folder)
+        storeDurability = try root.choice("store-durability") ?? storeDurability
+        keysPath = try root.string("keys-file").map { Self.path($0, in: folder) }
+        guard let mapping = try root.mapping("tls", known: TLSFiles.keys) else { return }
+        let certificate = try mapping.string("certificate-file").map { Self.path($0, in: folder) }
+        let key = try mapping.string("key-file").map { Self.path($0, in: folder) }
+        switch (certificate, key) {
         case (nil, nil): break
         case (let certificate?, let key?):
             tls = TLSFiles(certificatePath: certificate, keyPath: key)
@@ -158,20 +151,6 @@ extension ServeConfiguration {
             throw CommandFailure(.configuration, "\(field) is no log level. Use one of \(words).")
         }
         return level
-    }
-
-    /// A durability from the word in the environment.
-    private static func durability(
-        _ word: String
-    ) throws(CommandFailure) -> SQLiteWakeStore.Durability {
-        guard let durability = SQLiteWakeStore.Durability(rawValue: word) else {
-            let words = SQLiteWakeStore.Durability.allCases.map(\.rawValue)
-            throw CommandFailure(
-                .configuration,
-                "\(Variable.storeDurability.rawValue) is none of the words that it can be. "
-                    + "Use \(words.joined(separator: " or ")).")
-        }
-        return durability
     }
 
     private func checkAppsDiffer(_ root: ConfigurationMapping) throws(CommandFailure) {

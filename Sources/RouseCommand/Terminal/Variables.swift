@@ -102,6 +102,9 @@ struct Variables: Sendable {
     /// This process's environment.
     static var current: Variables { Variables(ProcessInfo.processInfo.environment) }
 
+    /// The names of those that are set and not empty.
+    var names: [String] { values.filter { !$0.value.isEmpty }.map(\.key) }
+
     /// A variable's value; `nil` when it is not set or empty.
     subscript(name: String) -> String? {
         values[name].flatMap { $0.isEmpty ? nil : $0 }

@@ -120,6 +120,12 @@ struct ManualReferenceTests {
                 "`\(variable.rawValue)`", variable.isSecret ? "yes" : "no", variable.meaning,
             ])
         }
+        let named = Set(Variable.allCases.map(\.rawValue))
+        for key in OuterSettings.keys where !named.contains(key.variable) {
+            table.add([
+                "`\(key.variable)`", key.isSecret ? "yes" : "no", "Stands over `\(key.path)`.",
+            ])
+        }
         #expect(
             try ManualPage("configuration.md").hasPart("variables", table.text), ManualPage.isStale)
     }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PayloadLint
+import Yams
+
+/// What stands over a configuration file: the environment, and over both the command line.
+///
+/// Every key of the file with a single value has a variable: `ROUSE_` and the key's path in
+/// capitals, with `_` for hyphens and dots, as `ROUSE_BUDGET_HOURLY_SENDS` for
+/// `budget.hourly-sends`. The names are made from the keys that the reader knows, so that a new key
+/// has its variable. Lists are in the file alone.
+struct OuterSettings {
+    /// A key of the file with a single value.
+    struct Key: Hashable, Sendable {
+        /// Its path in the file, such as `budget.hourly-sends`.
+        let path: String
+        /// The variable that stands over it.
+        let variable: String
+
+        /// Whether it names a file. In the file that is relative to the file's folder, outside of
+        /// it to the folder in which the program was started.
+        var isFile: Bool { path == "store" || path.hasSuffix("-file") }
+        /// Whether its value can have a password in it.
+        var isSecret: Bool { path == "transport.proxy" }
+
+        fileprivate init(_ path: String) {
+            self.path = path
+            let name = path.uppercased().map { $0 == "-" || $0 == "." ? "_" : $0 }
+            variable = OuterSettings.shortNames[path] ?? "ROUSE_" + String(name)
+        }
+    }
+
+    /// The keys at the top that hold lists.
+    static let lists: Set = ["api-keys", "webhooks", "apps"]
+    /// The keys inside ``mappings`` that hold lists.
+    static let innerLists: Set = ["webhook.events", "webhook.apps"]
+    /// The keys at the top that hold others.
+    static let mappings = [
+        "tls": ServeConfiguration.TLSFiles.keys, "budget": BudgetMapping.keys,
+        "webhook": ServeConfiguration.Webhook.keys,
+        "transport": ServeConfiguration.TransportSettings.keys,
+    ]
+    /// Variables that are named as their options are.
+    private static let shortNames = [
+        "tls.certificate-file": "ROUSE_TLS_CERTIFICATE", "tls.key-file": "ROUSE_TLS_KEY",
+        "transport.kind": "ROUSE_TRANSPORT",
+    ]
+
+    /// All keys with a single value, in the order of the file.
+    static let keys: [Key] = ServeConfiguration.keys.flatMap { key in
+        if lists.contains(key) { return [Key]() }
+        guard let inner = mappings[key] else { return [Key(key)] }
+        return inner.map { "\(key).\($0)" }.filter { !innerLists.contains($0) }.map(Key.init)
+    }
+
+    /// Where the value of a path comes from, as its reader wrote it: `ROUSE_STORE`, `--store`.
+    private(set) var origins: [String: String] = [:]
+    private var values: [(key: Key, text: String)] = []
+
+    /// The variables that are set. Throws for one that begins like Rouse's and is none.
+    init(_ variables: Variables) throws(CommandFailure) {
+        try Self.check(variables)
+        for key in Self.keys {
+            if let text = variables[key.variable] { set(key, text, from: key.variable) }
+        }
+    }
+
+    /// Puts values of the command line over them. Throws for a path that is no key's.
+    mutating func put(_ options: [Option]) throws(CommandFailure) {
+        for option in options {
+            guard let key = Self.keys.first(where: { $0.path == option.path }) else {
+                let meant = Nearest.name(to: option.path, among: Self.keys.map(\.path))
+                throw CommandFailure(
+                    .usage,
+                    "\(option.name) is no key with a single value. "
+                        + (meant.map { "Did you mean \($0)?" }
+                            ?? "Write it as in the file, as budget.hourly-sends=2."))
+            }
+            set(key, option.text, from: option.name)
+        }
+    }
+
+    /// A value of the command line.
+    struct Option {
+        /// The option, as it was typed.
+        let name: String
+        let path: String
+        let text: String
+    }
+
+    private mutating func set(_ key: Key, _ text: String, from origin: String) {
+        origins[key.path] = origin
+        let isRelative = key.isFile && !text.isEmpty
+        values.append((key, isRelative ? URL(filePath: text).path(percentEncoded: false) : text))
+    }
+
+    /// The file with these values in it.
+    func over(_ file: Node) -> Node {
+        guard file.mapping != nil else { return file }
+        var file = file
+        for (key, text) in values {
+            let parts = key.path.split(separator: ".").map(String.init)
+            guard parts.count == 2 else {
+                file[parts[0]] = Node(text)
+                continue
+            }
+            guard var inner = Self.mapping(at: parts[0], in: file) else { continue }
+            inner[parts[1]] = Node(text)
+            file[parts[0]] = inner
+        }
+        return file
+    }
+
+    /// What holds the inner keys; `nil` when the file has something else there, which its reader
+    /// will refuse.
+    private static func mapping(at key: String, in file: Node) -> Node? {
+        guard let node = file[key], node.null == nil else {
+            return Node([(Node, Node)]())
+        }
+        if node.mapping != nil { return node }
+        // `transport` may be the one word of its kind.
+        let kind: [(Node, Node)] = [("kind", node)]
+        return key == "transport" && node.scalar != nil ? Node(kind) : nil
+    }
+
+    /// Refuses a variable that is most likely misspelt: without it something would hold that
+    /// nobody meant.
+    private static func check(_ variables: Variables) throws(CommandFailure) {
+        let known = Variable.allCases.map(\.rawValue) + keys.map(\.variable)
+        for name in variables.names.sorted()
+        where name.hasPrefix("ROUSE_") && !known.contains(name) && !isServiceLink(name) {
+            let meant = Nearest.name(to: name, among: known)
+            throw CommandFailure(
+                .configuration,
+                "\(name) is no variable that Rouse knows. "
+                    + (meant.map { "Did you mean \($0)?" }
+                        ?? "Its name is that of a key, as ROUSE_RETENTION_DAYS. Unset it."))
+        }
+    }
+
+    /// Whether Kubernetes sets it in every pod beside a service whose name begins with `rouse`.
+    /// https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+    private static func isServiceLink(_ name: String) -> Bool {
+        name.hasSuffix("_SERVICE_HOST") || name.contains("_SERVICE_PORT")
+            || name.contains(/_PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/)
+    }
+}
