@@ -44,9 +44,6 @@ part "The transports under the thread sanitizer" Tests/TransportFixture/thread-s
 part "The transports under the address sanitizer" Tests/TransportFixture/address-sanitizer.sh
 part "The transports' C targets under valgrind" Tests/TransportFixture/valgrind.sh
 part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
-# A few requests for each operation; Deploy/ci/openapi.sh ROUSE tries more.
-part "The OpenAPI document against a running gateway" \
-    Deploy/ci/openapi.sh "$(swift build --show-bin-path)/rouse" 10
 part "The shipped scenarios against what the wake budget promises" Deploy/scenarios/check.sh
 
 for name in "${failed[@]}"; do

@@ -8,8 +8,9 @@
 #
 # ROUSE is a built program, otherwise the one on the PATH; EXAMPLES is how many requests are tried
 # for each operation and kind of check (50). Needs curl, openssl, and schemathesis: what SCHEMATHESIS
-# names, or from PyPI into a temporary folder. The gateway has a store, one key with the scope admin
-# and an APNs that cannot be reached; all of it is gone afterwards.
+# names, or from PyPI into a temporary folder, for which Debian has the package python3-venv. The
+# gateway has a store, one key with the scope admin and an APNs that cannot be reached; all of it is
+# gone afterwards.
 set -euo pipefail
 
 rouse=$(realpath "${1:-$(command -v rouse || echo /nonexistent)}")

@@ -96,11 +96,12 @@ struct AccessTests {
         let bench = try APIBench(rate: try RequestRate(perSecond: 1, burst: 3))
         try await bench.serve { caller in
             var refused: [HTTPExchange] = []
-            for _ in 0..<6 {
+            // A machine so busy that requests take seconds gives room between them.
+            for _ in 0..<50 where refused.count < 2 {
                 let answer = try await caller.send("GET", "/v1/apps", as: .read)
                 if answer.status != 200 { refused.append(answer) }
             }
-            #expect(refused.count >= 2)
+            #expect(refused.count == 2)
             for answer in refused {
                 try expectProblem(answer, .rateLimited)
                 #expect(answer.head.lowercased().contains("retry-after: 1"))
