@@ -44,7 +44,10 @@ struct PerfRecording {
     }
 
     /// Ends it; what it recorded stays in a file.
-    func end() throws { try process.end(SIGINT) }
+    func end() throws {
+        try process.writeLine("stop")
+        _ = try process.waitForEnd()
+    }
 
     /// What it recorded, after its end, and removes the file. The program and its libraries must
     /// still be where they were, for the names.
