@@ -41,7 +41,7 @@ extension CodeOwner {
 
     private static func owner(of symbol: SwiftSymbol) -> CodeOwner {
         if symbol.isEmitted { return runtime }
-        if let extender = symbol.isExtension(by: rooms) { return .room(String(extender)) }
+        if let extender = symbol.extender(among: rooms) { return .room(String(extender)) }
         guard let module = symbol.firstModule else { return runtime }
         if rooms.contains(String(module)) { return .room(String(module)) }
         let row = modules.first { module.hasPrefix($0.prefix) }

@@ -17,7 +17,8 @@ struct GatewayRooms: AsyncParsableCommand {
             all that it calls; the rows below a room say how much of its time is in libraries. \
             Stacks are followed by frame pointers, which Debian's C libraries do not have: a stack \
             that one of them cuts off counts for the room that alone uses it, or whose thread it \
-            is. The second table says whose code was running, whoever called it.
+            is; tasks share theirs, so some memory and scheduling has no room. The second table \
+            says whose code was running, whoever called it.
 
             Shares are much the same on a busy machine, microseconds are not. No part of `all`: \
             it needs perf (Debian: linux-perf) and the right to use it, as root or with \

@@ -40,10 +40,17 @@ struct RoomProfile {
             default: continue
             }
         }
-        if thread.hasPrefix("NIO-") { return CodeOwner.nio.name }
-        if thread.hasPrefix("rouse-http2") { return "HTTP2Transport" }
-        return "other"
+        return threads.first { thread.contains($0.word) }?.room ?? "other"
     }
+
+    /// Whose a thread is, by a word of its name. A dispatch queue's is the end of
+    /// `com.apple.root.default-qos.overcommit`, and only the store has such queues; without the
+    /// last part it runs tasks, and anybody's.
+    private static let threads = [
+        (word: "NIO-", room: CodeOwner.nio.name), (word: "rouse-http2", room: "HTTP2Transport"),
+        (word: "qos.overcommit", room: "StoreSQLite"),
+        (word: "default-qos", room: "tasks, room unknown"),
+    ]
 
     /// The library nearest to the leaf, below the room.
     static func part(of owners: [CodeOwner], in room: String) -> String {
@@ -72,7 +79,10 @@ struct RoomProfile {
             for prefix in ["__x64_sys_", "__arm64_sys_"] where frame.symbol.hasPrefix(prefix) {
                 return String(frame.symbol.dropFirst(prefix.count))
             }
+            // What stands where a call's own function jumped to its end.
+            if frame.symbol == "do_writev" { return "writev" }
             if frame.symbol.contains("page_fault") { return "page faults" }
+            if frame.symbol.contains("exit_to_user_mode") { return "another's turn" }
         }
         return "other"
     }

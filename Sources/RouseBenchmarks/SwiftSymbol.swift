@@ -15,10 +15,10 @@ struct SwiftSymbol {
 
     /// The module that the name begins with: `NIOCore` of `$s7NIOCore10ByteBufferV…`. `nil` for
     /// what begins with the standard library, or with no module.
-    var firstModule: Substring? { Self.identifier(at: name[...])?.text }
+    var firstModule: Substring? { Self.identifier(at: name)?.text }
 
-    /// Whether one of these modules extends a type of another one with it.
-    func isExtension(by modules: Set<String>) -> Substring? {
+    /// Which of these modules extends a type of another one with it.
+    func extender(among modules: Set<String>) -> Substring? {
         // Of the standard library's types: $sSa8AdminAPIs5UInt8VRszlE…
         if name.first == "S", let extender = Self.identifier(at: name.dropFirst(2)) {
             return modules.contains(String(extender.text)) ? extender.text : nil
@@ -35,7 +35,7 @@ struct SwiftSymbol {
     /// Whether it is what the compiler makes of a type wherever it is needed, to copy and to
     /// destroy values and to look metadata up: nobody wrote it, and its caller has it done.
     var isEmitted: Bool {
-        let end = Substring(name.hasSuffix("Tm") ? name.dropLast(2) : name).suffix(3)
+        let end = (name.hasSuffix("Tm") ? name.dropLast(2) : name).suffix(3)
         let middle = end.dropFirst()
         return end.hasPrefix("WO") || middle.hasPrefix("M") || middle.hasPrefix("Wl")
             || (end.hasPrefix("w") && end.allSatisfy(\.isLowercase))
