@@ -29,7 +29,7 @@ struct RoomProfile {
     }
 
     /// The room whose function is nearest to the leaf. C libraries without frame pointers cut
-    /// stacks off: then who alone calls the library, or whose thread it is.
+    /// stacks off: then who calls the library, or whose thread it is.
     static func room(of owners: [CodeOwner], inThread thread: Substring) -> String {
         for case .room(let name) in owners { return name }
         for owner in owners {
