@@ -100,6 +100,14 @@ final class ChildProcess {
         return (ends[0], ends[1])
     }
 
+    /// Gives it a line to read. Throws when it has ended; SIGPIPE must be ignored for that.
+    func writeLine(_ line: String) throws {
+        let bytes = Array((line + "\n").utf8)
+        guard write(input, bytes, bytes.count) == bytes.count else {
+            throw Failure(description: "a program does not take \(line)")
+        }
+    }
+
     /// The next line that it prints; `nil` when it has ended first.
     func readLine() -> String? {
         var line: [UInt8] = []

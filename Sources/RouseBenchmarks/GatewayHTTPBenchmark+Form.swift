@@ -17,9 +17,13 @@ extension GatewayHTTPBenchmark {
             self.connections = connections
         }
 
-        /// One run over HTTP, with a new gateway that knows so many devices.
+        /// One run over HTTP, with a new gateway that knows so many devices. `watch` gets the
+        /// gateway, warmed up, and calls the load, whatever it does before and after that.
         func overHTTP(
-            _ known: Int, _ server: MeasuredServer, on bench: Bench
+            _ known: Int, _ server: MeasuredServer, on bench: Bench,
+            watch: (MeasuredGateway, () throws -> HTTPLoadReport) throws -> HTTPLoadReport = {
+                try $1()
+            }
         ) async throws -> HTTPSample {
             let gateway = try MeasuredGateway.start(against: server, on: bench)
             let _: HTTPLoadReport = try bench.runOurselves(
@@ -29,12 +33,14 @@ extension GatewayHTTPBenchmark {
                     batch: GatewayHTTPBenchmark.warmUpBatch, connections: 4),
                 processor: nil)
             let before = (gateway: gateway.cpuSeconds, server: server.cpuSeconds)
-            let report: HTTPLoadReport = try bench.runOurselves(
-                RunHTTPLoad.name,
-                HTTPLoad(
-                    port: gateway.port, key: gateway.key, firstDevice: known, wakes: wakes,
-                    batch: batch, connections: connections),
-                processor: nil)
+            let report = try watch(gateway) {
+                try bench.runOurselves(
+                    RunHTTPLoad.name,
+                    HTTPLoad(
+                        port: gateway.port, key: gateway.key, firstDevice: known, wakes: wakes,
+                        batch: batch, connections: connections),
+                    processor: nil)
+            }
             let used = (
                 gateway: gateway.cpuSeconds - before.gateway,
                 server: server.cpuSeconds - before.server

@@ -37,6 +37,9 @@ struct MeasuredGateway {
         return MeasuredGateway(port: port, key: secret.text, folder: folder, process: process)
     }
 
+    /// The number of its process.
+    var processID: pid_t { process.id }
+
     /// Its user and system time so far, in seconds.
     var cpuSeconds: Double { ProcessClocks.cpuSeconds(of: process.id) }
 

@@ -23,11 +23,12 @@ struct RouseBenchmarks: AsyncParsableCommand {
             """,
         subcommands: [
             AllBenchmarks.self, ClientBenchmark.self, StandInBenchmark.self, MemoryBenchmark.self,
-            GatewayBenchmark.self, GatewayHTTPBenchmark.self, GatewayCurves.self,
-            RetentionBenchmark.self, PayloadBenchmark.self, LintBenchmark.self,
-            BudgetBenchmark.self, SimulationBenchmark.self, FaultBenchmark.self, RunLoad.self,
-            RunMemory.self, RunGateway.self, RunHTTPLoad.self, RunGatewayCurves.self, RunLint.self,
-            RunSimulation.self, ServeGateway.self, ServeStandIn.self,
+            GatewayBenchmark.self, GatewayHTTPBenchmark.self, GatewayRooms.self,
+            GatewayCurves.self, RetentionBenchmark.self, PayloadBenchmark.self,
+            LintBenchmark.self, BudgetBenchmark.self, SimulationBenchmark.self,
+            FaultBenchmark.self, RunLoad.self, RunMemory.self, RunGateway.self, RunHTTPLoad.self,
+            RunGatewayCurves.self, RunLint.self, RunSimulation.self, ServeGateway.self,
+            ServeStandIn.self,
         ],
         defaultSubcommand: AllBenchmarks.self)
 }
