@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import APNsWire
 import LoopKit
 import PushTransport
 import Synchronization
+import WakeModel
 
 /// Gives out the numbers of a client's pushes, and counts the answers to each.
 final class AnswerBook: Sendable {
