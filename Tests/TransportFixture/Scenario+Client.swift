@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import APNsClient
+import PushTransport
 
 extension Scenario {
     /// Tasks and threads that push through clients in every way there is and give up on some, while
