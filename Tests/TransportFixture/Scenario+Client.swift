@@ -37,7 +37,7 @@ extension Scenario {
         check(book.answeredTwice == 0, "\(book.answeredTwice) pushes were answered twice")
         check(book.unanswered == 0, "\(book.unanswered) pushes have no answer")
         // Or the scenario has lost what it is for.
-        check(labels["accepted", default: 0] > book.count / 4, "hardly a push was accepted")
+        check(labels["accepted", default: 0] > book.count / 10, "hardly a push was accepted")
         for kind in ["cancelled-", "shut-down-", "rejected-404"] {
             check(labels.keys.contains { $0.hasPrefix(kind) }, "no push was \(kind)")
         }
