@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import PushTransport
 
 extension Scenario {
@@ -8,6 +9,8 @@ extension Scenario {
     func client() async throws {
         let seed = values["seed"] ?? 1
         say("seed", seed)
+        // An answer that is lost would be waited for without end.
+        alarm(UInt32(values["limit"] ?? 120))
         let descriptors = await descriptorsAfterWarmUp()
         try await pushThroughClients(seed: seed)
         await checkRelease(descriptors: descriptors)
