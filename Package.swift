@@ -153,8 +153,8 @@ let package = Package(
         .executableTarget(
             name: "TransportFixture",
             dependencies: [
-                "CHTTP2Shims", "CurlTransport", "HTTP2Transport", "LoopKit", "PushTransport",
-                "SeedKit", "WakeModel",
+                "APNsClient", "APNsWire", "CHTTP2Shims", "CurlTransport", "HTTP2Transport",
+                "LoopKit", "PushTransport", "SeedKit", "WakeModel",
             ],
             path: "Tests/TransportFixture",
             exclude: [
@@ -191,8 +191,8 @@ let package = Package(
         room(
             "APNsClient",
             [
-                "APNsWire", "CCryptoShims", "CurlTransport", "HTTP2Transport", "PushTransport",
-                "WakeModel",
+                "APNsWire", "CCryptoShims", "CurlTransport", "HTTP2Transport", "LoopKit",
+                "PushTransport", "WakeModel",
             ]),
         tests(
             of: "APNsClient",

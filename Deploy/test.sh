@@ -40,8 +40,10 @@ for suite in Tests/*Tests; do
     room=$(basename "${suite}")
     part "${room}" swift test --skip-build "${build[@]}" --filter "^${room}\."
 done
-part "The transports under the thread sanitizer" Tests/TransportFixture/thread-sanitizer.sh
-part "The transports under the address sanitizer" Tests/TransportFixture/address-sanitizer.sh
+part "The transports and the client under the thread sanitizer" \
+    Tests/TransportFixture/thread-sanitizer.sh
+part "The transports and the client under the address sanitizer" \
+    Tests/TransportFixture/address-sanitizer.sh
 part "The transports' C targets under valgrind" Tests/TransportFixture/valgrind.sh
 part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
 part "The shipped scenarios against what the wake budget promises" Deploy/scenarios/check.sh

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import APNsWire
+internal import LoopKit
 internal import PushTransport
 internal import Synchronization
 internal import WakeModel
@@ -43,8 +44,8 @@ final class ClientCore: Sendable {
     let timeout: Duration
     private let clock: WakeClock
     private let ids = Atomic<UInt64>(1)
-    private let state = Mutex(State())
-    private let skew = Mutex(Skew())
+    private let state = StateLock(State())
+    private let skew = StateLock(Skew())
 
     init(_ configuration: APNsClient.Configuration) {
         if case .providerToken(let source) = configuration.authentication {
@@ -140,10 +141,11 @@ final class ClientCore: Sendable {
     }
 
     /// Gives up on a group, whichever of its submissions are out, and keeps them from having second
-    /// ones.
+    /// ones. The transport forgets at once what it is told of those that have their answer; once
+    /// all have it, it is told nothing.
     func cancel(_ sent: SentPushes) {
         sent.cancel()
-        guard let transport = state.withLock({ $0.transport }) else { return }
+        guard sent.isAwaited, let transport = state.withLock({ $0.transport }) else { return }
         for id in sent.firstID..<sent.firstID + UInt64(sent.pushes.count) {
             transport.cancel(id)
             transport.cancel(SentPushes.resendID(of: id))

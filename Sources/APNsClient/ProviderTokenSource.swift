@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import APNsWire
+internal import LoopKit
 internal import Synchronization
 public import WakeModel
 
@@ -15,7 +16,7 @@ public final class ProviderTokenSource: Sendable {
     public let teamID: DeveloperID
     private let key: SigningKey
     private let clock: WakeClock
-    private let state: Mutex<State>
+    private let state: StateLock<State>
 
     private struct State {
         var schedule: ProviderTokenSchedule
@@ -36,7 +37,7 @@ public final class ProviderTokenSource: Sendable {
         self.teamID = teamID
         self.clock = clock
         let age = renewalAge ?? .seconds(Int.random(in: 40 * 60...55 * 60))
-        state = Mutex(State(schedule: ProviderTokenSchedule(renewalAge: age)))
+        state = StateLock(State(schedule: ProviderTokenSchedule(renewalAge: age)))
     }
 
     /// The token to push with now; minted anew when its time has come.

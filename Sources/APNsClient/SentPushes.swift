@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import APNsWire
+internal import LoopKit
 internal import PushTransport
 internal import Synchronization
 internal import WakeModel
@@ -45,7 +46,7 @@ final class SentPushes: Sendable {
     private let isGivenUp = Atomic(false)
     private let generation = Atomic<UInt64>(0)
     private let resendGeneration = Atomic<UInt64>(0)
-    private let state: Mutex<State>
+    private let state: StateLock<State>
     /// In their order; their ids are consecutive. Last, because replies ask it for its count alone.
     let pushes: [Push]
 
@@ -58,7 +59,7 @@ final class SentPushes: Sendable {
         case .collector(let closure): (manner, receive) = (.collector, closure)
         case .stream(let closure): (manner, receive) = (.stream, closure)
         }
-        state = Mutex(State(receive: pushes.isEmpty ? nil : receive, missing: pushes.count))
+        state = StateLock(State(receive: pushes.isEmpty ? nil : receive, missing: pushes.count))
     }
 
     // MARK: Submissions
@@ -100,6 +101,9 @@ final class SentPushes: Sendable {
 
     /// Remembers that the sender has given up on them.
     func cancel() { isGivenUp.store(true, ordering: .releasing) }
+
+    /// Whether a push has no reply yet.
+    var isAwaited: Bool { state.withLock { $0.missing > 0 } }
 
     /// Takes the reply to one push in. True if it is the first of those that are now to
     /// be handed on, or, for a collector, the last one of all.

@@ -119,7 +119,7 @@ final class CurlLoop {
             shutdownDue = min(now + grace.wholeMilliseconds, shutdownDue ?? .max)
         }
         contents.submissions.removeAll(keepingCapacity: contents.submissions.count < 4096)
-        contents.cancellations.removeAll(keepingCapacity: true)
+        contents.cancellations.removeAll(keepingCapacity: contents.cancellations.count < 4096)
         contents.replacesConnections = false
         contents.shutdownGrace = nil
     }

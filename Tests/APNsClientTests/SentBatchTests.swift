@@ -28,6 +28,19 @@ struct SentBatchTests {
         #expect(replies.withLock { $0.map(\.index) } == [0, 1, 2])
     }
 
+    @Test("giving up a batch tells the transport nothing once each push has its reply")
+    func cancelOfAnswered() throws {
+        let play = try Play()
+        let batch = play.client.send(try (0..<2).map(Samples.background)) { _ in }
+        let ids = play.transport.takeSubmissions().map(\.id)
+        play.transport.answer(ids[0], 200)
+        batch.cancel()
+        #expect(play.cancelledIDs().contains(ids[1]))
+        play.transport.answer(ids[1], 200)
+        batch.cancel()
+        #expect(play.cancelledIDs().isEmpty)
+    }
+
     @Test("the closure is let go of with the last reply, although the handle is kept")
     func release() throws {
         final class Witness: Sendable {}

@@ -6,7 +6,8 @@ import WakeModel
 
 /// A client in a process of its own, without the reset guard: for what a test bundle cannot show of
 /// itself (descriptors, threads, processor time, signals, the fault of libcurl 7.88.1), and for the
-/// sanitizers, because it depends on the transports alone. `native=1` chooses the native one.
+/// sanitizers, because it depends on the transports and the client alone. `native=1` chooses the
+/// native transport.
 ///
 ///     TransportFixture SCENARIO HOST PORT CA-FILE [NAME=VALUE …]
 ///
@@ -39,6 +40,7 @@ enum Fixture {
             case "stress": try await scenario.stress()
             case "idle": try await scenario.idle()
             case "hammer": try await scenario.hammer()
+            case "client": try await scenario.client()
             case "frames": scenario.frames()
             default:
                 print("unknown scenario")

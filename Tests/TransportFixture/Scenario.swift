@@ -34,7 +34,7 @@ final class Scenario: Sendable {
     }
 
     var hasFailed: Bool { failures.load(ordering: .relaxed) > 0 }
-    private var count: Int { values["count"] ?? 1000 }
+    var count: Int { values["count"] ?? 1000 }
 
     /// `count` pushes, `window` in flight. `ration=1` as the transport decides without a guard,
     /// `ration=0` to let libcurl's fault show.
@@ -169,7 +169,7 @@ final class Scenario: Sendable {
 
     // MARK: - Parts
 
-    private var isNative: Bool { values["native"] == 1 }
+    var isNative: Bool { values["native"] == 1 }
 
     private func makeTransport(_ sink: @escaping CompletionSink) throws -> any PushTransport {
         if isNative { return try HTTP2Transport(reach, sink: sink) }
@@ -181,7 +181,7 @@ final class Scenario: Sendable {
     private var patience: Duration { .milliseconds(values["timeout"] ?? 20_000) }
 
     /// The first sleep of a process opens descriptors of its own, to wait for its timers.
-    private func descriptorsAfterWarmUp() async -> Int {
+    func descriptorsAfterWarmUp() async -> Int {
         try? await Task.sleep(for: .milliseconds(1))
         return ThisProcess.descriptors
     }
@@ -203,7 +203,7 @@ final class Scenario: Sendable {
         check(tally.distinct == submitted, "\(submitted - tally.distinct) have no answer")
     }
 
-    private func checkRelease(descriptors: Int) async {
+    func checkRelease(descriptors: Int) async {
         // The thread ends just after it let those go who waited for it.
         for _ in 0..<200 where ThisProcess.transportThreads > 0 || LiveObjects.living(.transfer) > 0
         {
@@ -218,9 +218,9 @@ final class Scenario: Sendable {
         check(LiveObjects.living(.connection) == 0, "connections are left")
     }
 
-    private func say(_ name: String, _ value: Int) { print(name, value) }
+    func say(_ name: String, _ value: Int) { print(name, value) }
 
-    private func check(_ holds: Bool, _ complaint: String) {
+    func check(_ holds: Bool, _ complaint: String) {
         guard !holds else { return }
         print("FAILED: " + complaint)
         failures.add(1, ordering: .relaxed)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Looks for misuse of memory in the transports and in their C shims. Builds the fixture with the
-# address sanitizer; stresses both transports against nghttpd, and HTTP/2 sessions with frames that
-# are half right. Ends with 0 if nothing was found. (Valgrind 3.19, which Debian 12 has, crashes in
-# itself under a Swift program; valgrind.sh runs it on the C targets alone.)
+# Looks for misuse of memory in the transports, in the client and in their C shims. Builds the
+# fixture with the address sanitizer; stresses both transports, and clients over each, against
+# nghttpd, and HTTP/2 sessions with frames that are half right. Ends with 0 if nothing was found.
+# (Valgrind 3.19, which Debian 12 has, crashes in itself under a Swift program; valgrind.sh runs it
+# on the C targets alone.)
 #
 #     Tests/TransportFixture/address-sanitizer.sh [SCRATCH-DIRECTORY]
 set -euo pipefail
@@ -28,5 +29,7 @@ for native in 0 1; do
         # shellcheck disable=SC2086 # Three words.
         "$fixture" stress $reach "native=$native" count=6000 threads=4 connections=3 "seed=$seed"
     done
+    # shellcheck disable=SC2086
+    "$fixture" client $reach "native=$native" count=6000 threads=2 connections=3 seed=1
 done
 echo "The address sanitizer found nothing."

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds the fixture, which depends on the transports and little else, with the thread sanitizer, and
-# stresses both transports against nghttpd. Ends with 0 if the sanitizer saw no race and every check
-# held.
+# Builds the fixture, which depends on the transports, the client and little else, with the thread
+# sanitizer, and stresses both transports, and clients over each, against nghttpd. Ends with 0 if the
+# sanitizer saw no race and every check held.
 #
 #     Tests/TransportFixture/thread-sanitizer.sh [SCRATCH-DIRECTORY]
 set -euo pipefail
@@ -28,5 +28,9 @@ for native in 0 1; do
     done
     # shellcheck disable=SC2086
     "$fixture" hammer $reach "native=$native" count=1500 threads=4
+    for seed in 1 2; do
+        # shellcheck disable=SC2086
+        "$fixture" client $reach "native=$native" count=4000 threads=2 connections=3 "seed=$seed"
+    done
 done
 echo "No race was seen."
