@@ -26,7 +26,7 @@ public struct AdminConfiguration: Sendable {
     /// How much of the bodies of all connections together is held at a time, in bytes. The first
     /// ``bodyByteCount`` of each do not count: ``connectionCount`` bounds them. A batch under way
     /// takes four to five times its body, so that all of them stay well below a gigabyte.
-    public var bodyBudgetByteCount = 134_217_728
+    public var bodyBudgetByteCount = 100_663_296
     /// The most items of a batch.
     public var batchItemCount = 10_000
     /// How long a body may take to arrive, in seconds, besides what its size needs at

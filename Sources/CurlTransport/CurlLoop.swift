@@ -30,6 +30,7 @@ final class CurlLoop {
     let configuration: TransportConfiguration
     let settings: CurlSettings
     let sink: CompletionSink
+    let refusals: LateRefusals
     let maximumStarts: Int
 
     var connections: [CurlConnection] = []
@@ -54,12 +55,13 @@ final class CurlLoop {
 
     init(
         reactor: OpaquePointer, mailbox: Mailbox, configuration: TransportConfiguration,
-        sink: @escaping CompletionSink, needsResetRationing: Bool
+        refusals: LateRefusals, needsResetRationing: Bool
     ) {
         self.reactor = reactor
         self.mailbox = mailbox
         self.configuration = configuration
-        self.sink = sink
+        self.refusals = refusals
+        sink = refusals.sink
         settings = CurlSettings(configuration)
         maximumStarts = needsResetRationing ? Self.resetRation : .max
     }
@@ -243,7 +245,8 @@ final class CurlLoop {
         connections = []
         let late = mailbox.close(gauges: gauges)
         completions += late.submissions.map(Completion.refusedByShutdown)
-        deliver()
+        refusals.deliver(completions)
+        completions = []
         CCurlReactor_destroy(reactor)
         mailbox.releaseWaiters()
     }

@@ -54,8 +54,8 @@ public final class CurlTransport: PushTransport {
         self.mailbox = mailbox
         refusals = LateRefusals(sink)
         let start = LoopStart(
-            reactor: reactor, mailbox: mailbox, configuration: configuration, sink: sink,
-            needsResetRationing: needsResetRationing)
+            reactor: reactor, mailbox: mailbox, configuration: configuration,
+            refusals: refusals, needsResetRationing: needsResetRationing)
         guard LoopThread.start({ start.run() }) else {
             CCurlReactor_destroy(reactor)
             throw CurlLibrary.Unsuitable(
@@ -115,14 +115,14 @@ private struct LoopStart: @unchecked Sendable {
     let reactor: OpaquePointer
     let mailbox: Mailbox
     let configuration: TransportConfiguration
-    let sink: CompletionSink
+    let refusals: LateRefusals
     let needsResetRationing: Bool
 
     func run() {
         CCurl_name_this_thread("rouse-curl")
         let loop = CurlLoop(
-            reactor: reactor, mailbox: mailbox, configuration: configuration, sink: sink,
-            needsResetRationing: needsResetRationing)
+            reactor: reactor, mailbox: mailbox, configuration: configuration,
+            refusals: refusals, needsResetRationing: needsResetRationing)
         loop.run()
     }
 }

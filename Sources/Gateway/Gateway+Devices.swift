@@ -34,7 +34,8 @@ extension Gateway {
     }
 
     /// Forgets a device: what waits for it ends as cancelled, its budget begins anew. Nothing is
-    /// left of it but its token in the wakes that ended, for as long as they are kept.
+    /// left of it but its token in the wakes that ended and in the feed of dead tokens, for as long
+    /// as those are kept.
     public func forget(
         _ token: DeviceToken, app: AppIdentity? = nil
     ) async throws(StoreFailure) -> DeviceAnswer {

@@ -39,6 +39,7 @@ final class HTTP2Loop {
     let route: Route.Choice
     let resolver: NameLookup.Resolver
     let sink: CompletionSink
+    let refusals: LateRefusals
     let maximumStreams: Int
     let terms: ConnectionTerms
 
@@ -63,14 +64,15 @@ final class HTTP2Loop {
     init(
         reactor: Reactor, mailbox: Mailbox, configuration: TransportConfiguration,
         route: Route.Choice, resolver: @escaping NameLookup.Resolver,
-        sink: @escaping CompletionSink
+        refusals: LateRefusals
     ) {
         self.reactor = reactor
         self.mailbox = mailbox
         self.configuration = configuration
         self.route = route
         self.resolver = resolver
-        self.sink = sink
+        self.refusals = refusals
+        sink = refusals.sink
         terms = ConnectionTerms(configuration)
         maximumStreams = max(
             1, configuration.maximumStreamsPerConnection ?? Self.defaultStreamsPerConnection)
@@ -158,7 +160,8 @@ final class HTTP2Loop {
         connections = []
         let late = mailbox.close(gauges: gauges)
         completions += late.submissions.map(Completion.refusedByShutdown)
-        deliver()
+        refusals.deliver(completions)
+        completions = []
         CHTTP2Reactor_destroy(reactor.pointer)
         mailbox.releaseWaiters()
     }

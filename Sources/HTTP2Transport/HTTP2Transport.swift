@@ -53,7 +53,7 @@ public final class HTTP2Transport: PushTransport {
         }
         let start = LoopStart(
             reactor: reactor, mailbox: mailbox, configuration: configuration, route: route,
-            resolver: resolver, sink: sink)
+            resolver: resolver, refusals: refusals)
         guard LoopThread.start({ start.run() }) else {
             CHTTP2Reactor_destroy(reactor)
             throw Unsuitable(
@@ -119,13 +119,13 @@ private struct LoopStart: @unchecked Sendable {
     let configuration: TransportConfiguration
     let route: Route.Choice
     let resolver: NameLookup.Resolver
-    let sink: CompletionSink
+    let refusals: LateRefusals
 
     func run() {
         CHTTP2_name_this_thread("rouse-http2")
         let loop = HTTP2Loop(
             reactor: Reactor(pointer: reactor), mailbox: mailbox, configuration: configuration,
-            route: route, resolver: resolver, sink: sink)
+            route: route, resolver: resolver, refusals: refusals)
         loop.run()
     }
 }

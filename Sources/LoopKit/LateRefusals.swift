@@ -7,10 +7,12 @@ internal import Synchronization
 /// Refuses what is submitted after the end, on the submitter's thread.
 ///
 /// A sink may submit again. Were that refused at once, each refusal would stand on the stack of the
-/// one before it, and a receiver that tries often enough would fill the stack. So one from inside a
-/// sink waits until that sink has returned.
+/// one before it: a receiver that tries often enough would fill the stack, and one that holds a
+/// lock meanwhile would wait for itself. So one from inside a sink waits until that sink has
+/// returned.
 package final class LateRefusals: Sendable {
-    private let sink: CompletionSink
+    /// Who is told.
+    package let sink: CompletionSink
     /// By the threads that are in the sink at present: what they have submitted from there.
     private let waiting = StateLock<[pthread_t: [Submission]]>([:])
 
@@ -23,22 +25,28 @@ package final class LateRefusals: Sendable {
         guard !batch.isEmpty else { return }
         let thread = pthread_self()
         let isInside = waiting.withLock { waiting in
-            guard waiting[thread] == nil else {
-                waiting[thread]?.append(contentsOf: batch)
-                return true
-            }
-            waiting[thread] = []
-            return false
+            guard waiting[thread] != nil else { return false }
+            waiting[thread]?.append(contentsOf: batch)
+            return true
         }
-        guard !isInside else { return }
-        var next = batch
+        if !isInside { deliver(batch.map(Completion.refusedByShutdown)) }
+    }
+
+    /// Tells the last outcomes of a transport, whose mailbox is closed: what is submitted from
+    /// inside the sink is refused once that has returned, and before this does.
+    package func deliver(_ completions: [Completion]) {
+        guard !completions.isEmpty else { return }
+        let thread = pthread_self()
+        waiting.withLock { $0[thread] = [] }
+        var next = completions
         while !next.isEmpty {
-            sink(next.map(Completion.refusedByShutdown))
+            sink(next)
             next = waiting.withLock { waiting in
                 let more = waiting[thread] ?? []
                 waiting[thread] = more.isEmpty ? nil : []
                 return more
             }
+            .map(Completion.refusedByShutdown)
         }
     }
 }

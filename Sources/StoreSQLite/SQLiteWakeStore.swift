@@ -53,7 +53,7 @@ public final class SQLiteWakeStore: WakeStore {
     let flusher: LogFlusher
     private let log: LogLength
     let durability: Durability
-    // Held for as long as the store is open; `close()` is followed by the end of this object.
+    // Held until `close()`, or until this object is gone.
     private let lock: StoreLock
 
     /// Opens the file at `path`, or makes it; brings its tables up to date; and ends the leases of

@@ -30,6 +30,11 @@ struct LateRefusalsTests {
         static let failure = TransportFailure(
             .shutDown, certainty: .notSent, detail: "the transport is shut down")
 
+        func deliver(_ ids: Submission.ID...) {
+            box.withLock { $0 }?.deliver(
+                ids.map { Completion(id: $0, result: .failure(Self.failure)) })
+        }
+
         func refuse(_ ids: Submission.ID...) {
             let request = WireRequest(
                 to: nil, sharedHeaders: SharedHeaders([]), apnsID: APNsID(high: 0, low: 1),
@@ -56,6 +61,22 @@ struct LateRefusalsTests {
         desk.refuse()
         desk.refuse(30)
         #expect(desk.answered.withLock { $0.last } == 30)
+    }
+
+    @Test("what is submitted from inside the last outcomes waits for their end too")
+    func lastOutcomes() {
+        let isInside = Mutex(false)
+        let desk = Desk { id, desk in
+            #expect(!isInside.withLock { $0 }, "the sink was entered again")
+            isInside.withLock { $0 = true }
+            if id < 10 { desk.refuse(id * 10) }
+            isInside.withLock { $0 = false }
+        }
+        desk.deliver(1, 2)
+        #expect(desk.answered.withLock { $0 } == [1, 2, 10, 20])
+        desk.deliver()
+        desk.refuse(3)
+        #expect(desk.answered.withLock { $0 } == [1, 2, 10, 20, 3, 30])
     }
 
     @Test("a thread outside the sink waits for nobody")

@@ -150,6 +150,49 @@ struct OuterSettingsTests {
         #expect(try read("", links) == read("", [:]))
     }
 
+    @Test("a number in a misspelt variable is not taken for a link to a service")
+    func misspeltPort() {
+        let failure = #expect(throws: CommandFailure.self) {
+            try read("", ["ROUSE_LISTEN_PORT": "9000"])
+        }
+        #expect(failure?.message.hasPrefix("ROUSE_LISTEN_PORT is no variable") == true)
+    }
+
+    @Test("what the shipped files for CI services, containers and systemd set is no error")
+    func shippedFiles() throws {
+        let deploy = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Deploy")
+        var seen: Set<String> = []
+        for folder in ["ci", "docker", "kubernetes", "debian"] {
+            let files = try #require(
+                FileManager.default.enumerator(atPath: deploy.appending(path: folder).path()))
+            for case let file as String in files {
+                let path = deploy.appending(path: folder).appending(path: file)
+                guard let text = try? String(contentsOf: path, encoding: .utf8) else { continue }
+                seen.formUnion(text.matches(of: /ROUSE_[A-Z_]*[A-Z]/).map { String($0.output) })
+            }
+        }
+        #expect(seen.isSuperset(of: OuterSettings.templateNames))
+        let known = Set(Variable.allCases.map(\.rawValue)).union(OuterSettings.keys.map(\.variable))
+        for name in seen.subtracting(known) {
+            #expect(try read("", [name: "x"]) == read("", [:]), "\(name)")
+        }
+    }
+
+    @Test("a password on the command line is refused, and not repeated")
+    func password() throws {
+        let text = "http://user:hunter2@proxy.example:3128"
+        let failure = #expect(throws: CommandFailure.self) {
+            try read("", [:], options: [.init(name: "--set", path: "transport.proxy", text: text)])
+        }
+        #expect(failure?.message.contains("ROUSE_TRANSPORT_PROXY") == true)
+        #expect(failure?.message.contains("hunter2") == false)
+        _ = try read("", ["ROUSE_TRANSPORT_PROXY": text])
+        let plain = "http://proxy.example:3128"
+        _ = try read(
+            "", [:], options: [.init(name: "--set", path: "transport.proxy", text: plain)])
+    }
+
     @Test("rouse serve refuses what its options cannot be")
     func options() async throws {
         let folder = try TestFolder()

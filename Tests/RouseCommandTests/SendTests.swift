@@ -127,6 +127,17 @@ struct SendTests {
         #expect(lot.items.map { $0?.status } == [202, 202, 400, 202])
     }
 
+    @Test("what was not answered for good is open, and told by its lines")
+    func open() {
+        var lot = SendLot(name: "n", count: 5)
+        #expect(lot.openPlaces == [0, 1, 2, 3, 4])
+        let isLess = lot.take(Self.items([202, 429, 400, 429, 503]))
+        #expect(isLess)
+        #expect(lot.openPlaces == [1, 3, 4])
+        #expect(SendSums.ranges([]) == "")
+        #expect(SendSums.ranges([3, 7, 8, 9, 12]) == "3, 7-9, 12")
+    }
+
     @Test("wakes that a failing store may have kept go again under the same key")
     func uncertain() {
         var lot = SendLot(name: "n", count: 3)

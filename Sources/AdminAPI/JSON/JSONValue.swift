@@ -26,7 +26,8 @@ enum JSONValue: Sendable {
         return bytes
     }
 
-    private func append(to bytes: inout [UInt8]) {
+    /// Appends the text.
+    func append(to bytes: inout [UInt8]) {
         switch self {
         case .string(let text): Self.append(text, to: &bytes)
         case .integer(let number): bytes.append(contentsOf: String(number).utf8)

@@ -41,9 +41,13 @@ final class BodyBudget: Sendable {
 
     /// Counts so many bytes more. Whether there was room; otherwise nothing is counted.
     func take(_ count: Int) -> Bool {
-        let before = taken.wrappingAdd(count, ordering: .relaxed).oldValue
-        if count <= byteCount - before { return true }
-        giveBack(count)
+        var before = takenByteCount
+        while count <= byteCount - before {
+            let (isTaken, present) = taken.weakCompareExchange(
+                expected: before, desired: before + count, ordering: .relaxed)
+            if isTaken { return true }
+            before = present
+        }
         return false
     }
 

@@ -60,7 +60,7 @@ struct BatchRoutes {
             within: services.bodies, context)
         let items = try items(text, mediaType)
         let now = services.gateway.now
-        let batch = try Batch(
+        let batch = try await Batch(
             items, request.headers, caller: context.callerName, now: now,
             marksExpireAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
         let answers = await services.gateway.accept(batch.inquiries, spreadSeconds: spread)
@@ -92,13 +92,19 @@ struct Batch {
     /// For each item the problem, or `nil` for one that is asked for.
     private var problems: [Problem?] = []
 
+    /// How many items are read before other requests have their turn on this thread: the largest
+    /// batch takes long enough for a call to be late.
+    private static let itemsAtATime = 100
+
+    /// Reads items, with pauses for others.
     init(
         _ items: [ArraySlice<UInt8>], _ headers: HTTPFields, caller: String, now: WallInstant,
         marksExpireAt: WallInstant
-    ) throws(Problem) {
+    ) async throws(Problem) {
         inquiries.reserveCapacity(items.count)
         problems.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {
+            if index > 0, index.isMultiple(of: Self.itemsAtATime) { await Task.yield() }
             let text = Array(item)
             let mark = try IdempotencyMark.make(
                 headers, caller: caller, item: index, body: text, expiresAt: marksExpireAt)
@@ -111,14 +117,19 @@ struct Batch {
         }
     }
 
+    /// What the answer for an item that is taken comes to, in bytes; memory is set aside for it.
+    private static let answerByteCount = 320
+
     /// The answer for each item, in order. Throws what kept the gateway from taking any.
     func answer(_ answers: [Acceptance]) throws(Problem) -> JSONValue {
         var upcoming = answers.makeIterator()
-        var items: [JSONValue] = []
-        items.reserveCapacity(problems.count)
+        // Written one by one: values for all of them would be a tree of thousands of pieces.
+        var items = [UInt8(ascii: "[")]
+        items.reserveCapacity(problems.count * Self.answerByteCount)
         var acceptedCount = 0
         var obstacle: Problem?
-        for problem in problems {
+        for (index, problem) in problems.enumerated() {
+            if index > 0 { items.append(UInt8(ascii: ",")) }
             do throws(Problem) {
                 if let problem { throw problem }
                 guard let answer = upcoming.next() else {
@@ -126,21 +137,22 @@ struct Batch {
                 }
                 let accepted = try AcceptedWake(answer)
                 acceptedCount += 1
-                items.append(.object([("status", .integer(202)), ("wake", accepted.json)]))
+                JSONValue.object([("status", .integer(202)), ("wake", accepted.json)])
+                    .append(to: &items)
             } catch {
                 if error.code == .overloaded || error.code == .unavailable { obstacle = error }
-                items.append(
-                    .object([
-                        ("status", .integer(Int64(error.code.status))),
-                        ("problem", error.document),
-                    ]))
+                JSONValue.object([
+                    ("status", .integer(Int64(error.code.status))), ("problem", error.document),
+                ])
+                .append(to: &items)
             }
         }
+        items.append(UInt8(ascii: "]"))
         if acceptedCount == 0, let obstacle { throw obstacle }
         return .object([
             ("accepted", .integer(Int64(acceptedCount))),
             ("refused", .integer(Int64(problems.count - acceptedCount))),
-            ("items", .array(items)),
+            ("items", .raw(items)),
         ])
     }
 

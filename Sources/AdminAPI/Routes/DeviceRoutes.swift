@@ -90,7 +90,7 @@ struct DeviceRoutes {
                 id: "forgetDevice", summary: "Forget a device",
                 description: "What waits for it ends as cancelled, and its ledger, its signals and "
                     + "its registration are forgotten at once. Wakes that ended keep their device "
-                    + "token for as long as they are kept; after the last of them nothing is left.",
+                    + "token for as long as they are kept, and the feed of dead tokens its lines.",
                 parameters: [.deviceToken, .appOfQuery, .environmentOfQuery],
                 answers: [Operation.Answer(200, "It is forgotten.", .named(.deviceAnswer))],
                 problems: Self.problems)

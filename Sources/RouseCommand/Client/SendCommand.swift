@@ -18,8 +18,9 @@ struct SendCommand: AsyncParsableCommand {
 
             When the gateway is gone for good, or refuses a whole batch, the sums so far are told, \
             and the options with which to go on: --from names the line, and --run the name under \
-            which the gateway recognises what it has taken of it already. Leave file and --batch \
-            as they were.
+            which the gateway recognises what it has taken of it already, for as long as it keeps \
+            idempotency keys. Leave file and --batch as they were. Lines that are told as open had \
+            no answer for good when their batch failed, and are not among those gone on with.
 
             Example:
 
@@ -92,6 +93,12 @@ extension SendCommand {
         for (word, count) in sums.decisions.sorted(by: { $0.key < $1.key }) {
             console.say("", "\(count) \(word)")
         }
+        if !sums.openLines.isEmpty {
+            console.say(
+                "Open",
+                "The gateway had no room for these lines, or did not say what became of them: "
+                    + SendSums.ranges(sums.openLines) + ".", .bad)
+        }
         guard let line = sums.nextLine else { return }
         console.sayVerbatim(
             "Go on", "--run \(sums.run) --from \(line) --batch \(batch) --spread \(spread)")
@@ -110,9 +117,28 @@ struct SendSums: Encodable {
     var refused = 0
     /// How many of those taken got each decision.
     var decisions: [String: Int] = [:]
+    /// Lines of a batch that failed in its midst, for which the gateway had no room, or of which it
+    /// did not say what became of them; they are neither among those taken nor among those refused.
+    var openLines: [Int] = []
     /// The line to go on with, when a batch failed as a whole; the lines from there are neither
     /// among those taken nor among those refused.
     var nextLine: Int?
+
+    /// Line numbers in ascending order as a person reads them: `3, 7-9`.
+    static func ranges(_ numbers: [Int]) -> String {
+        var ranges: [ClosedRange<Int>] = []
+        for number in numbers {
+            if let last = ranges.last, last.upperBound + 1 == number {
+                ranges[ranges.count - 1] = last.lowerBound...number
+            } else {
+                ranges.append(number...number)
+            }
+        }
+        let words = ranges.map { range in
+            range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound)"
+        }
+        return words.joined(separator: ", ")
+    }
 }
 
 /// One run of `rouse send`.
@@ -173,8 +199,12 @@ struct SendRun {
                 try await deliver(part.map(\.text), &lot, by: client)
             } catch {
                 bar.clear()
-                // What was answered before counts; then only the next batch is as if unsent.
-                if lot.hasAnswers { book(lot, part.map(\.number)) }
+                // What was answered before counts, and a repetition of the whole batch could double
+                // it; so what was not is told, and only the next batch is as if unsent.
+                if lot.hasAnswers {
+                    sums.openLines = lot.openPlaces.map { part[$0].number }
+                    book(lot, part.map(\.number))
+                }
                 let next = lot.hasAnswers ? end : start
                 sums.nextLine = next < lines.count ? lines[next].number : nil
                 return error
@@ -239,7 +269,8 @@ struct SendRun {
     }
 
     private mutating func book(_ lot: SendLot, _ numbers: [Int]) {
-        for (item, number) in zip(lot.items, numbers) {
+        let open = Set(sums.openLines)
+        for (item, number) in zip(lot.items, numbers) where !open.contains(number) {
             if let wake = item?.wake {
                 sums.accepted += 1
                 sums.decisions[wake.decision.word, default: 0] += 1

@@ -30,7 +30,10 @@ struct SendLot {
     var key: String { round == 0 ? name : "\(name)-\(round)" }
 
     /// Whether a wake still waits for room.
-    var isWaiting: Bool { items.contains { $0.map(Self.isBusy) ?? true } }
+    var isWaiting: Bool { !openPlaces.isEmpty }
+
+    /// The places of the wakes that were not seen to be taken or refused for good, in order.
+    var openPlaces: [Int] { items.indices.filter { items[$0].map(Self.isBusy) ?? true } }
 
     /// Whether any wake has an answer.
     var hasAnswers: Bool { items.contains { $0 != nil } }
@@ -49,7 +52,7 @@ struct SendLot {
                 uncertain.insert(place)
             }
         }
-        let waiting = places.filter { items[$0].map(Self.isBusy) ?? true }
+        let waiting = openPlaces
         if uncertain.isEmpty, waiting.count < places.count {
             places = waiting
             round += 1

@@ -41,6 +41,11 @@ struct OuterSettings {
         "webhook": ServeConfiguration.Webhook.keys,
         "transport": ServeConfiguration.TransportSettings.keys,
     ]
+    /// What the shipped templates for CI services read, in jobs that run `rouse` too.
+    static let templateNames: Set = [
+        "ROUSE_IMAGE", "ROUSE_OPTIONS", "ROUSE_PAYLOADS", "ROUSE_PROJECT", "ROUSE_SENDS",
+        "ROUSE_STRICT", "ROUSE_SARIF",
+    ]
     /// Variables that are named as their options are.
     private static let shortNames = [
         "tls.certificate-file": "ROUSE_TLS_CERTIFICATE", "tls.key-file": "ROUSE_TLS_KEY",
@@ -76,6 +81,13 @@ struct OuterSettings {
                     "\(option.name) is no key with a single value. "
                         + (meant.map { "Did you mean \($0)?" }
                             ?? "Write it as in the file, as budget.hourly-sends=2."))
+            }
+            // Whoever may list processes reads the command line.
+            guard !key.isSecret || !option.text.contains("@") else {
+                throw CommandFailure(
+                    .usage,
+                    "\(option.name) would show a password in the list of processes. Set "
+                        + "\(key.variable), or write it into the file.")
             }
             set(key, option.text, from: option.name)
         }
@@ -129,7 +141,9 @@ struct OuterSettings {
     private static func check(_ variables: Variables) throws(CommandFailure) {
         let known = Variable.allCases.map(\.rawValue) + keys.map(\.variable)
         for name in variables.names.sorted()
-        where name.hasPrefix("ROUSE_") && !known.contains(name) && !isServiceLink(name) {
+        where name.hasPrefix("ROUSE_") && !known.contains(name) && !templateNames.contains(name)
+            && !isServiceLink(name, variables[name] ?? "")
+        {
             let meant = Nearest.name(to: name, among: known)
             throw CommandFailure(
                 .configuration,
@@ -141,8 +155,9 @@ struct OuterSettings {
 
     /// Whether Kubernetes sets it in every pod beside a service whose name begins with `rouse`.
     /// https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
-    private static func isServiceLink(_ name: String) -> Bool {
+    private static func isServiceLink(_ name: String, _ value: String) -> Bool {
         name.hasSuffix("_SERVICE_HOST") || name.contains("_SERVICE_PORT")
-            || name.contains(/_PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/)
+            || name.contains(/_PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/)
+            || name.hasSuffix("_PORT") && value.contains(/^(tcp|udp|sctp):\/\//)
     }
 }

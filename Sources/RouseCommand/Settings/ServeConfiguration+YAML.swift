@@ -99,7 +99,7 @@ extension ServeConfiguration {
         try readFiles(root, folder)
         logLevel = try root.choice("log-level") ?? logLevel
         retentionDays = try root.integer("retention-days", in: 1...365) ?? retentionDays
-        // What a key answers with stands in the wake.
+        // What a key answers with stands beside the key, and the wake that it names in the store.
         idempotencyHours =
             try root.integer("idempotency-hours", in: 1...retentionDays * 24) ?? idempotencyHours
         apiKeys = try root.list("api-keys", known: NamedKey.keys).map {
