@@ -199,7 +199,7 @@ struct FailingStoreTests {
     func damagedBefore() async throws {
         try await StandIn.with { standIn in
             let path = try await ServeTests.keyedConfiguration(standIn)
-            let store = try standIn.folder.write(
+            _ = try standIn.folder.write(
                 String(repeating: "no database", count: 1_000), to: "wakes.sqlite")
             let damaged = try await Rouse.run(["serve", "--config", path])
             #expect(damaged.status == 65, "\(damaged.all)")
