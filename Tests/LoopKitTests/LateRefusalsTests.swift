@@ -32,7 +32,7 @@ struct LateRefusalsTests {
 
         func deliver(_ ids: Submission.ID...) {
             box.withLock { $0 }?.deliver(
-                ids.map { Completion(id: $0, result: .failure(Self.failure)) })
+                ids.map { Completion(id: $0, result: .failure(Self.failure), context: nil) })
         }
 
         func refuse(_ ids: Submission.ID...) {
