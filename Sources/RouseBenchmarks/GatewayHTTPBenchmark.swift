@@ -21,14 +21,7 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
 
     @OptionGroup var options: BenchmarkOptions
 
-    @Option(help: "What stands for APNs: nghttpd, stand-in.")
-    var server = MeasuredServer.Kind.nghttpd
-
-    @Option(help: "Wakes in requests of their own (20000, or 2000 with --quick).")
-    var singles: Int?
-
-    @Option(help: "Wakes in batches (100000, or 10000 with --quick).")
-    var batched: Int?
+    @OptionGroup var amounts: Amounts
 
     @Option(help: "Wakes of one batch; more than one.")
     var batch = 1000
@@ -39,13 +32,8 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
     @Option(help: "Connections for batches.")
     var batchConnections = 4
 
-    @Option(help: "Devices that the gateway knows already (100000, or 1000 with --quick).")
-    var devices: Int?
-
     func validate() throws {
-        guard singles ?? 1 > 0, batched ?? batch >= batch, devices ?? 1 > 0 else {
-            throw ValidationError("--singles and --devices begin at 1, --batched at a batch.")
-        }
+        try amounts.check(batch: batch)
         guard (2...10_000).contains(batch), connections > 0, batchConnections > 0 else {
             throw ValidationError("--batch is from 2 to 10000; connections begin at 1.")
         }
@@ -54,17 +42,13 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
     func run() async throws {
         let bench = try Bench()
         defer { bench.clear() }
-        let forms = [
-            Form(wakes: singles ?? (options.quick ? 2000 : 20_000), batch: 1, connections),
-            Form(
-                wakes: batched ?? (options.quick ? 10_000 : 100_000), batch: batch,
-                batchConnections),
-        ]
-        let known = Self.wholeBatches(
-            devices ?? (options.quick ? 1000 : 100_000), of: Self.warmUpBatch)
+        let forms = amounts.forms(
+            quick: options.quick, connections: connections, batch: batch,
+            batchConnections: batchConnections)
+        let known = amounts.known(quick: options.quick)
         try GatewayTask.makeDocuments(
             known + (forms.map(\.wakes).max() ?? 0), in: bench.documentsPath)
-        let server = try MeasuredServer.start(server, on: bench, processor: nil)
+        let server = try MeasuredServer.start(amounts.server, on: bench, processor: nil)
         var samples = forms.map { _ in [RunPair]() }
         for round in 1...options.rounds {
             for (index, form) in forms.enumerated() {
@@ -78,7 +62,7 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
         }
         try server.stop()
         try options.show(
-            zip(forms, samples).map { GatewayHTTPResult(self.server, $0, samples: $1) },
+            zip(forms, samples).map { GatewayHTTPResult(amounts.server, $0, samples: $1) },
             as: Self.report)
     }
 

@@ -27,27 +27,14 @@ struct GatewayRooms: AsyncParsableCommand {
 
     @OptionGroup var options: BenchmarkOptions
 
-    @Option(help: "What stands for APNs: nghttpd, stand-in.")
-    var server = MeasuredServer.Kind.nghttpd
-
-    @Option(help: "Wakes in requests of their own (20000, or 2000 with --quick).")
-    var singles: Int?
-
-    @Option(help: "Wakes in batches of 1000 (100000, or 10000 with --quick).")
-    var batched: Int?
-
-    @Option(help: "Devices that the gateway knows already (100000, or 1000 with --quick).")
-    var devices: Int?
+    @OptionGroup var amounts: GatewayHTTPBenchmark.Amounts
 
     private static let batch = 1000
     private static let connections = 64
     private static let batchConnections = 4
 
     func validate() throws {
-        guard singles ?? 1 > 0, batched ?? Self.batch >= Self.batch, devices ?? 1 > 0 else {
-            throw ValidationError(
-                "--singles and --devices begin at 1, --batched at \(Self.batch).")
-        }
+        try amounts.check(batch: Self.batch)
     }
 
     func run() async throws {
@@ -56,18 +43,13 @@ struct GatewayRooms: AsyncParsableCommand {
         let bench = try Bench()
         defer { bench.clear() }
         try PerfRecording.check(in: bench.directory)
-        let forms = [
-            GatewayHTTPBenchmark.Form(
-                wakes: singles ?? (options.quick ? 2000 : 20_000), batch: 1, Self.connections),
-            GatewayHTTPBenchmark.Form(
-                wakes: batched ?? (options.quick ? 10_000 : 100_000), batch: Self.batch,
-                Self.batchConnections),
-        ]
-        let known = GatewayHTTPBenchmark.wholeBatches(
-            devices ?? (options.quick ? 1000 : 100_000), of: GatewayHTTPBenchmark.warmUpBatch)
+        let forms = amounts.forms(
+            quick: options.quick, connections: Self.connections, batch: Self.batch,
+            batchConnections: Self.batchConnections)
+        let known = amounts.known(quick: options.quick)
         try GatewayTask.makeDocuments(
             known + (forms.map(\.wakes).max() ?? 0), in: bench.documentsPath)
-        let server = try MeasuredServer.start(server, on: bench, processor: nil)
+        let server = try MeasuredServer.start(amounts.server, on: bench, processor: nil)
         var results: [GatewayRoomsResult] = []
         for form in forms {
             results.append(try await measure(form, known, server, on: bench))
@@ -103,7 +85,7 @@ struct GatewayRooms: AsyncParsableCommand {
             throw ChildProcess.Failure(description: "perf has recorded nothing")
         }
         return GatewayRoomsResult(
-            self.server, form, profile,
+            amounts.server, form, profile,
             microsecondsPerWake: cpuSeconds * 1e6 / Double(form.wakes * options.rounds))
     }
 

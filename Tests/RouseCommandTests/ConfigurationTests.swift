@@ -15,7 +15,8 @@ import WakeModel
 
 @Suite("Configuration")
 struct ConfigurationTests {
-    private static let app = """
+    /// One app, for configurations whose other keys matter.
+    static let app = """
         apps:
           - bundle-id: com.example.app
             environment: production

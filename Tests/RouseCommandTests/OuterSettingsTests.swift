@@ -10,21 +10,13 @@ import WakeBudget
 
 @Suite("What stands over a configuration file")
 struct OuterSettingsTests {
-    private static let app = """
-        apps:
-          - bundle-id: com.example.app
-            environment: production
-            team-id: TEAM123456
-            key-file: keys/AuthKey_ABCDE12345.p8
-        """
-
     private func read(
         _ yaml: String = "", _ variables: [String: String],
         options: [OuterSettings.Option] = []
     ) throws(CommandFailure) -> ServeConfiguration {
         try ServeConfiguration(
-            yaml: yaml + "\n" + Self.app, file: "rouse.yaml", folder: URL(filePath: "/etc/rouse/"),
-            variables: Variables(variables), options: options)
+            yaml: yaml + "\n" + ConfigurationTests.app, file: "rouse.yaml",
+            folder: URL(filePath: "/etc/rouse/"), variables: Variables(variables), options: options)
     }
 
     @Test("every key of the file is a list, holds others, or has a variable of its own")
@@ -196,7 +188,7 @@ struct OuterSettingsTests {
     @Test("rouse serve refuses what its options cannot be")
     func options() async throws {
         let folder = try TestFolder()
-        let file = try folder.write(Self.app, to: "rouse.yaml")
+        let file = try folder.write(ConfigurationTests.app, to: "rouse.yaml")
         for (arguments, words) in [
             (["--retention-days", "0"], "--retention-days is not a whole number from 1 to 365"),
             (["--store-durability", "dsk"], "Did you mean disk?"),

@@ -74,8 +74,9 @@ struct SQLiteWakeStoreTests {
             let path = folder + "/store.sqlite"
             let first = try SQLiteWakeStore(path: path)
             try first.close()
-            let second = try SQLiteWakeStore(path: path)
-            try withExtendedLifetime(first) { try second.close() }
+            withExtendedLifetime(first) {
+                _ = #expect(throws: Never.self) { try SQLiteWakeStore(path: path).close() }
+            }
         }
     }
 
@@ -88,7 +89,7 @@ struct SQLiteWakeStoreTests {
             try #require(copy >= 0)
             defer { close(copy) }
             first.release()
-            _ = try StoreLock(besides: path)
+            #expect(throws: Never.self) { _ = try StoreLock(besides: path) }
         }
     }
 

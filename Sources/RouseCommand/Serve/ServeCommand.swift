@@ -50,8 +50,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What carries the pushes: native, or curl for proxies that only libcurl knows. Or "
-                + "ROUSE_TRANSPORT.",
+            "What carries the pushes: native, or curl for proxies that only libcurl knows. Or, "
+                + "with --config, ROUSE_TRANSPORT.",
             valueName: "kind"))
     var transport: TransportKind?
 
