@@ -200,14 +200,18 @@ let package = Package(
                 "APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport", "SeedKit",
                 "WakeModel",
             ]),
+        .target(name: "CGatheredLog", linkerSettings: [.linkedLibrary("sqlite3")]),
         room(
             "StoreSQLite",
-            ["Gateway", "PayloadRules", "WakeBudget", "WakeModel", sqlite, sqliteC]),
+            [
+                "CGatheredLog", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", sqlite,
+                sqliteC,
+            ]),
         tests(
             of: "StoreSQLite",
             [
-                "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel",
-                sqlite,
+                "CGatheredLog", "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit",
+                "WakeBudget", "WakeModel", sqlite, sqliteC,
             ]),
         // The dashboard's files, as bytes: see its header.
         .target(name: "CDashboard", exclude: ["Page"]),

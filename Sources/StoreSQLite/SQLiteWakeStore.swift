@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CGatheredLog
 import GRDB
 import GRDBSQLite
 public import Gateway
@@ -90,7 +91,12 @@ public final class SQLiteWakeStore: WakeStore {
             try Self.prepare(writer)
             self.writer = writer
             let desk = try writer.writeWithoutTransaction { database in
-                try WriterDesk(Self.desk(database, cachedDevices: cachedDevices) { log.watch($0) })
+                try WriterDesk(
+                    Self.desk(database, cachedDevices: cachedDevices) { connection in
+                        log.watch(connection)
+                        // Without it the log is written in small pieces, which takes longer.
+                        _ = CGatheredLog_begin(connection)
+                    })
             }
             writerDesk = desk
             let checkpointer = Checkpointer(try Self.open(path))

@@ -30,8 +30,8 @@ public struct BundleID: Hashable, Sendable, CustomStringConvertible {
                 "holds a character that no bundle id has",
                 "Use letters, digits, dots, hyphens and underscores only.")
         }
-        for type in PushType.all where !type.topicSuffix.isEmpty {
-            guard !value.hasSuffix(type.topicSuffix) else {
+        for (type, suffix) in Self.suffixes {
+            guard !value.utf8.suffix(suffix.count).elementsEqual(suffix) else {
                 throw Self.invalid(
                     "already ends in \(type.topicSuffix), the suffix of \(type) pushes",
                     "Give the bundle id without it; it is added for each push type.")
@@ -45,6 +45,11 @@ public struct BundleID: Hashable, Sendable, CustomStringConvertible {
 
     /// The bundle id.
     public var description: String { value }
+
+    /// The push types whose topic has a suffix. Bytes, for each wake brings a bundle id, and to
+    /// compare strings takes their normal forms into account.
+    private static let suffixes: [(type: PushType, suffix: [UInt8])] =
+        PushType.all.filter { !$0.topicSuffix.isEmpty }.map { ($0, Array($0.topicSuffix.utf8)) }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {

@@ -33,7 +33,7 @@ struct RoomTests {
             "PushTransport", "Synchronization", "WakeModel",
         ],
         "StoreSQLite": [
-            "Darwin", "Dispatch", "GRDB", "GRDBSQLite", "Gateway", "Glibc", "Musl",
+            "CGatheredLog", "Darwin", "Dispatch", "GRDB", "GRDBSQLite", "Gateway", "Glibc", "Musl",
             "PayloadRules", "Synchronization", "WakeBudget", "WakeModel",
         ],
         "CurlHTTP": ["CCurlCalls", "CCurlShims"],

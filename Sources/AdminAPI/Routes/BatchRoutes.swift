@@ -126,6 +126,7 @@ struct Batch {
         // Written one by one: values for all of them would be a tree of thousands of pieces.
         var items = [UInt8(ascii: "[")]
         items.reserveCapacity(problems.count * Self.answerByteCount)
+        var text = AcceptedWakeText()
         var acceptedCount = 0
         var obstacle: Problem?
         for (index, problem) in problems.enumerated() {
@@ -137,8 +138,9 @@ struct Batch {
                 }
                 let accepted = try AcceptedWake(answer)
                 acceptedCount += 1
-                JSONValue.object([("status", .integer(202)), ("wake", accepted.json)])
-                    .append(to: &items)
+                items.append(contentsOf: #"{"status":202,"wake":"#.utf8)
+                text.append(accepted, to: &items)
+                items.append(UInt8(ascii: "}"))
             } catch {
                 if error.code == .overloaded || error.code == .unavailable { obstacle = error }
                 JSONValue.object([

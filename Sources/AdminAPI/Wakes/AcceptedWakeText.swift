@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import PayloadRules
+import WakeModel
+
+/// Writes accepted wakes of one batch as JSON, each to the same bytes as ``AcceptedWake/json``.
+///
+/// The wakes of a batch mostly differ in their ids alone: what was written for the one before is
+/// kept, so that an answer is copied and not made anew.
+struct AcceptedWakeText {
+    /// A value and its text.
+    private struct Known<Value: Equatable> {
+        var value: Value
+        var text: [UInt8]
+    }
+
+    private var acceptedAt: Known<WallInstant>?
+    private var deadline: Known<WallInstant>?
+    private var decision: Known<WakeDecision>?
+    private var remarks: Known<[Diagnostic]>?
+
+    /// Appends the text of one wake.
+    mutating func append(_ accepted: AcceptedWake, to bytes: inout [UInt8]) {
+        let wake = accepted.wake
+        bytes.append(contentsOf: #"{"id":""#.utf8)
+        bytes.append(contentsOf: wake.id.description.utf8)
+        bytes.append(contentsOf: #"","accepted_at":"#.utf8)
+        Self.append(wake.acceptedAt, &acceptedAt, to: &bytes) { .string($0.description) }
+        bytes.append(contentsOf: #","deadline":"#.utf8)
+        Self.append(wake.deadline, &deadline, to: &bytes) { .string($0.description) }
+        bytes.append(contentsOf: #","decision":"#.utf8)
+        Self.append(wake.decision, &decision, to: &bytes) { $0.json }
+        if !accepted.remarks.isEmpty {
+            bytes.append(contentsOf: #","remarks":"#.utf8)
+            Self.append(accepted.remarks, &remarks, to: &bytes) { .array($0.map(\.json)) }
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    private static func append<Value: Equatable>(
+        _ value: Value, _ known: inout Known<Value>?, to bytes: inout [UInt8],
+        json: (Value) -> JSONValue
+    ) {
+        if known?.value != value { known = Known(value: value, text: json(value).bytes) }
+        if let known { bytes.append(contentsOf: known.text) }
+    }
+}

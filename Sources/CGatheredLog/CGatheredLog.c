@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "CGatheredLog.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// SQLite's methods for Unix write 131 071 bytes at once, and of a larger piece a wrong part.
+enum { capacity = 120 * 1024 };
+
+/// A frame is a header and a page, and its header has so many bytes. No page is as small.
+enum { frame_header_size = 24, commit_field = 4 };
+
+/// Stands in the place of a log's methods. The file's first member points to `methods`, and so to
+/// all of this.
+typedef struct {
+    sqlite3_io_methods methods;
+    /// The file's own methods.
+    const sqlite3_io_methods *under;
+    /// Where in the file the gathered bytes belong.
+    sqlite3_int64 start;
+    int count;
+    /// Where the last write ended; negative when that says nothing of the next one.
+    sqlite3_int64 end;
+    /// Whether the page that comes next ends a transaction.
+    bool ends_transaction;
+    uint64_t write_count;
+    unsigned char bytes[capacity];
+} Gatherer;
+
+static Gatherer *gatherer(sqlite3_file *file) { return (Gatherer *)file->pMethods; }
+
+/// Writes through to the file.
+static int pass(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    Gatherer *self = gatherer(file);
+    int code = self->under->xWrite(file, bytes, count, offset);
+    self->write_count += 1;
+    if (code != SQLITE_OK) self->end = -1;
+    return code;
+}
+
+/// Writes what was gathered. After a failure it is forgotten: the transaction that it belongs to
+/// fails by it and is rolled back, and the next one writes these places anew.
+static int flush(sqlite3_file *file) {
+    Gatherer *self = gatherer(file);
+    int count = self->count;
+    self->count = 0;
+    return count == 0 ? SQLITE_OK : pass(file, self->bytes, count, self->start);
+}
+
+/// The header of a transaction's last page tells the size of the database, every other one 0.
+static bool is_of_last_page(const unsigned char *header) {
+    static const unsigned char none[4];
+    return memcmp(header + commit_field, none, sizeof none) != 0;
+}
+
+static int write_log(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    Gatherer *self = gatherer(file);
+    bool is_header = count == frame_header_size;
+    bool is_last = !is_header && self->ends_transaction;
+    bool follows = offset == self->end;
+    self->ends_transaction = is_header && is_of_last_page(bytes);
+    self->end = offset + count;
+    if (!follows || count > capacity - self->count) {
+        int code = flush(file);
+        if (code != SQLITE_OK) return code;
+    }
+    // A header that is written anew has no page behind it that would end the gathering.
+    if (!follows || count > capacity) return pass(file, bytes, count, offset);
+    if (self->count == 0) self->start = offset;
+    memcpy(self->bytes + self->count, bytes, (size_t)count);
+    self->count += count;
+    return is_last ? flush(file) : SQLITE_OK;
+}
+
+static int read_log(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+    int code = flush(file);
+    return code != SQLITE_OK ? code : gatherer(file)->under->xRead(file, bytes, count, offset);
+}
+
+static int truncate_log(sqlite3_file *file, sqlite3_int64 size) {
+    int code = flush(file);
+    gatherer(file)->end = -1;
+    return code != SQLITE_OK ? code : gatherer(file)->under->xTruncate(file, size);
+}
+
+static int sync_log(sqlite3_file *file, int flags) {
+    int code = flush(file);
+    return code != SQLITE_OK ? code : gatherer(file)->under->xSync(file, flags);
+}
+
+static int size_log(sqlite3_file *file, sqlite3_int64 *size) {
+    int code = flush(file);
+    return code != SQLITE_OK ? code : gatherer(file)->under->xFileSize(file, size);
+}
+
+/// What is gathered when the log is closed was never committed.
+static int close_log(sqlite3_file *file) {
+    Gatherer *self = gatherer(file);
+    file->pMethods = self->under;
+    free(self);
+    return file->pMethods->xClose(file);
+}
+
+/// The log of a connection; `NULL` when it has none or has not opened it. In another mode SQLite
+/// gives its rollback journal, which must not be held back.
+static sqlite3_file *log_of(sqlite3 *connection) {
+    sqlite3_stmt *question = NULL;
+    sqlite3_prepare_v2(connection, "PRAGMA main.journal_mode", -1, &question, NULL);
+    bool has_log = question && sqlite3_step(question) == SQLITE_ROW &&
+                   sqlite3_stricmp((const char *)sqlite3_column_text(question, 0), "wal") == 0;
+    sqlite3_finalize(question);
+    sqlite3_file *file = NULL;
+    if (!has_log) return NULL;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+    return code == SQLITE_OK && file && file->pMethods ? file : NULL;
+}
+
+int CGatheredLog_begin(sqlite3 *connection) {
+    sqlite3_file *file = log_of(connection);
+    Gatherer *self = file ? malloc(sizeof *self) : NULL;
+    if (!self) return 0;
+    self->methods = *file->pMethods;
+    self->methods.xClose = close_log;
+    self->methods.xRead = read_log;
+    self->methods.xWrite = write_log;
+    self->methods.xTruncate = truncate_log;
+    self->methods.xSync = sync_log;
+    self->methods.xFileSize = size_log;
+    self->under = file->pMethods;
+    self->start = 0;
+    self->count = 0;
+    self->end = -1;
+    self->ends_transaction = false;
+    self->write_count = 0;
+    file->pMethods = &self->methods;
+    return 1;
+}
+
+uint64_t CGatheredLog_writeCount(sqlite3 *connection) {
+    sqlite3_file *file = log_of(connection);
+    return file && file->pMethods->xWrite == write_log ? gatherer(file)->write_count : 0;
+}

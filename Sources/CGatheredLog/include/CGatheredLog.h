@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Has SQLite write its write-ahead log in large pieces.
+//
+// SQLite writes each page of a transaction by two system calls: 24 bytes of the frame's header, and
+// the page. For small pages that is most of what writing them costs. Here they are gathered, and
+// what belongs to one transaction goes to the file by one call for each 120 KiB.
+//
+// Nothing else changes. The log's bytes and their order are the same, and whoever looks finds them
+// in the file: all that was gathered is written before
+//   - the page that ends a transaction is reported as written, so before any other connection may
+//     read it, and a failure is the failure of that commit, as without this;
+//   - the connection reads from the log, asks for its size, cuts it, or brings it to the disk;
+//   - anything is written that does not follow what was gathered.
+// What the death of the process takes away belongs to a transaction that was not committed.
+//
+// It rests on what SQLite documents: the methods of files (sqlite3_io_methods), the file behind a
+// connection (SQLITE_FCNTL_JOURNAL_POINTER), and the format of the log
+// (https://www.sqlite.org/fileformat2.html#walformat).
+
+#ifndef CGATHEREDLOG_H
+#define CGATHEREDLOG_H
+
+#include <stdint.h>
+
+struct sqlite3;
+
+/// Gathers what this connection writes to its log from now on, until it closes the log. To be
+/// called by whoever owns the connection, outside of a transaction and once. A connection that has
+/// no log open yet, or no memory for this, stays as it is: the answer is then 0, otherwise 1.
+int CGatheredLog_begin(struct sqlite3 *_Nonnull connection);
+
+/// How many calls have written to the log since `CGatheredLog_begin`; 0 without that. To be called
+/// by whoever owns the connection.
+uint64_t CGatheredLog_writeCount(struct sqlite3 *_Nonnull connection);
+
+#endif
