@@ -40,13 +40,15 @@ extension SQLiteRows {
     func save(_ lane: LaneRow) throws(StoreFailure) {
         let statement = try connection.prepare(
             """
-            UPDATE lane SET confirms_launches = ?, paused_at = ?, pause_reason = ?
+            UPDATE lane SET confirms_launches = ?, paused_at = ?, pause_reason = ?,
+                halt_told_at = ?
             WHERE number = ?
             """)
         statement.bind(1, lane.confirmsLaunches ? 1 : 0)
         statement.bind(2, lane.pausedAt)
         statement.bind(3, lane.pauseReason)
-        statement.bind(4, lane.number)
+        statement.bind(4, lane.haltToldAt)
+        statement.bind(5, lane.number)
         try statement.run()
         keep(lane)
     }
@@ -61,7 +63,7 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             SELECT number, bundle_id, environment, kind, confirms_launches, paused_at,
-                pause_reason FROM lane
+                pause_reason, halt_told_at FROM lane
             """)
         defer { statement.reset() }
         while try statement.step() {
@@ -71,7 +73,8 @@ extension SQLiteRows {
                     lane: try Self.lane(
                         statement.text(1), statement.text(2), statement.int64(3)),
                     confirmsLaunches: statement.int64(4) != 0,
-                    pausedAt: statement.optionalInstant(5), pauseReason: statement.text(6)))
+                    pausedAt: statement.optionalInstant(5), pauseReason: statement.text(6),
+                    haltToldAt: statement.optionalInstant(7)))
         }
     }
 
