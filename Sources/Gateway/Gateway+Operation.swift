@@ -61,7 +61,9 @@ extension Gateway {
         return true
     }
 
-    /// Learns from the store which apps are paused; tried again until the store answers.
+    /// Learns from the store which apps are paused, and tells of lanes that go on since the process
+    /// before this one ended: what held them was in its memory. Tried again until the store
+    /// answers.
     func loadPauses() async {
         while true {
             do throws(StoreFailure) {
@@ -75,6 +77,8 @@ extension Gateway {
                             state.paused[row.lane.app] = LanePause(at: at, reason: row.pauseReason)
                         }
                     }
+                    // Here, so that a pause that begins meanwhile is told after it.
+                    tellFreed(lanes.filter { state.paused[$0.lane.app] == nil })
                 }
                 return
             } catch {
@@ -87,6 +91,22 @@ extension Gateway {
             }
         }
     }
+
+    /// Tells of those that were told as halted last that they go on; once, since what is told is
+    /// written down with it. If APNs still refuses what they send, the next attempt holds them
+    /// again, and that is told as well.
+    private func tellFreed(_ lanes: [LaneRow]) {
+        let configured = hall.configuration.lanes()
+        for row in lanes where row.haltToldAt != nil {
+            let reason =
+                configured.contains(row.lane)
+                ? "The gateway was started again." : Self.removalReason
+            hall.tell(
+                AppHalt(lane: row.lane, isHalted: false, reason: reason, at: clock.now()))
+        }
+    }
+
+    private static let removalReason = "The app is not configured any more."
 
     // MARK: Reload
 
@@ -110,7 +130,7 @@ extension Gateway {
         for lane in freed {
             let reason =
                 lanes.contains(lane)
-                ? "The configuration was loaded again." : "The app is not configured any more."
+                ? "The configuration was loaded again." : Self.removalReason
             hall.logger.info(
                 "dispatch is not held any more",
                 metadata: ["lane": "\(lane)", "reason": "\(reason)"])

@@ -169,8 +169,8 @@ public final class Gateway: Service {
         }
         async let called = intake.submit(calls.submissions, areCalls: true)
         let kept = await intake.submit(background.submissions, areCalls: false)
-        background.fill(&answers, kept.map(acceptance))
-        calls.fill(&answers, await called.map(acceptance))
+        background.fill(&answers, kept.map(acceptance)) { remarks(on: inquiries[$0], of: $1) }
+        calls.fill(&answers, await called.map(acceptance)) { remarks(on: inquiries[$0], of: $1) }
         return answers.map { answer in
             guard let answer else { preconditionFailure("The intake answers each submission.") }
             note(answer)
@@ -193,10 +193,16 @@ public final class Gateway: Service {
             places.append((index, remarks))
         }
 
-        func fill(_ answers: inout [Acceptance?], _ acceptances: [Acceptance]) {
+        /// Puts the answers in their places; `first` says what was remarked on a request that is
+        /// repeated, if that is not what is remarked on it now.
+        func fill(
+            _ answers: inout [Acceptance?], _ acceptances: [Acceptance],
+            first: (_ index: Int, _ wake: AdmittedWake) -> [Diagnostic]?
+        ) {
             for (place, acceptance) in zip(places, acceptances) {
                 if case .admitted(let wake, _) = acceptance {
-                    answers[place.index] = .admitted(wake, remarks: place.remarks)
+                    let remarks = wake.isRepeated ? first(place.index, wake) : nil
+                    answers[place.index] = .admitted(wake, remarks: remarks ?? place.remarks)
                 } else {
                     answers[place.index] = acceptance
                 }
@@ -234,6 +240,17 @@ public final class Gateway: Service {
             return .fine(
                 Submission(wake: new, idempotency: inquiry.idempotency), remarks: remarks)
         }
+    }
+
+    /// What the rules remarked on a request that is repeated when it came first: they look at the
+    /// time that is left until its expiration, and the answer must be the same. `nil` where that
+    /// is not known better than by looking now.
+    private func remarks(on inquiry: Inquiry, of wake: AdmittedWake) -> [Diagnostic]? {
+        guard inquiry.idempotency != nil, !inquiry.hasLifetime,
+            case .valid(_, let remarks) = validator.validate(
+                inquiry.request, now: wake.acceptedAt)
+        else { return nil }
+        return remarks
     }
 
     private func acceptance(_ answer: Intake.Answer) -> Acceptance {

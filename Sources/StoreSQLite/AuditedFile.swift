@@ -34,7 +34,8 @@ struct AuditedFile {
     /// The file itself, behind all links: what belongs to it stands beside it under its name.
     private let path: String
 
-    /// Throws a ``Gateway/StoreFailure`` of kind `readOnly` when there is no such file.
+    /// Throws a ``Gateway/StoreFailure``: `readOnly` when there is no such file, `unavailable` when
+    /// it has several names (hard links).
     init(path: String) throws(StoreFailure) {
         guard let real = StorePath.existing(path) else {
             let code = errno
@@ -42,6 +43,8 @@ struct AuditedFile {
                 kind: .readOnly,
                 message: "The store \(path) cannot be opened: \(StoreLock.reason(code)).")
         }
+        // A gateway's log may stand beside another name, and the file without it says too little.
+        try StorePath.checkNames(of: real)
         self.path = real
     }
 

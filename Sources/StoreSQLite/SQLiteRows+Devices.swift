@@ -40,13 +40,15 @@ extension SQLiteRows {
     func save(_ lane: LaneRow) throws(StoreFailure) {
         let statement = try connection.prepare(
             """
-            UPDATE lane SET confirms_launches = ?, paused_at = ?, pause_reason = ?
+            UPDATE lane SET confirms_launches = ?, paused_at = ?, pause_reason = ?,
+                halt_told_at = ?
             WHERE number = ?
             """)
         statement.bind(1, lane.confirmsLaunches ? 1 : 0)
         statement.bind(2, lane.pausedAt)
         statement.bind(3, lane.pauseReason)
-        statement.bind(4, lane.number)
+        statement.bind(4, lane.haltToldAt)
+        statement.bind(5, lane.number)
         try statement.run()
         keep(lane)
     }
@@ -61,7 +63,7 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             SELECT number, bundle_id, environment, kind, confirms_launches, paused_at,
-                pause_reason FROM lane
+                pause_reason, halt_told_at FROM lane
             """)
         defer { statement.reset() }
         while try statement.step() {
@@ -71,7 +73,8 @@ extension SQLiteRows {
                     lane: try Self.lane(
                         statement.text(1), statement.text(2), statement.int64(3)),
                     confirmsLaunches: statement.int64(4) != 0,
-                    pausedAt: statement.optionalInstant(5), pauseReason: statement.text(6)))
+                    pausedAt: statement.optionalInstant(5), pauseReason: statement.text(6),
+                    haltToldAt: statement.optionalInstant(7)))
         }
     }
 
@@ -103,10 +106,7 @@ extension SQLiteRows {
         return nil
     }
 
-    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow {
-        guard let device = try find(number) else { throw .damaged("device") }
-        return device
-    }
+    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? { try find(number) }
 
     func make(
         _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
@@ -206,11 +206,13 @@ extension SQLiteRows {
     ) throws(StoreFailure) -> SweptDevices {
         let look = try connection.prepare(
             """
-            SELECT number, touched_at, pending, latest FROM device
-            WHERE number > ? ORDER BY number LIMIT ?
+            SELECT number, latest, touched_at < ?3 AND pending = 0
+                AND NOT EXISTS (SELECT 1 FROM wake WHERE wake.number = device.latest)
+            FROM device WHERE number > ?1 ORDER BY number LIMIT ?2
             """)
         look.bind(1, number)
         look.bind(2, limit)
+        look.bind(3, instant)
         var seen = 0
         var last = number
         var old: [(number: Int64, latest: Int64)] = []
@@ -220,18 +222,37 @@ extension SQLiteRows {
                 seen += 1
                 last = look.int64(0)
                 // The running transaction may have changed it, and its row does not say so yet.
-                guard look.instant(1) < instant, look.int64(2) == 0, cache.dirty[last] == nil
-                else { continue }
-                old.append((last, look.int64(3)))
+                guard look.int64(2) == 1, cache.dirty[last] == nil else { continue }
+                old.append((last, look.int64(1)))
             }
         }
         var removed = 0
-        for device in old where try remove(device.number, latest: device.latest) { removed += 1 }
+        if let needed = try devices(ofWakesBelow: old.map(\.latest).max() ?? 0) {
+            for device in old where !needed.contains(device.number) {
+                if try remove(device.number, latest: device.latest) { removed += 1 }
+            }
+        }
         return SweptDevices(removed: removed, last: seen < limit ? nil : last)
     }
 
     func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
-        try remove(device.number, latest: device.latest)
+        guard try wake(device.latest, withPayload: false) == nil,
+            let needed = try devices(ofWakesBelow: device.latest), !needed.contains(device.number)
+        else { return false }
+        return try remove(device.number, latest: device.latest)
+    }
+
+    /// The most wakes that are looked at before devices are removed.
+    static let olderWakeLimit = 4_096
+
+    /// Whose the wakes below this number are, which a device's latest wake had that is gone; `nil`
+    /// when they are too many to look at, and then no device is removed for now.
+    ///
+    /// Wakes are pruned in the order of their numbers. So what is left below one that was pruned
+    /// are those alone that had not ended by then, and they are few.
+    private func devices(ofWakesBelow latest: Int64) throws(StoreFailure) -> Set<Int64>? {
+        let older = try wakes(before: latest, limit: Self.olderWakeLimit)
+        return older.count < Self.olderWakeLimit ? Set(older.map(\.device)) : nil
     }
 
     /// One whose neighbour exists stays, because the neighbour may be found through it.

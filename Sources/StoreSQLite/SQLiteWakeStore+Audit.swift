@@ -24,7 +24,8 @@ extension SQLiteWakeStore {
     /// beside the file that was not there before, and a log that was there is counted along.
     ///
     /// Linear in the size of the file. Throws a ``Gateway/StoreFailure``: `readOnly` when the file
-    /// cannot be opened, `corrupt` when it is no store.
+    /// cannot be opened, `corrupt` when it is no store, `unavailable` when it has several names
+    /// (hard links): its log may stand beside another one.
     public static func audit(path: String) throws(StoreFailure) -> StoreAudit {
         do {
             return try AuditedFile(path: path).read { database in

@@ -65,7 +65,7 @@ extension SQLiteWakeStore {
     public func cancel(
         _ id: WakeID, at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> CancelOutcome {
-        try await writing.write { books throws(StoreFailure) in
+        try await writing.write(isCallers: true) { books throws(StoreFailure) in
             try books.cancel(id, at: now, under: rules)
         }
     }
@@ -75,7 +75,7 @@ extension SQLiteWakeStore {
         _ report: DeviceReport, of token: DeviceToken, in lanes: [Lane], makes: Bool,
         at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReportOutcome {
-        try await writing.write { books throws(StoreFailure) in
+        try await writing.write(isCallers: true) { books throws(StoreFailure) in
             try books.report(report, of: token, in: lanes, makes: makes, at: now, under: rules)
         }
     }
@@ -88,7 +88,8 @@ extension SQLiteWakeStore {
         let known = resolved.compactMap(\.self)
         var outcome = ReceiptOutcome()
         if !known.isEmpty {
-            outcome = try await writing.write(weight: known.count) { books throws(StoreFailure) in
+            outcome = try await writing.write(weight: known.count, isCallers: true) {
+                books throws(StoreFailure) in
                 try books.confirm(known, at: now, under: rules)
             }
         }
@@ -125,7 +126,7 @@ extension SQLiteWakeStore {
     public func setPause(
         _ pause: LanePause?, of lanes: [Lane]
     ) async throws(StoreFailure) {
-        try await writing.write { books throws(StoreFailure) in
+        try await writing.write(isCallers: true) { books throws(StoreFailure) in
             try books.setPause(pause, of: lanes)
         }
     }

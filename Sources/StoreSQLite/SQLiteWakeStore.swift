@@ -60,11 +60,12 @@ public final class SQLiteWakeStore: WakeStore {
     /// Opens the file at `path`, or makes it; brings its tables up to date; and ends the leases of
     /// the process that owned it before, since no other can own it now. Symbolic links are
     /// followed: a file has one owner, whatever it is called, and what stands beside it stands
-    /// beside the file itself.
+    /// beside the file itself. A file with several names (hard links) is refused.
     ///
     /// Throws a ``Gateway/StoreFailure``: `inUse` when another process owns the store, `readOnly`
     /// when it cannot be written, `corrupt` when the file is no store or is damaged or was written
-    /// by a newer version. `cachedDevices` is how many ledgers are kept in memory.
+    /// by a newer version, `unavailable` when it has several names. `cachedDevices` is how many
+    /// ledgers are kept in memory.
     public convenience init(
         path: String, durability: Durability = .disk,
         cachedDevices: Int = SQLiteWakeStore.defaultCachedDevices
@@ -82,6 +83,7 @@ public final class SQLiteWakeStore: WakeStore {
         // Before anything is done by name; see the type.
         let path = StorePath.resolve(path)
         lock = try StoreLock(besides: path)
+        try StorePath.checkNames(of: path)
         self.durability = durability
         try Self.makeFile(at: path)
         let log = LogLength()

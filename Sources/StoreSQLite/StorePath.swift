@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -40,6 +42,22 @@ enum StorePath {
         let (folder, name) = split(path)
         guard !name.isEmpty, let real = existing(folder) else { return path }
         return real == "/" ? real + name : real + "/" + name
+    }
+
+    /// Refuses a file that has another name: a hard link. What belongs to a file stands beside the
+    /// name by which it was opened, so under two names it would have two locks, of two owners, and
+    /// two logs. Throws a ``Gateway/StoreFailure`` of kind `unavailable`.
+    ///
+    /// Looked at by name: opening the file and closing it again would drop the locks that SQLite
+    /// holds on it in this process.
+    static func checkNames(of path: String) throws(StoreFailure) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_nlink > 1 else { return }
+        throw StoreFailure(
+            kind: .unavailable,
+            message: "The store \(path) has \(status.st_nlink) names (hard links). Its lock and "
+                + "its log stand beside one of them only, so it is not opened by any. Remove the "
+                + "other names, or give a copy of the file.")
     }
 
     /// The folder that a path's last name stands in, and the name.

@@ -25,6 +25,9 @@ enum StoreSchema {
         migrator.registerMigration("3 idempotent answers") { database in
             try database.execute(sql: idempotentAnswers)
         }
+        migrator.registerMigration("4 told halts") { database in
+            try database.execute(sql: toldHalts)
+        }
         return migrator
     }
 
@@ -150,5 +153,11 @@ enum StoreSchema {
     /// are there already, whose wakes have to say.
     private static let idempotentAnswers = """
         ALTER TABLE idempotency ADD COLUMN answer BLOB;
+        """
+
+    /// Since when webhooks say that a lane is halted; NULL for the lanes that are there already, of
+    /// which nobody knows what was told.
+    private static let toldHalts = """
+        ALTER TABLE lane ADD COLUMN halt_told_at INTEGER;
         """
 }

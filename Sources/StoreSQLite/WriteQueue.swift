@@ -10,16 +10,24 @@ import Synchronization
 ///
 /// When one verb fails, the transaction is undone and each verb of it is done again in one of its
 /// own, so that none fails for another's sake.
+///
+/// What waits has a bound. The gateway's own loops (intake, dispatcher, settler, pruner, halts and
+/// each endpoint's courier) wait for one verb before they ask for the next, and those that take
+/// requests have bounded queues. Callers' verbs are bounded here, because nothing else does: a
+/// client that hangs up makes room for the next connection, and its verb waits on.
 final class WriteQueue: Sendable {
     /// The most work that one transaction takes on, in wakes; a call that comes meanwhile waits
     /// for it.
     static let maximumWeight = 1_024
     /// The most other work in a transaction with calls, in wakes.
     static let weightBesideCalls = 64
+    /// The most work of callers that waits for the disk, in wakes: some 10 MB.
+    static let maximumCallersWeight = 65_536
 
     /// A verb that waits for its transaction.
     private struct Job: Sendable {
         let weight: Int
+        let isCallers: Bool
         let run: @Sendable (WakeBooks) throws(StoreFailure) -> Void
         let finish: @Sendable (StoreFailure?) -> Void
     }
@@ -28,6 +36,8 @@ final class WriteQueue: Sendable {
         var urgent: [Job] = []
         var others: [Job] = []
         var isScheduled = false
+        /// The weight of callers' verbs that are not finished.
+        var callersWeight = 0
         /// Whether the last transaction left others out for the sake of calls.
         var wasForCalls = false
     }
@@ -53,20 +63,20 @@ final class WriteQueue: Sendable {
     }
 
     /// Waits until a verb is done, and durable. It is not given up when the calling task is
-    /// cancelled.
+    /// cancelled. A caller's verb, and no other, is refused when too many of them wait.
     func write<Answer: Sendable>(
-        weight: Int = 1, isUrgent: Bool = false,
+        weight: Int = 1, isUrgent: Bool = false, isCallers: Bool = false,
         _ verb: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         let answer = Mutex<Answer?>(nil)
         let failure = await withCheckedContinuation { continuation in
-            let job = Job(weight: weight) { books throws(StoreFailure) in
+            let job = Job(weight: weight, isCallers: isCallers) { books throws(StoreFailure) in
                 let new = try verb(books)
                 answer.withLock { $0 = new }
             } finish: { failure in
                 continuation.resume(returning: failure)
             }
-            enqueue(job, isUrgent: isUrgent)
+            if !enqueue(job, isUrgent: isUrgent) { job.finish(Self.overfull) }
         }
         if let failure { throw failure }
         guard let answer = answer.withLock({ $0 }) else {
@@ -75,15 +85,28 @@ final class WriteQueue: Sendable {
         return answer
     }
 
-    private func enqueue(_ job: Job, isUrgent: Bool) {
-        let schedules = state.withLock { state in
+    private static let overfull = StoreFailure(
+        kind: .unavailable,
+        message: "Too much waits for the store's disk already; nothing was changed.")
+
+    /// Whether there was room for it.
+    private func enqueue(_ job: Job, isUrgent: Bool) -> Bool {
+        let (isTaken, schedules) = state.withLock { state in
+            if job.isCallers {
+                let weight = state.callersWeight + job.weight
+                guard state.callersWeight == 0 || weight <= Self.maximumCallersWeight else {
+                    return (false, false)
+                }
+                state.callersWeight = weight
+            }
             if isUrgent { state.urgent.append(job) } else { state.others.append(job) }
             defer { state.isScheduled = true }
-            return !state.isScheduled
+            return (true, !state.isScheduled)
         }
         if schedules {
             database.asyncWriteWithoutTransaction { _ in self.work() }
         }
+        return isTaken
     }
 
     // MARK: On the connection's queue
@@ -126,7 +149,9 @@ final class WriteQueue: Sendable {
         queue.removeFirst(count)
     }
 
-    private static func finish(_ jobs: [Job], _ failure: StoreFailure?) {
+    private func finish(_ jobs: [Job], _ failure: StoreFailure?) {
+        let weight = jobs.reduce(0) { $1.isCallers ? $0 + $1.weight : $0 }
+        if weight > 0 { state.withLock { $0.callersWeight -= weight } }
         for job in jobs { job.finish(failure) }
     }
 
@@ -137,13 +162,13 @@ final class WriteQueue: Sendable {
                 for job in jobs { try job.run(books) }
             }
             switch durability {
-            case .disk: flusher.flush { failure in Self.finish(jobs, failure) }
+            case .disk: flusher.flush { failure in self.finish(jobs, failure) }
             case .system:
                 flusher.flushSoon()
-                Self.finish(jobs, nil)
+                finish(jobs, nil)
             }
         } catch {
-            guard jobs.count > 1 else { return jobs[0].finish(error) }
+            guard jobs.count > 1 else { return finish(jobs, error) }
             for job in jobs { perform([job]) }
         }
     }

@@ -97,6 +97,47 @@ struct HaltTests {
         #expect(last?.reason == "The app is not configured any more.")
     }
 
+    @Test("A lane that was held when the process ended is told once to go on, by the next one")
+    func startedAgain() async throws {
+        let first = gateway(ScriptedSender { _ in Self.refused })
+        try await withRunning(first) { () async throws in
+            _ = await first.accept(Samples.request())
+            await store.waitUntilSettled(1)
+            try await eventually { try await halts().count == 1 }
+        }
+        for _ in 1...2 {
+            try await withRunning(gateway(ScriptedSender())) { () async throws in
+                try await eventually { try await halts().count == 2 }
+            }
+        }
+        let told = try await halts()
+        #expect(told.map(\.isHalted) == [true, false])
+        #expect(told.last?.lane == lane(Samples.app))
+        #expect(told.last?.reason == "The gateway was started again.")
+    }
+
+    @Test("A start tells that a lane goes on whose app is gone, and of none that is paused")
+    func startedWithout() async throws {
+        let first = gateway(ScriptedSender { _ in Self.refused })
+        try await withRunning(first) { () async throws in
+            _ = await first.accept(Samples.request())
+            await store.waitUntilSettled(1)
+            #expect(try await first.pause(Samples.otherApp))
+            try await eventually { try await halts().count == 3 }
+        }
+        let next = Gateway(
+            configuration: configuration([Samples.otherApp]), store: store,
+            sender: ScriptedSender(), clock: clock, logger: .silent)
+        try await withRunning(next) { () async throws in
+            try await eventually { try await halts().count == 4 }
+            #expect(try await next.resume(Samples.otherApp))
+            try await eventually { try await halts().count == 6 }
+        }
+        let goOn = try await halts().filter { !$0.isHalted }
+        #expect(goOn.map(\.lane.app) == [Samples.app, Samples.otherApp, Samples.otherApp])
+        #expect(goOn.first?.reason == "The app is not configured any more.")
+    }
+
     @Test("What the old sender is refused after a reload halts nothing")
     func lateRefusals() async throws {
         let late = LateSender(Self.refused)

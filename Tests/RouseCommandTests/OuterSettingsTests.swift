@@ -208,4 +208,34 @@ struct OuterSettingsTests {
         let dev = try await Rouse.run(["serve", "--dev", "--retention-days", "1"])
         #expect(dev.status == 64)
     }
+
+    @Test(
+        "--dev refuses a misspelt variable, and one that stands over a file",
+        arguments: [
+            ("ROUSE_LISTN", "is no variable that Rouse knows. Did you mean ROUSE_LISTEN?"),
+            ("ROUSE_RETENTION_DAYS", "is for a gateway with a configuration file"),
+            ("ROUSE_STORE", "is for a gateway with a configuration file"),
+            ("ROUSE_CONFIG", "is for a gateway with a configuration file"),
+            ("ROUSE_WEBHOOK_SECRET", "is for a gateway with a configuration file"),
+        ])
+    func development(name: String, words: String) async throws {
+        let result = try await Rouse.run(
+            ["serve", "--dev", "--listen", "unix:/nonexistent/socket"], environment: [name: "1"])
+        #expect(result.status == 78, "\(result.all)")
+        #expect(result.error.contains("\(name) \(words)"), "\(result.all)")
+    }
+
+    @Test("--dev takes the variables that it reads, and those of other commands")
+    func developmentVariables() throws {
+        let others = Set(Variable.allCases).subtracting(Variable.ofFile)
+        let names = others.map(\.rawValue).filter { name in
+            !OuterSettings.keys.contains { $0.variable == name }
+        }
+        let values = ["ROUSE_LISTEN": "1", "ROUSE_LOG_LEVEL": "1", "ROUSE_PAYLOADS": "1"]
+            .merging(names.map { ($0, "1") }) { $1 }
+        #expect(names.contains("ROUSE_GATEWAY") && names.contains("ROUSE_KEY_FILE"))
+        #expect(throws: Never.self) {
+            try OuterSettings.check(Variables(values), withoutFileBut: [.listen, .logLevel])
+        }
+    }
 }

@@ -61,7 +61,10 @@ struct MigrationTests {
                         ATTACH '\(today)' AS today;
                         DELETE FROM book;
                         INSERT INTO book SELECT * FROM today.book;
-                        INSERT INTO lane SELECT * FROM today.lane;
+                        INSERT INTO lane
+                            SELECT number, bundle_id, environment, kind, confirms_launches,
+                                paused_at, pause_reason
+                            FROM today.lane;
                         INSERT INTO device SELECT * FROM today.device;
                         INSERT INTO wake SELECT * FROM today.wake;
                         INSERT INTO idempotency

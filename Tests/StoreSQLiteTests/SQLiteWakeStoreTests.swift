@@ -93,6 +93,42 @@ struct SQLiteWakeStoreTests {
         }
     }
 
+    @Test("A file with a second name is refused by either, for an audit too, and a copy is not")
+    func hardLink() async throws {
+        try await withTemporaryFolder { folder in
+            let (path, other) = (folder + "/store.sqlite", folder + "/other.sqlite")
+            let first = try SQLiteWakeStore(path: path)
+            try await Counter(store: first).admit([Samples.wake()])
+            try FileManager.default.linkItem(atPath: path, toPath: other)
+            func expectRefusals(_ names: [String]) {
+                for name in names {
+                    let opening = #expect(throws: StoreFailure.self) {
+                        try SQLiteWakeStore(path: name).close()
+                    }
+                    let audit = #expect(throws: StoreFailure.self) {
+                        try SQLiteWakeStore.audit(path: name)
+                    }
+                    for failure in [opening, audit] {
+                        #expect(failure?.kind == .unavailable)
+                        #expect(failure?.message.contains("has 2 names (hard links)") == true)
+                    }
+                }
+            }
+            // While the first one has it open, and when nobody does.
+            expectRefusals([other])
+            try first.close()
+            expectRefusals([path, other])
+            #expect(!FileManager.default.fileExists(atPath: other + "-wal"))
+
+            let copy = folder + "/copy.sqlite"
+            try FileManager.default.copyItem(atPath: other, toPath: copy)
+            #expect(try SQLiteWakeStore.audit(path: copy).count.accepted == 1)
+            try FileManager.default.removeItem(atPath: other)
+            #expect(try SQLiteWakeStore.audit(path: path).isSound)
+            try SQLiteWakeStore(path: path).close()
+        }
+    }
+
     /// Two names of one file, the first through symbolic links.
     enum Link: String, CaseIterable, CustomTestStringConvertible {
         case file = "a link to the file"

@@ -22,6 +22,8 @@ struct WakeBody {
     let urgency: Urgency
     let coalescing: Coalescing
     let ref: WakeRef?
+    /// Whether its expiration is a span from now.
+    let hasLifetime: Bool
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
     init(_ text: [UInt8], now: WallInstant) throws(Problem) {
@@ -35,6 +37,7 @@ struct WakeBody {
             ref = try members.string("ref").map { (text) throws(InvalidField) in
                 try WakeRef(text)
             }
+            hasLifetime = members.has("ttl_seconds")
             let payload = try members.required("payload")
             guard payload.first == UInt8(ascii: "{") else {
                 throw InvalidField(
@@ -57,7 +60,7 @@ struct WakeBody {
     func inquiry(_ mark: IdempotencyMark?) -> Inquiry {
         Inquiry(
             request, environment: environment, urgency: urgency, coalescing: coalescing, ref: ref,
-            idempotency: mark)
+            idempotency: mark, hasLifetime: hasLifetime)
     }
 
     /// The app by its bundle id, or by the topic of its kind of push.

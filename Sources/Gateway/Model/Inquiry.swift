@@ -18,12 +18,15 @@ public struct Inquiry: Sendable {
     public var ref: WakeRef?
     /// What recognises a repetition of the request, if the caller gave a key.
     public var idempotency: IdempotencyMark?
+    /// Whether the expiration was asked for as a span from now: a repetition then asks for the
+    /// same, although it ends later.
+    public var hasLifetime: Bool
 
     /// Spells out one.
     public init(
         _ request: WakeRequest, environment: APNsEnvironment? = nil, urgency: Urgency = .normal,
         coalescing: Coalescing = .replace, ref: WakeRef? = nil,
-        idempotency: IdempotencyMark? = nil
+        idempotency: IdempotencyMark? = nil, hasLifetime: Bool = false
     ) {
         self.request = request
         self.environment = environment
@@ -31,5 +34,6 @@ public struct Inquiry: Sendable {
         self.coalescing = coalescing
         self.ref = ref
         self.idempotency = idempotency
+        self.hasLifetime = hasLifetime
     }
 }

@@ -58,12 +58,7 @@ final class MemoryRows: WakeRows {
         deviceNumbers[DeviceName(token: token, lane: lane)].flatMap { devices[$0] }
     }
 
-    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow {
-        guard let device = devices[number] else {
-            throw StoreFailure(kind: .corrupt, message: "A wake's device is not there.")
-        }
-        return device
-    }
+    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? { devices[number] }
 
     func make(
         _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
@@ -92,7 +87,7 @@ final class MemoryRows: WakeRows {
     }
 
     func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
-        guard wakes[device.latest] == nil else { return false }
+        guard !wakes.values.contains(where: { $0.device == device.number }) else { return false }
         deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = nil
         return devices.removeValue(forKey: device.number) != nil
     }

@@ -215,17 +215,21 @@ public struct LaneRow: Hashable, Sendable {
     public var pausedAt: WallInstant?
     /// Why, if it was said.
     public var pauseReason: String?
+    /// Since when those who listen to webhooks have been told that it is halted; `nil` when they
+    /// were told nothing, or that it goes on.
+    public var haltToldAt: WallInstant?
 
     /// Spells out one lane.
     public init(
         number: Int64, lane: Lane, confirmsLaunches: Bool = false, pausedAt: WallInstant? = nil,
-        pauseReason: String? = nil
+        pauseReason: String? = nil, haltToldAt: WallInstant? = nil
     ) {
         self.number = number
         self.lane = lane
         self.confirmsLaunches = confirmsLaunches
         self.pausedAt = pausedAt
         self.pauseReason = pauseReason
+        self.haltToldAt = haltToldAt
     }
 }
 

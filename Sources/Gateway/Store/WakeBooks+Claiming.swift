@@ -29,7 +29,10 @@ extension WakeBooks {
         _ number: Int64, _ lane: SeenLane, _ order: ClaimOrder, _ answer: inout ClaimAnswer
     ) throws(StoreFailure) {
         guard var wake = try rows.wake(number, withPayload: true) else { return }
-        var device = try rows.device(wake.device)
+        guard var device = try rows.device(wake.device) else {
+            answer.ended.append(try finishForgotten(&wake, at: order.now, lane))
+            return
+        }
         switch lane.row.lane.kind {
         case .voip:
             if let end = whyNot(wake, device, at: order.now) {
@@ -89,8 +92,25 @@ extension WakeBooks {
         return wake.deadline <= now ? .expired : nil
     }
 
-    /// Ends a pending wake that is not sent, and has its ledger let go of it.
+    /// Ends a pending wake that is not sent, and has its ledger, if there is one, let go of it.
     func abandon(
+        _ wake: inout WakeRow, _ end: WakeEnd, _ lane: SeenLane, at now: WallInstant
+    ) throws(StoreFailure) -> EndedWake {
+        guard var device = try rows.device(wake.device) else {
+            return try finish(&wake, end, at: now, lane)
+        }
+        return try abandon(&wake, end, &device, lane, at: now)
+    }
+
+    /// Ends a wake whose device is gone, as an earlier version could leave one: nobody knows its
+    /// token any more, so it has the end of what waits for a device that is forgotten.
+    func finishForgotten(
+        _ wake: inout WakeRow, at now: WallInstant, _ lane: SeenLane
+    ) throws(StoreFailure) -> EndedWake {
+        try finish(&wake, .cancelled, at: now, lane)
+    }
+
+    private func abandon(
         _ wake: inout WakeRow, _ end: WakeEnd, _ device: inout DeviceRow, _ lane: SeenLane,
         at now: WallInstant
     ) throws(StoreFailure) -> EndedWake {
@@ -139,9 +159,7 @@ extension WakeBooks {
         var ended: [EndedWake] = []
         for number in try rows.overdue(at: now, limit: limit) {
             guard var wake = try rows.wake(number, withPayload: false) else { continue }
-            var device = try rows.device(wake.device)
-            ended.append(
-                try abandon(&wake, .expired, &device, try lane(wake.lane), at: now))
+            ended.append(try abandon(&wake, .expired, try lane(wake.lane), at: now))
         }
         return ended
     }

@@ -13,8 +13,7 @@ extension WakeBooks {
             return CancelOutcome(isCancelled: nil, ended: [])
         }
         guard wake.state == .pending else { return CancelOutcome(isCancelled: false, ended: []) }
-        var device = try rows.device(wake.device)
-        let ended = try abandon(&wake, .cancelled, &device, try lane(wake.lane), at: now)
+        let ended = try abandon(&wake, .cancelled, try lane(wake.lane), at: now)
         return CancelOutcome(isCancelled: true, ended: [ended])
     }
 
@@ -138,12 +137,12 @@ extension WakeBooks {
         wake.launchedAt = receipt.launchedAt ?? now
         try rows.update(wake, .launch)
         let lane = try lane(wake.lane)
-        var device = try rows.device(wake.device)
+        if try noteConfirmation(in: lane) { outcome.confirmingLanes.append(lane.row.lane) }
+        guard var device = try rows.device(wake.device) else { return .recorded }
         device.lastReceiptAt = now
         let end = device.ledger.confirmLaunch(
             ofSendAt: wake.claimedAt, launchedAt: receipt.launchedAt,
             hasSynced: receipt.hasSynced, at: now)
-        if try noteConfirmation(in: lane) { outcome.confirmingLanes.append(lane.row.lane) }
         if end != nil, let end = try finishPending(of: &device, .superseded, at: now, lane) {
             outcome.ended.append(end)
         }

@@ -63,8 +63,7 @@ extension WakeBooks {
     ) throws(StoreFailure) -> EndedWake {
         var end = end
         // What APNs took is final already; see the type.
-        if settlement.fate != .accepted {
-            var device = try rows.device(wake.device)
+        if settlement.fate != .accepted, var device = try rows.device(wake.device) {
             refund(wake, &device, settlement.fate, at: settlement.at)
             if case .refused(let refusal) = settlement.attempt {
                 end = try learn(refusal, end, wake, &device, lane, at: settlement.at)
@@ -138,7 +137,9 @@ extension WakeBooks {
             noteDue(wake)
             return nil
         }
-        var device = try rows.device(wake.device)
+        guard var device = try rows.device(wake.device) else {
+            return try finishForgotten(&wake, at: now, lane)
+        }
         guard let charge = wake.charge else {
             return try comeBackUncharged(&wake, &device, lane, at: now)
         }

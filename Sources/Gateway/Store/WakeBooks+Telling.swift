@@ -8,12 +8,14 @@ extension WakeBooks {
     /// through the whole store.
     static let scannedRowCount = 5_000
 
-    /// One wake; see ``WakeStore/record(of:)``.
+    /// One wake; see ``WakeStore/record(of:)``. One whose device is gone is not told of: nobody
+    /// knows its token any more.
     public func record(of id: WakeID) throws(StoreFailure) -> WakeRecord? {
         guard let wake = try rows.wake(id.number, withPayload: false), wake.id == id else {
             return nil
         }
-        return try record(wake, of: try rows.device(wake.device))
+        guard let device = try rows.device(wake.device) else { return nil }
+        return try record(wake, of: device)
     }
 
     private func record(
@@ -62,8 +64,10 @@ extension WakeBooks {
             guard number < before else { continue }
             looked += 1
             last = wake.id
-            if query.states?.contains(wake.state) ?? true {
-                found.append(try record(wake, of: try rows.device(wake.device)))
+            if query.states?.contains(wake.state) ?? true,
+                let device = try rows.device(wake.device)
+            {
+                found.append(try record(wake, of: device))
                 if found.count == query.limit { break }
             }
         }
@@ -82,7 +86,8 @@ extension WakeBooks {
                 guard query.states?.contains(wake.state) ?? true else { continue }
                 let lane = try self.rows.lane(wake.lane)
                 guard query.app == nil || lane.lane.app == query.app else { continue }
-                found.append(try record(wake, of: try self.rows.device(wake.device)))
+                guard let device = try self.rows.device(wake.device) else { continue }
+                found.append(try record(wake, of: device))
                 if found.count == query.limit { return WakePage(wakes: found, next: wake.id) }
             }
             guard rows.count == 500, let last = rows.last else {

@@ -30,10 +30,18 @@ extension WakeBooks {
         }
     }
 
-    /// Writes webhooks about a lane; see ``WakeStore/note(_:under:)``.
+    /// Writes webhooks about a lane, and what was told; see ``WakeStore/note(_:under:)``.
     public func note(_ halt: AppHalt, under rules: StoreRules) throws(StoreFailure) {
         begin(rules)
-        try tell(.appHalted(halt), .appHalted, of: halt.lane.app, at: halt.at)
+        let app = halt.lane.app
+        // Where nobody is told, what was told last stands.
+        guard rules.webhooks.contains(where: { $0.listens(to: .appHalted, of: app) }) else {
+            return
+        }
+        try tell(.appHalted(halt), .appHalted, of: app, at: halt.at)
+        var row = try lane(of: halt.lane).row
+        row.haltToldAt = halt.isHalted ? halt.at : nil
+        try rows.save(row)
     }
 
     // MARK: Delivering

@@ -25,8 +25,8 @@ public protocol WakeRows: AnyObject {
 
     /// The device of this token in a lane, if it is known.
     func device(_ token: DeviceToken, lane: Int64) throws(StoreFailure) -> DeviceRow?
-    /// The device with this number.
-    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow
+    /// The device with this number; `nil` when it is gone.
+    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow?
     /// A row for a device that is not known yet; it is kept once it is saved.
     func make(
         _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
@@ -129,8 +129,9 @@ public protocol WakeRows: AnyObject {
     func sweepDevices(
         after number: Int64, untouchedSince instant: WallInstant, limit: Int
     ) throws(StoreFailure) -> SweptDevices
-    /// Removes a device, unless its latest wake is still there or another device cannot be found
-    /// without it; whether it did.
+    /// Removes a device, unless a wake of it is still there or another device cannot be found
+    /// without it; whether it did. Its latest wake need not be the last to go: an older one that
+    /// is still under way when that is pruned stays behind.
     func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool
 
     // MARK: Counting

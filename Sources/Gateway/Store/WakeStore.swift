@@ -104,7 +104,8 @@ public protocol WakeStore: Sendable {
         after cursor: Int64, limit: Int
     ) async throws(StoreFailure) -> [FeedbackEntry]
 
-    /// Writes a webhook about a lane for each endpoint that listens.
+    /// Writes a webhook about a lane for each endpoint that listens, and if there is one, in the
+    /// lane's own row what was told (``LaneRow/haltToldAt``).
     func note(_ halt: AppHalt, under rules: StoreRules) async throws(StoreFailure)
 
     /// Takes leases on webhooks of an endpoint that are due, the longest due first.

@@ -13,8 +13,9 @@ struct AuditStoreCommand: AsyncParsableCommand {
             Reads the SQLite file of a gateway, whether that runs or not, and recounts it: every \
             accepted wake must have ended or be waiting. Checks the structure of the file as well. \
             It writes nothing, takes no lease and no lock; of a running gateway it sees one \
-            moment. It takes as long as reading the whole file does. Ends with 0 when the books \
-            are right and the file is whole, 1 when not.
+            moment. A file with several names (hard links) is refused, because its log may stand \
+            beside another one: give a copy. It takes as long as reading the whole file does. \
+            Ends with 0 when the books are right and the file is whole, 1 when not.
 
             Example:
 

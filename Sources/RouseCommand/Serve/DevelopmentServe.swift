@@ -18,8 +18,10 @@ struct DevelopmentServe {
     private let credential: CredentialSource
     private let variables: Variables
 
-    /// Makes the folder and the key, and takes address and log level from what was typed.
+    /// Makes the folder and the key, and takes address and log level from what was typed. Throws
+    /// for a variable that would be set in vain.
     init(_ command: ServeCommand, variables: Variables) throws(CommandFailure) {
+        try OuterSettings.check(variables, withoutFileBut: [.listen, .logLevel])
         folder = try StandInFolder(path: command.folder)
         credential = try folder.key()
         configuration = ServeConfiguration()

@@ -138,7 +138,7 @@ struct OuterSettings {
 
     /// Refuses a variable that is most likely misspelt: without it something would hold that
     /// nobody meant.
-    private static func check(_ variables: Variables) throws(CommandFailure) {
+    static func check(_ variables: Variables) throws(CommandFailure) {
         let known = Variable.allCases.map(\.rawValue) + keys.map(\.variable)
         for name in variables.names.sorted()
         where name.hasPrefix("ROUSE_") && !known.contains(name) && !templateNames.contains(name)
@@ -151,6 +151,21 @@ struct OuterSettings {
                     + (meant.map { "Did you mean \($0)?" }
                         ?? "Its name is that of a key, as ROUSE_RETENTION_DAYS. Unset it."))
         }
+    }
+
+    /// The same for a gateway without a file. It has settings of its own but for those in `used`,
+    /// so a variable that stands over a file, or belongs to one, would be set in vain.
+    static func check(
+        _ variables: Variables, withoutFileBut used: Set<Variable>
+    ) throws(CommandFailure) {
+        try check(variables)
+        let settings = keys.map(\.variable) + Variable.ofFile.map(\.rawValue)
+        let names = Set(settings).subtracting(used.map(\.rawValue)).intersection(variables.names)
+        guard let name = names.min() else { return }
+        throw CommandFailure(
+            .configuration,
+            "\(name) is for a gateway with a configuration file, and --dev has settings of its "
+                + "own. Unset it, or give --config in place of --dev.")
     }
 
     /// Whether Kubernetes sets it in every pod beside a service whose name begins with `rouse`.

@@ -52,6 +52,10 @@ enum Variable: String, CaseIterable, Sendable {
     /// The API key that a stand-in's devices send with their receipts. Secret.
     case receiptsKey = "ROUSE_RECEIPTS_KEY"
 
+    /// Those that say something about a gateway with a configuration file, and stand over no key of
+    /// it.
+    static let ofFile: [Variable] = [.configuration, .webhookSecret]
+
     /// What it is, in words for the documentation.
     var meaning: String {
         switch self {

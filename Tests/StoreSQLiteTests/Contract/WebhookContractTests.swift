@@ -63,6 +63,34 @@ struct WebhookContractTests {
     }
 
     @Test(
+        "What was told of a lane is remembered, until another thing is told",
+        arguments: StoreKind.allCases)
+    func toldHalts(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            func note(_ isHalted: Bool, _ rules: StoreRules = Samples.rules) async throws {
+                let halt = AppHalt(lane: lane, isHalted: isHalted, reason: "", at: desk.now)
+                try await desk.store.note(halt, under: rules)
+            }
+            func told() async throws -> WallInstant? {
+                try await desk.store.lanes().first { $0.lane == lane }?.haltToldAt
+            }
+            try await note(true, StoreRules())
+            #expect(try await told() == nil)
+            try await note(true)
+            #expect(try await told() == desk.now)
+            // A pause is beside it, and who hears nothing learns nothing.
+            let pause = LanePause(at: desk.now, reason: nil)
+            try await desk.store.setPause(pause, of: [lane])
+            try await desk.store.setPause(nil, of: [lane])
+            try await note(false, StoreRules())
+            #expect(try await told() == desk.now)
+            try await note(false)
+            #expect(try await told() == nil)
+            #expect(try await claim(desk).items.count == 2)
+        }
+    }
+
+    @Test(
         "Each endpoint has what it listens to, and its own leases", arguments: StoreKind.allCases)
     func endpoints(_ kind: StoreKind) async throws {
         try await kind.withCounter { (desk) async throws in

@@ -70,6 +70,34 @@ struct DurabilityTests {
         }
     }
 
+    @Test("Callers who wait for a disk that hangs are bounded; the gateway's own verbs are not")
+    func bound() async throws {
+        try await withHeldDisk(.disk) { (desk, disk) async throws in
+            let receipts = (0..<WriteQueue.maximumCallersWeight).map { _ in
+                Receipt(id: Samples.freshID())
+            }
+            let confirmation = Verb {
+                _ = try await desk.store.confirm(receipts, at: desk.now, under: desk.rules)
+            }
+            try await waitUntil { disk.count == 1 }
+            let refusal = Verb {
+                let failure = await #expect(throws: StoreFailure.self) {
+                    try await desk.store.cancel(Samples.freshID(), at: desk.now, under: desk.rules)
+                }
+                #expect(failure?.message.contains("nothing was changed") == true)
+            }
+            try await waitUntil { refusal.isDone }
+            let admission = Verb { try await desk.admit([Samples.wake()]) }
+            disk.letGo()
+            try await confirmation.finish()
+            try await admission.finish()
+            // There is room again.
+            let outcome = try await desk.store.cancel(
+                Samples.freshID(), at: desk.now, under: desk.rules)
+            #expect(outcome.isCancelled == nil)
+        }
+    }
+
     @Test("With the system, both are answered while the disk is still held up")
     func system() async throws {
         try await withHeldDisk(.system) { (desk, disk) async throws in

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import PayloadRules
+import Testing
+import WakeModel
+
+@Suite("Requests that come again with their key", .timeLimit(.minutes(1)))
+struct RepetitionTests {
+    private let clock = ManualClock()
+
+    private func mark(_ key: UInt8, body: UInt8 = 1) -> IdempotencyMark {
+        IdempotencyMark(
+            key: [key], request: [body], expiresAt: Samples.start.advanced(bySeconds: 86_400))
+    }
+
+    /// A request that is worth something for so long, counted from the first time.
+    private func request(_ kind: WakeKind, seconds: Int64, device: UInt64 = 7) -> WakeRequest {
+        Samples.request(
+            kind, device: device, expiration: .at(Samples.start.advanced(bySeconds: seconds)))
+    }
+
+    /// The id, the decision and what the rules remark; `nil` for every other answer.
+    private func words(_ acceptance: Acceptance) -> (AdmittedWake, rules: [String])? {
+        guard case .admitted(let wake, let remarks) = acceptance else { return nil }
+        return (wake, remarks.map(\.rule.rawValue))
+    }
+
+    private func expectSame(_ first: Acceptance, _ second: Acceptance) throws {
+        let first = try #require(words(first), "\(first)")
+        let second = try #require(words(second), "\(second)")
+        #expect(!first.0.isRepeated && second.0.isRepeated)
+        #expect(first.0.id == second.0.id && first.0.decision == second.0.decision)
+        #expect(first.0.acceptedAt == second.0.acceptedAt && first.0.deadline == second.0.deadline)
+        #expect(first.rules == second.rules)
+    }
+
+    @Test("One whose expiration has passed meanwhile is answered as it was, remarks and all")
+    func passed() async throws {
+        let gateway = sampleGateway(
+            store: InMemoryWakeStore(), sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) { () async throws in
+            let requests = [
+                request(.background, seconds: 60), request(.voip, seconds: 25),
+                // So far ahead that the rules remark it, and one hour later they would not.
+                request(.background, seconds: 30 * 86_400 + 60, device: 8),
+            ]
+            for (place, request) in requests.enumerated() {
+                let mark = mark(UInt8(place))
+                let first = await gateway.accept(request, idempotency: mark)
+                clock.advance(bySeconds: 3_600)
+                try expectSame(first, await gateway.accept(request, idempotency: mark))
+                clock.advance(bySeconds: -3_600)
+                let other = self.mark(UInt8(place), body: 2)
+                #expect(await gateway.accept(request, idempotency: other) == .idempotencyConflict)
+            }
+            clock.advance(bySeconds: 3_600)
+            let late = try #require(
+                words(await gateway.accept(requests[0], idempotency: mark(9))))
+            #expect(!late.0.isRepeated && late.rules.contains("H013"))
+        }
+    }
+
+    @Test("So are those of a batch, beside those that are new")
+    func batch() async throws {
+        let gateway = sampleGateway(
+            store: InMemoryWakeStore(), sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) { () async throws in
+            let inquiries = [WakeKind.voip, .background].enumerated().map { place, kind in
+                Inquiry(request(kind, seconds: 20), idempotency: mark(UInt8(place)))
+            }
+            let first = await gateway.accept(inquiries)
+            clock.advance(bySeconds: 3_600)
+            let new = Inquiry(request(.background, seconds: 20, device: 8), idempotency: mark(9))
+            let second = await gateway.accept([new] + inquiries)
+            for (first, second) in zip(first, second.dropFirst()) { try expectSame(first, second) }
+            #expect(words(second[0])?.rules.contains("H013") == true)
+        }
+    }
+
+    @Test("A span from now is the same span when it is asked for again")
+    func lifetime() async throws {
+        let gateway = sampleGateway(
+            store: InMemoryWakeStore(), sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) { () async throws in
+            func inquiry() -> Inquiry {
+                let request = Samples.request(
+                    expiration: .at(clock.now().advanced(bySeconds: 30 * 86_400)))
+                return Inquiry(request, idempotency: mark(1), hasLifetime: true)
+            }
+            let first = await gateway.accept(inquiry())
+            clock.advance(bySeconds: 3_600)
+            try expectSame(first, await gateway.accept(inquiry()))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Gateway
+import GatewayTestKit
+import StoreSQLite
+import Testing
+import WakeModel
+
+@Suite("Wakes whose device an earlier version removed too early")
+struct LostDeviceTests {
+    /// Hands over a store with wakes in hand and waiting, whose devices are gone, and audits it.
+    private func withLostDevices(
+        _ body: (Counter, _ claims: [Claim], _ waiting: [WakeID]) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let store = try SQLiteWakeStore(path: path, cachedDevices: 0)
+            let desk = Counter(store: store)
+            var claims: [Claim] = []
+            var waiting: [WakeID] = []
+            for (place, kind) in WakeKind.allCases.enumerated() {
+                for device in 1...6 as ClosedRange<UInt64> {
+                    let device = UInt64(place) * 100 + device
+                    claims.append(try await desk.claimOne(Samples.wake(kind, device: device)))
+                }
+            }
+            for (place, kind) in WakeKind.allCases.enumerated() {
+                for device in 7...9 as ClosedRange<UInt64> {
+                    let wake = Samples.wake(kind, device: UInt64(place) * 100 + device)
+                    waiting.append(try await desk.admitOne(wake).id)
+                }
+            }
+            let other = try DatabaseQueue(path: path)
+            try await other.write { try $0.execute(sql: "DELETE FROM device") }
+            try other.close()
+            try await body(desk, claims, waiting)
+            let count = try await store.recount()
+            #expect(count.isConserved && count.unended == 0)
+            try store.close()
+            #expect(try SQLiteWakeStore.audit(path: path).isSound)
+        }
+    }
+
+    @Test("Each verb ends them once, and fails for none")
+    func verbs() async throws {
+        try await withLostDevices { (desk, claims, waiting) async throws in
+            let refusal = Refusal(status: 410, reason: .unregistered)
+            let effects: [(Settlement.Effect, AttemptResult?)] = [
+                (.end(.sent(apnsUniqueID: nil)), .accepted(apnsUniqueID: nil)),
+                (.end(.undeliverable(refusal)), .refused(refusal)),
+                (.retry(at: desk.now, charged: false), nil),
+                (.release, nil),
+                (.end(.expired), nil),
+            ]
+            for (place, claim) in claims.enumerated() where place % 6 < effects.count {
+                let (effect, attempt) = effects[place % 6]
+                let answer = try await desk.settle(claim, effect, attempt: attempt)
+                #expect(answer.verdicts == [.applied])
+            }
+            let receipt = Receipt(id: claims[0].id, launchedAt: nil, hasSynced: true)
+            let confirmed = try await desk.store.confirm(
+                [receipt], at: desk.now, under: desk.rules)
+            #expect(confirmed.answers == [.recorded])
+            // Two are left in hand, one of each kind.
+            let lapsed = try await desk.later(61).store.reclaimLapsed(
+                at: desk.later(61).now, limit: 10, under: desk.rules)
+            #expect(Set(lapsed.ended.map(\.end)) == [.cancelled, .failed(.fateUnknown)])
+
+            for id in [waiting[0], waiting[3]] {
+                let outcome = try await desk.store.cancel(id, at: desk.now, under: desk.rules)
+                #expect(outcome.isCancelled == true)
+            }
+            let expired = try await desk.store.expireOverdue(
+                at: desk.later(30).now, limit: 1, under: desk.rules)
+            #expect(expired.map(\.end) == [.expired])
+            // What waits for a device that nobody knows is sent to none.
+            let rest = try await desk.claim()
+            #expect(rest.claims.isEmpty && !rest.ended.isEmpty)
+            #expect(rest.ended.allSatisfy { $0.end == .cancelled })
+        }
+    }
+
+    @Test("Lists, webhooks and deliveries pass them over")
+    func told() async throws {
+        try await withLostDevices { (desk, claims, waiting) async throws in
+            for claim in claims { try await desk.settleSent(claim) }
+            let known = try await desk.admitOne(Samples.wake(device: 500)).id
+            #expect(try await desk.store.wakes(WakeQuery()).wakes.map(\.id) == [known])
+            #expect(try await desk.store.record(of: claims[0].id) == nil)
+            _ = try await desk.store.cancel(known, at: desk.now, under: desk.rules)
+            let at = desk.later(1).now
+            let batch = try await desk.store.claimWebhooks(
+                of: Samples.endpoint, at: at, until: at, limit: 100)
+            #expect(batch.items.count == 1 && batch.backlogCount == 1)
+            for id in waiting {
+                _ = try await desk.store.cancel(id, at: desk.now, under: desk.rules)
+            }
+        }
+    }
+}
