@@ -58,8 +58,8 @@ public final class Gateway: Service {
             return result.map(\.admissions)
         }
         self.intake = intake
-        hall.whenSettled { [weak dispatcher, weak intake] count, nextDue in
-            dispatcher?.settled(count, nextDue: nextDue)
+        hall.whenSettled { [weak dispatcher, weak intake] settlements, nextDue in
+            dispatcher?.settled(settlements, nextDue: nextDue)
             intake?.roomCameFree()
         }
     }
