@@ -106,11 +106,16 @@ struct ServeShutdownTests {
             #expect(seconds < Self.promisedSeconds)
             await senders.value
             _ = try await slow.end(SIGKILL)
+            // They notice the end of their connections a moment later.
+            for _ in 0..<200 where idle.isConnected || half.isConnected {
+                try await Task.sleep(for: .milliseconds(50))
+            }
             #expect(!idle.isConnected && !half.isConnected)
 
-            // The wait ended with the shutdown: it was kept, and nobody knew more.
+            // The wait ended with the shutdown: it was kept, and nobody knew more; unless the
+            // machine is so slow that the stand-in was the first.
             let answer = try await awaited.lines { $0.hasPrefix("status ") }
-            #expect(answer.last == "status 202", "\(answer)")
+            #expect(["status 202", "status 200"].contains(answer.last), "\(answer)")
             let id = try #require(answer.joined().firstMatch(of: /"id":"([^"]+)"/)?.output.1)
             ledger.enter(String(id), isCall: false)
             try await Self.compare(path, standIn, ledger)
