@@ -42,10 +42,13 @@ extension Gateway {
         let configuration = hall.configuration
         guard configuration.apps.contains(app) else { return false }
         let lanes = configuration.lanes(of: app)
+        dispatcher.state.withLock { $0.pausesUnderWay += 1 }
+        defer { dispatcher.state.withLock { $0.pausesUnderWay -= 1 } }
         try await asking(.write) { store async throws(StoreFailure) in
             try await store.setPause(pause, of: lanes)
         }
         let changed = dispatcher.state.withLock { state in
+            state.pausesSet += 1
             let wasPaused = state.paused[app] != nil
             state.paused[app] = pause
             // A lane that was held goes on as one that was paused does.
@@ -67,16 +70,8 @@ extension Gateway {
     func loadPauses() async {
         while true {
             do throws(StoreFailure) {
-                let lanes = try await asking(.read) { store async throws(StoreFailure) in
-                    try await store.lanes()
-                }
+                let lanes = try await dispatcher.readLanes()
                 dispatcher.state.withLock { state in
-                    for row in lanes {
-                        if row.confirmsLaunches { state.confirming.insert(row.lane) }
-                        if let at = row.pausedAt {
-                            state.paused[row.lane.app] = LanePause(at: at, reason: row.pauseReason)
-                        }
-                    }
                     // Here, so that a pause that begins meanwhile is told after it.
                     tellFreed(lanes.filter { state.paused[$0.lane.app] == nil })
                 }

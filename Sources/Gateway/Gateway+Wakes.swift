@@ -18,10 +18,15 @@ extension Gateway {
 
     /// Waits until a wake has ended, or the wake that carries it has, or the time is over; its
     /// record then. `nil` for an unknown id. When too many wait already, it does not wait.
+    ///
+    /// What this gateway ends is told at once. What another one ends on the same store is found by
+    /// looking there, at first after ``GatewayLimits/housekeepingMilliseconds``, then ever more
+    /// seldom: at most about half of the time that was waited is too long.
     public func outcome(
         of id: WakeID, within milliseconds: Int64
     ) async throws(StoreFailure) -> WakeRecord? {
         let deadline = clock.now().advanced(byMilliseconds: milliseconds)
+        var patience = Int64(hall.limits.housekeepingMilliseconds)
         while true {
             guard let record = try await record(of: id) else { return nil }
             guard let awaited = try await whoseEndMissing(record), clock.now() < deadline,
@@ -30,7 +35,9 @@ extension Gateway {
             defer { hall.hub.release(entry.key, for: awaited) }
             // It may have ended between the look and the subscription.
             if try await self.record(of: awaited)?.end == nil {
-                await entry.bell.wait(until: deadline, clock: clock)
+                let look = clock.now().advanced(byMilliseconds: patience)
+                await entry.bell.wait(until: min(look, deadline), clock: clock)
+                patience *= 2
             }
         }
     }

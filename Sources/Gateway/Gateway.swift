@@ -58,8 +58,8 @@ public final class Gateway: Service {
             return result.map(\.admissions)
         }
         self.intake = intake
-        hall.whenSettled { [weak dispatcher, weak intake] count, nextDue in
-            dispatcher?.settled(count, nextDue: nextDue)
+        hall.whenSettled { [weak dispatcher, weak intake] settlements, nextDue in
+            dispatcher?.settled(settlements, nextDue: nextDue)
             intake?.roomCameFree()
         }
     }
@@ -150,6 +150,8 @@ public final class Gateway: Service {
         let now = clock.now()
         let apps = hall.configuration.apps
         let step = Int64(max(0, spreadSeconds)) * 1000
+        let findings =
+            inquiries.count > 1 ? hall.limits.batchFindingCount : hall.limits.findingCount
         var answers: [Acceptance?] = Array(repeating: nil, count: inquiries.count)
         var background = Batch()
         var calls = Batch()
@@ -157,7 +159,7 @@ public final class Gateway: Service {
         for (index, inquiry) in inquiries.enumerated() {
             let delay = step * Int64(index) / Int64(inquiries.count)
             let notBefore = now.advanced(byMilliseconds: delay)
-            switch examine(inquiry, apps, now: now, notBefore: notBefore) {
+            switch examine(inquiry, apps, now: now, notBefore: notBefore, most: findings) {
             case .refused(let acceptance): answers[index] = acceptance
             case .fine(let submission, let remarks):
                 if submission.wake.wake.kind == .voip {
@@ -216,7 +218,8 @@ public final class Gateway: Service {
     }
 
     private func examine(
-        _ inquiry: Inquiry, _ apps: [AppIdentity], now: WallInstant, notBefore: WallInstant
+        _ inquiry: Inquiry, _ apps: [AppIdentity], now: WallInstant, notBefore: WallInstant,
+        most findings: Int
     ) -> Examined {
         let request = inquiry.request
         var found: AppIdentity?
@@ -228,7 +231,7 @@ public final class Gateway: Service {
             found = app
         }
         guard let app = found else { return .refused(.unknownApp) }
-        switch validator.validate(request, now: now) {
+        switch validator.validate(request, now: now, most: findings) {
         case .invalid(let diagnostics):
             return .refused(.invalid(diagnostics))
         case .valid(let wake, let remarks):

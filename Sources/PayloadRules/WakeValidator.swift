@@ -28,19 +28,24 @@ public struct WakeValidator: Sendable {
 
     /// Checks a request as of `now`. Where the request has no expiration, the wake gets its kind's
     /// default: for VoIP one attempt at once, for background one day from `now`.
-    public func validate(_ request: WakeRequest, now: WallInstant) -> Verdict {
+    ///
+    /// Tells at most `count` findings, errors before the rest: hostile input has one every few
+    /// bytes, and each takes hundreds.
+    public func validate(
+        _ request: WakeRequest, now: WallInstant, most count: Int = .max
+    ) -> Verdict {
         let headers = Examination.Headers(request, now: now)
         if request.kind == .background,
             ContentGlance.isClean(request.payload, settings: settings)
         {
-            return verdict(
-                on: request, remarks(onClean: request, headers), now: now, callID: nil)
+            let remarks = remarks(onClean: request, headers).prefix(count)
+            return verdict(on: request, Array(remarks), now: now, callID: nil)
         }
         let examination = Examination(
             type: PushTypeSet(request.kind), payload: request.payload, headers: headers,
             settings: settings)
         let diagnostics = Findings.of(Rules.forRequest(of: request.kind), on: examination)
-            .diagnostics(of: examination)
+            .diagnostics(of: examination, most: count)
         return verdict(
             on: request, diagnostics, now: now,
             callID: request.kind == .voip ? examination.callID : nil)

@@ -39,6 +39,24 @@ struct BatchRoutesTests {
         }
     }
 
+    @Test("An item that breaks the rules a thousand times is told a few of them")
+    func manyFindings() async throws {
+        try await APIBench().serve { caller in
+            let twins = Array(repeating: #""":1"#, count: 1_000).joined(separator: ",")
+            let bad = APIBench.body(device: 1).replacing(
+                #""aps":"#, with: #"\#(twins),"aps":"#, maxReplacements: 1)
+            let batch = try await caller.send("POST", "/v1/wakes/batch", "[\(bad),\(bad)]")
+            for item in try items(batch) {
+                let problem = item["problem"] as? [String: Any]
+                let diagnostics = problem?["diagnostics"] as? [[String: Any]]
+                #expect(diagnostics?.count == 5, "\(item)")
+                #expect(diagnostics?.contains { $0["severity"] as? String == "error" } == true)
+            }
+            let one = try await caller.send("POST", "/v1/wakes", bad).json()
+            #expect((one["diagnostics"] as? [Any])?.count == 100)
+        }
+    }
+
     @Test("A batch that is no list, empty, or too long is refused as a whole")
     func refusals() async throws {
         var bench = try APIBench()

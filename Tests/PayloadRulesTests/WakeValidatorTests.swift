@@ -158,4 +158,19 @@ struct WakeValidatorTests {
         let found = validator.validate(wake, now: testNow).diagnostics
         #expect(Set(found.map(\.rule)) == ["G003", "BG018"])
     }
+
+    @Test("of many findings as many are told as were asked for, errors first, in their order")
+    func manyFindings() throws {
+        let twins = Array(repeating: #""":1"#, count: 400).joined(separator: ",")
+        let payload = Array(#"{"aps":{"content-available":1},\#(twins),"aps":{"badge":1}}"#.utf8)
+        let wake = try request(.background, payload)
+        let all = validator.validate(wake, now: testNow).diagnostics
+        #expect(all.count > 400)
+        let told = validator.validate(wake, now: testNow, most: 10).diagnostics
+        #expect(told.count == 10)
+        let errors = all.count { $0.severity == .error }
+        #expect(told.count { $0.severity == .error } == min(10, errors) && errors > 0)
+        #expect(told.map(\.offset) == told.map(\.offset).sorted())
+        #expect(validator.validate(wake, now: testNow, most: 10).validWake == nil)
+    }
 }

@@ -118,7 +118,7 @@ struct CrashTests {
     }
 
     /// Every wake's state by its id.
-    private static func records(_ base: String) async throws -> [String: String] {
+    static func records(_ base: String) async throws -> [String: String] {
         var states: [String: String] = [:]
         var cursor = ""
         repeat {

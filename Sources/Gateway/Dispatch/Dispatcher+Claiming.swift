@@ -50,6 +50,7 @@ extension Dispatcher {
         let answer = try await hall.claim(order)
         state.withLock { state in
             state.inFlight += answer.claims.count
+            state.leases.take(answer.claims)
             for share in shares {
                 if answer.unfinished.contains(share.lane) {
                     state.unfinished.insert(share.lane)

@@ -5,20 +5,20 @@ import Synchronization
 import WakeModel
 
 extension Dispatcher {
-    /// When it is time: ends overdue wakes and takes lapsed leases back. In steps of a bounded
-    /// size; a full step is followed by the next one soon.
+    /// When it is time: learns of pauses that another gateway set, ends overdue wakes, and takes
+    /// lapsed leases back. In steps of a bounded size; a full step is followed by the next one
+    /// soon.
     func keepHouse() async throws(StoreFailure) {
         let now = clock.now()
         guard now >= state.withLock({ $0.nextHousekeeping }) else { return }
         try await hall.tryWritingAgain()
+        try await readLanes()
         let limit = limits.housekeepingBatchCount
-        // What this process has in hand is not taken back from it, however long the store failed or
-        // the clock jumped: its results are known here, or about to be. What a process before this
-        // one left behind is, even while this one is busy.
-        let takesBack = state.withLock { $0.inFlight == 0 || !$0.hasRecovered }
+        // What others left behind, even while this one is busy. Its own would be among them for as
+        // long as one of those has ended, so all wait until its result is written.
+        let takesBack = state.withLock { !$0.leases.hasLapsed(at: now) }
         let reclaimed =
             takesBack ? try await hall.reclaimLapsed(at: now, limit: limit) : Reclaimed()
-        if takesBack, reclaimed.count < limit { state.withLock { $0.hasRecovered = true } }
         let expired = try await hall.expireOverdue(at: now, limit: limit)
         log(reclaimed: reclaimed, expired: expired)
         let isFull = reclaimed.count >= limit || expired.count >= limit

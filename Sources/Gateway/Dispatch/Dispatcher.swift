@@ -15,7 +15,13 @@ final class Dispatcher: Sendable {
     struct State {
         var inFlight = 0
         var holds: LaneHolds
+        /// What this gateway has in hand.
+        var leases = LeasesInHand()
         var paused: [AppIdentity: LanePause] = [:]
+        /// How many pauses are being set by this gateway, and how many it has set: what was read
+        /// from the store meanwhile may be older than they are.
+        var pausesUnderWay = 0
+        var pausesSet = 0
         var confirming: Set<Lane> = []
         /// Lanes in which older wakes may be due: new ones must not overtake them.
         var unfinished: Set<Lane>
@@ -25,8 +31,6 @@ final class Dispatcher: Sendable {
         /// Grows with each reload: which sender an answer came by.
         var generation = 0
         var isStopping = false
-        /// Whether all leases of an earlier process were taken back.
-        var hasRecovered = false
         var nextHousekeeping = WallInstant(millisecondsSinceEpoch: .min)
         /// When the loop will look next.
         var nextLook = WallInstant(millisecondsSinceEpoch: .max)
@@ -107,6 +111,9 @@ final class Dispatcher: Sendable {
     /// for it until ``admitted(_:under:)``.
     func makeGrant(for submissions: [Submission]) -> ClaimGrant? {
         let areCalls = submissions.first?.wake.wake.kind == .voip
+        // The leases begin with the acceptance, which is the caller's and not the transaction's.
+        let firstEnd = submissions.lazy.map(\.wake.acceptedAt).min()?
+            .advanced(bySeconds: Int64(limits.leaseSeconds))
         return state.withLock { state in
             guard !state.isStopping else { return nil }
             let free =
@@ -119,6 +126,9 @@ final class Dispatcher: Sendable {
             }
             guard !lanes.isEmpty else { return nil }
             state.inFlight += room
+            if let firstEnd {
+                state.leases.promise(areCalls ? .voip : .background, until: firstEnd)
+            }
             return ClaimGrant(
                 lanes: Set(lanes), background: areCalls ? 0 : room, calls: areCalls ? room : 0,
                 leaseSeconds: limits.leaseSeconds)
@@ -144,6 +154,8 @@ final class Dispatcher: Sendable {
         let claims = answer?.claims ?? []
         let rings = state.withLock { state in
             state.inFlight += claims.count - reserved
+            state.leases.take(claims)
+            if let grant { state.leases.promiseEnded(grant.calls > 0 ? .voip : .background) }
             guard let answer, let nextDue = answer.nextDue else { return false }
             // Until the loop has looked, new ones must not overtake those.
             state.unfinished.formUnion(answer.leftDue)
@@ -154,11 +166,12 @@ final class Dispatcher: Sendable {
     }
 
     /// Settlements were written: room came free, and something may be due again.
-    func settled(_ count: Int, nextDue: WallInstant?) {
+    func settled(_ settlements: [Settlement], nextDue: WallInstant?) {
         let rings = state.withLock { state in
             let wasFull =
                 state.inFlight >= limits.inFlightCount - limits.voipReserveCount
-            state.inFlight -= count
+            state.inFlight -= settlements.count
+            state.leases.letGo(settlements)
             return wasFull || state.isStopping || nextDue.map { $0 < state.nextLook } ?? false
                 || !state.unfinished.isEmpty
         }

@@ -8,6 +8,11 @@ public struct GatewayLimits: Hashable, Sendable {
     public var intakeBatchCount = 512
     /// How long a batch waits at intake for room in flight, so that it may leave at once.
     public var intakePatienceMilliseconds = 20
+    /// The most findings that are told of a wake that is asked for by itself, errors first.
+    public var findingCount = 100
+    /// The most findings that are told of each of several wakes, errors first: all of them are in
+    /// memory at a time.
+    public var batchFindingCount = 5
     /// The most settlements that share one transaction.
     public var settleBatchCount = 512
     /// The most wakes claimed in one transaction.
@@ -54,6 +59,8 @@ public struct GatewayLimits: Hashable, Sendable {
     func check() {
         precondition(intakeQueueCount > 0 && intakeBatchCount > 0, "Intake limits begin at 1.")
         precondition(intakePatienceMilliseconds >= 0, "Patience begins at 0.")
+        precondition(
+            findingCount > 0 && batchFindingCount > 0, "Who is refused is told a reason at least.")
         precondition(claimBatchCount > 0, "A claim takes at least one wake.")
         precondition(settleBatchCount > 0, "A settling takes at least one wake.")
         precondition(

@@ -28,7 +28,7 @@ final class Hall: Sendable {
     /// Not the closure by itself: a lock, which is generic, keeps a closure in another form than
     /// who calls it, and puts it back wrapped twice more each time it is looked at.
     private struct SettlementListener: Sendable {
-        let tell: @Sendable (Int, WallInstant?) -> Void
+        let tell: @Sendable ([Settlement], WallInstant?) -> Void
     }
 
     init(
@@ -53,9 +53,9 @@ final class Hall: Sendable {
 
     var rules: StoreRules { current.withLock { $0.rules } }
 
-    /// From now on `body` is told of each transaction that settled: how many wakes, and when the
-    /// first of those that wait again is due.
-    func whenSettled(_ body: @escaping @Sendable (Int, WallInstant?) -> Void) {
+    /// From now on `body` is told of each transaction that settled: what it wrote, and when the
+    /// first of the wakes that wait again is due.
+    func whenSettled(_ body: @escaping @Sendable ([Settlement], WallInstant?) -> Void) {
         listener.withLock { $0 = SettlementListener(tell: body) }
     }
 
@@ -94,7 +94,7 @@ final class Hall: Sendable {
             let answer = try await timed("settle", batch.count) { () async throws(StoreFailure) in
                 try await store.settle(batch, under: rules)
             }
-            listener.withLock { $0 }?.tell(batch.count, answer.nextDue)
+            listener.withLock { $0 }?.tell(batch, answer.nextDue)
             tell(answer.ended)
             return answer
         } catch {
@@ -116,6 +116,12 @@ final class Hall: Sendable {
         }
         tell(reclaimed.ended)
         return reclaimed
+    }
+
+    func lanes() async throws(StoreFailure) -> [LaneRow] {
+        try await watch.observe(.read) { () async throws(StoreFailure) in
+            try await store.lanes()
+        }
     }
 
     func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {

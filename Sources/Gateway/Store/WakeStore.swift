@@ -12,6 +12,10 @@ public import WakeModel
 /// be divided by device. `InMemoryWakeStore` is the specification, and the contract suite in the
 /// tests runs against every store.
 ///
+/// Time is the caller's: leases, due times and deadlines are compared with the instants that come
+/// with the verbs. So the clocks of gateways that share a store must agree, to within what a lease
+/// lasts longer than a push may take.
+///
 /// All members may be called from any task. None of them gives up because the calling task was
 /// cancelled: what was asked happens, or fails with a reason.
 public protocol WakeStore: Sendable {

@@ -56,9 +56,10 @@ struct Findings {
                 place: place, repair: repair))
     }
 
-    /// The findings with their places, by offset; at one offset the gravest first, then by id.
-    func diagnostics(of examination: Examination) -> [Diagnostic] {
-        var diagnostics = found.map { diagnostic($0, examination) }
+    /// The findings with their places, by offset; at one offset the gravest first, then by id. At
+    /// most so many: where there are more, errors are told before the rest.
+    func diagnostics(of examination: Examination, most count: Int = .max) -> [Diagnostic] {
+        var diagnostics = told(most: count).map { diagnostic($0, examination) }
         if diagnostics.count > 1 {
             diagnostics.sort {
                 if $0.offset != $1.offset { return $0.offset < $1.offset }
@@ -67,6 +68,13 @@ struct Findings {
             }
         }
         return diagnostics
+    }
+
+    private func told(most count: Int) -> [Finding] {
+        guard found.count > count else { return found }
+        let errors = found.filter { $0.severity == .error }
+        guard errors.count < count else { return Array(errors.prefix(count)) }
+        return errors + found.filter { $0.severity != .error }.prefix(count - errors.count)
     }
 
     private func diagnostic(_ finding: Finding, _ examination: Examination) -> Diagnostic {

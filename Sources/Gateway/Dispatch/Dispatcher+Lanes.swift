@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import Synchronization
+import WakeModel
+
+extension Dispatcher {
+    /// Learns from the store which apps are paused, and which send receipts: another gateway on the
+    /// same store may have been told. The lanes as they stand there.
+    @discardableResult
+    func readLanes() async throws(StoreFailure) -> [LaneRow] {
+        let before = state.withLock { $0.pausesUnderWay == 0 ? $0.pausesSet : nil }
+        let rows = try await hall.lanes()
+        let changes = state.withLock { $0.take(rows, readAfter: before) }
+        for change in changes {
+            hall.logger.info(
+                change.isPaused ? "the store says that an app is paused" : "an app goes on",
+                metadata: ["app": "\(change.app)"])
+        }
+        return rows
+    }
+}
+
+extension Dispatcher.State {
+    /// An app that was paused, or goes on.
+    fileprivate struct Change {
+        let app: AppIdentity
+        let isPaused: Bool
+    }
+
+    /// Takes over what the store says of the lanes, of pauses unless this gateway has set one since
+    /// the reading began. Whoever set a pause has told of it; here it only counts.
+    fileprivate mutating func take(_ rows: [LaneRow], readAfter set: Int?) -> [Change] {
+        for row in rows where row.confirmsLaunches { confirming.insert(row.lane) }
+        guard pausesUnderWay == 0, set == pausesSet else { return [] }
+        var now: [AppIdentity: LanePause] = [:]
+        for row in rows {
+            guard let at = row.pausedAt else { continue }
+            now[row.lane.app] = LanePause(at: at, reason: row.pauseReason)
+        }
+        guard now != paused else { return [] }
+        let began = now.keys.filter { paused[$0] == nil }
+        let ended = paused.keys.filter { now[$0] == nil }
+        paused = now
+        // A lane that was held goes on as one that was paused does.
+        _ = holds.reset((voipLanes + backgroundLanes).filter { ended.contains($0.app) })
+        return began.map { Change(app: $0, isPaused: true) }
+            + ended.map { Change(app: $0, isPaused: false) }
+    }
+}

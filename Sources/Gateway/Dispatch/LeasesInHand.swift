@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// The leases that this gateway holds, and when they end.
+///
+/// A gateway takes lapsed leases back whoever held them: the holder may be dead. Its own it leaves
+/// alone, however long the store failed or the clock jumped, because what came of them is known
+/// here, or about to be.
+struct LeasesInHand: Sendable {
+    private var ends: [Claim.Ticket: WallInstant] = [:]
+    /// The earliest end of the leases that an admission under way may give, for each kind.
+    private var promised: [WakeKind: WallInstant] = [:]
+
+    /// Nothing is in hand yet.
+    init() {}
+
+    /// An admission of this kind began, which may give leases that end then or later. One of a kind
+    /// is under way at a time.
+    mutating func promise(_ kind: WakeKind, until end: WallInstant) { promised[kind] = end }
+
+    /// The admission of this kind is over; what it gave was taken.
+    mutating func promiseEnded(_ kind: WakeKind) { promised[kind] = nil }
+
+    /// These were given out to this gateway.
+    mutating func take(_ claims: [Claim]) {
+        for claim in claims { ends[claim.ticket] = claim.leaseUntil }
+    }
+
+    /// What came of these was written.
+    mutating func letGo(_ settlements: [Settlement]) {
+        for settlement in settlements { ends[settlement.ticket] = nil }
+    }
+
+    /// Whether one of them has ended. Linear in the number of wakes in flight.
+    func hasLapsed(at now: WallInstant) -> Bool {
+        promised.values.contains { $0 <= now } || ends.values.contains { $0 <= now }
+    }
+}
