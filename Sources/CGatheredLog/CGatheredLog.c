@@ -24,8 +24,8 @@ typedef struct {
     int count;
     /// Where the last write ended; negative when that says nothing of the next one.
     sqlite3_int64 end;
-    /// Whether the page that comes next ends a transaction.
-    bool ends_transaction;
+    /// What a write that follows the last one is.
+    enum { header, page, last_page } next;
     uint64_t write_count;
     unsigned char bytes[capacity];
 } Gatherer;
@@ -58,17 +58,20 @@ static bool is_of_last_page(const unsigned char *header) {
 
 static int write_log(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     Gatherer *self = gatherer(file);
-    bool is_header = count == frame_header_size;
-    bool is_last = !is_header && self->ends_transaction;
     bool follows = offset == self->end;
-    self->ends_transaction = is_header && is_of_last_page(bytes);
+    bool is_page = follows && self->next != header;
+    bool is_last = is_page && self->next == last_page;
+    bool is_header = !is_page && count == frame_header_size;
+    // What is neither, the beginning of the log or a part of a frame, is nothing to wait behind; nor
+    // is a header in an earlier place, which is written anew without its page.
+    bool gathers = follows && (is_page || is_header) && count <= capacity;
+    self->next = !is_header ? header : is_of_last_page(bytes) ? last_page : page;
     self->end = offset + count;
-    if (!follows || count > capacity - self->count) {
+    if (!gathers || count > capacity - self->count) {
         int code = flush(file);
         if (code != SQLITE_OK) return code;
     }
-    // A header that is written anew has no page behind it that would end the gathering.
-    if (!follows || count > capacity) return pass(file, bytes, count, offset);
+    if (!gathers) return pass(file, bytes, count, offset);
     if (self->count == 0) self->start = offset;
     memcpy(self->bytes + self->count, bytes, (size_t)count);
     self->count += count;
@@ -133,7 +136,7 @@ int CGatheredLog_begin(sqlite3 *connection) {
     self->start = 0;
     self->count = 0;
     self->end = -1;
-    self->ends_transaction = false;
+    self->next = header;
     self->write_count = 0;
     file->pMethods = &self->methods;
     return 1;
