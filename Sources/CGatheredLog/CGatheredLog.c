@@ -41,8 +41,8 @@ static int pass(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 
     return code;
 }
 
-/// Writes what was gathered. After a failure it is forgotten: the transaction that it belongs to
-/// fails by it and is rolled back, and the next one writes these places anew.
+/// Writes what was gathered. After a failure it is forgotten, and so the transaction that it
+/// belongs to must be undone: whoever owns the connection does that after each error.
 static int flush(sqlite3_file *file) {
     Gatherer *self = gatherer(file);
     int count = self->count;
@@ -62,8 +62,8 @@ static int write_log(sqlite3_file *file, const void *bytes, int count, sqlite3_i
     bool is_page = follows && self->next != header;
     bool is_last = is_page && self->next == last_page;
     bool is_header = !is_page && count == frame_header_size;
-    // What is neither, the beginning of the log or a part of a frame, is nothing to wait behind; nor
-    // is a header in an earlier place, which is written anew without its page.
+    // What is neither, the beginning of the log or a part of a frame, is nothing to wait behind;
+    // nor is a header in an earlier place, which is written anew without its page.
     bool gathers = follows && (is_page || is_header) && count <= capacity;
     self->next = !is_header ? header : is_of_last_page(bytes) ? last_page : page;
     self->end = offset + count;
@@ -107,22 +107,33 @@ static int close_log(sqlite3_file *file) {
     return file->pMethods->xClose(file);
 }
 
-/// The log of a connection; `NULL` when it has none or has not opened it. In another mode SQLite
-/// gives its rollback journal, which must not be held back.
-static sqlite3_file *log_of(sqlite3 *connection) {
-    sqlite3_stmt *question = NULL;
-    sqlite3_prepare_v2(connection, "PRAGMA main.journal_mode", -1, &question, NULL);
-    bool has_log = question && sqlite3_step(question) == SQLITE_ROW &&
-                   sqlite3_stricmp((const char *)sqlite3_column_text(question, 0), "wal") == 0;
-    sqlite3_finalize(question);
+/// The file behind a connection that it writes first: its log, or its rollback journal. `NULL` when
+/// it has none or has not opened it.
+static sqlite3_file *journal_of(sqlite3 *connection) {
     sqlite3_file *file = NULL;
-    if (!has_log) return NULL;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
     return code == SQLITE_OK && file && file->pMethods ? file : NULL;
 }
 
+/// The gatherer in front of a connection's log, if there is one.
+static Gatherer *gatherer_of(sqlite3 *connection) {
+    sqlite3_file *file = journal_of(connection);
+    return file && file->pMethods->xWrite == write_log ? gatherer(file) : NULL;
+}
+
+/// Whether a connection writes a log: a rollback journal must not be held back.
+static bool has_log(sqlite3 *connection) {
+    sqlite3_stmt *question = NULL;
+    sqlite3_prepare_v2(connection, "PRAGMA main.journal_mode", -1, &question, NULL);
+    bool has = question && sqlite3_step(question) == SQLITE_ROW &&
+               sqlite3_stricmp((const char *)sqlite3_column_text(question, 0), "wal") == 0;
+    sqlite3_finalize(question);
+    return has;
+}
+
 int CGatheredLog_begin(sqlite3 *connection) {
-    sqlite3_file *file = log_of(connection);
+    if (gatherer_of(connection)) return 1;
+    sqlite3_file *file = has_log(connection) ? journal_of(connection) : NULL;
     Gatherer *self = file ? malloc(sizeof *self) : NULL;
     if (!self) return 0;
     self->methods = *file->pMethods;
@@ -142,7 +153,15 @@ int CGatheredLog_begin(sqlite3 *connection) {
     return 1;
 }
 
+void CGatheredLog_forget(sqlite3 *connection) {
+    Gatherer *self = gatherer_of(connection);
+    if (!self) return;
+    self->count = 0;
+    self->end = -1;
+    self->next = header;
+}
+
 uint64_t CGatheredLog_writeCount(sqlite3 *connection) {
-    sqlite3_file *file = log_of(connection);
-    return file && file->pMethods->xWrite == write_log ? gatherer(file)->write_count : 0;
+    Gatherer *self = gatherer_of(connection);
+    return self ? self->write_count : 0;
 }

@@ -66,24 +66,21 @@ extension Gateway {
 
     /// Learns from the store which apps are paused, and tells of lanes that go on since the process
     /// before this one ended: what held them was in its memory. Tried again until the store
-    /// answers.
+    /// answers, and nobody pauses an app meanwhile.
     func loadPauses() async {
         while true {
-            do throws(StoreFailure) {
-                let lanes = try await dispatcher.readLanes()
+            // A failure is told by readiness; this is tried again.
+            if let lanes = try? await dispatcher.readLanes() {
                 dispatcher.state.withLock { state in
                     // Here, so that a pause that begins meanwhile is told after it.
                     tellFreed(lanes.filter { state.paused[$0.lane.app] == nil })
                 }
                 return
-            } catch {
-                guard !Task.isCancelled, !dispatcher.state.withLock({ $0.isStopping }) else {
-                    return
-                }
-                let pause = Int64(hall.limits.storePauseMilliseconds)
-                // A cancelled sleep ends the wait, which the guard above then sees.
-                try? await clock.sleep(until: clock.now().advanced(byMilliseconds: pause))
             }
+            guard !Task.isCancelled, !dispatcher.state.withLock({ $0.isStopping }) else { return }
+            let pause = Int64(hall.limits.storePauseMilliseconds)
+            // A cancelled sleep ends the wait, which the guard above then sees.
+            try? await clock.sleep(until: clock.now().advanced(byMilliseconds: pause))
         }
     }
 

@@ -171,8 +171,12 @@ public final class Gateway: Service {
         }
         async let called = intake.submit(calls.submissions, areCalls: true)
         let kept = await intake.submit(background.submissions, areCalls: false)
-        background.fill(&answers, kept.map(acceptance)) { remarks(on: inquiries[$0], of: $1) }
-        calls.fill(&answers, await called.map(acceptance)) { remarks(on: inquiries[$0], of: $1) }
+        background.fill(&answers, kept.map(acceptance)) {
+            remarks(on: inquiries[$0], of: $1, most: findings)
+        }
+        calls.fill(&answers, await called.map(acceptance)) {
+            remarks(on: inquiries[$0], of: $1, most: findings)
+        }
         return answers.map { answer in
             guard let answer else { preconditionFailure("The intake answers each submission.") }
             note(answer)
@@ -248,10 +252,12 @@ public final class Gateway: Service {
     /// What the rules remarked on a request that is repeated when it came first: they look at the
     /// time that is left until its expiration, and the answer must be the same. `nil` where that
     /// is not known better than by looking now.
-    private func remarks(on inquiry: Inquiry, of wake: AdmittedWake) -> [Diagnostic]? {
+    private func remarks(
+        on inquiry: Inquiry, of wake: AdmittedWake, most findings: Int
+    ) -> [Diagnostic]? {
         guard inquiry.idempotency != nil, !inquiry.hasLifetime,
             case .valid(_, let remarks) = validator.validate(
-                inquiry.request, now: wake.acceptedAt)
+                inquiry.request, now: wake.acceptedAt, most: findings)
         else { return nil }
         return remarks
     }

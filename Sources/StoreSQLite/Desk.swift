@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CGatheredLog
 import Gateway
 
 /// The books and rows of one connection.
@@ -56,6 +57,7 @@ final class Desk {
     private func rollBack(after failure: StoreFailure) {
         // SQLite rolls some failures back by itself; a second failure here changes nothing.
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+        CGatheredLog_forget(connection.handle)
         // The file may have been mended, or only been read wrongly.
         if failure.kind == .corrupt { connection.forgetPages() }
         rows.rolledBack()

@@ -86,7 +86,7 @@ final class WriteQueue: Sendable {
     }
 
     private static let overfull = StoreFailure(
-        kind: .unavailable,
+        kind: .overloaded,
         message: "Too much waits for the store's disk already; nothing was changed.")
 
     /// Whether there was room for it.

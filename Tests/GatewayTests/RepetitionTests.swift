@@ -79,6 +79,29 @@ struct RepetitionTests {
         }
     }
 
+    @Test("As many remarks are told of it as the first time", arguments: [1, 2])
+    func bounded(count: Int) async throws {
+        let gateway = sampleGateway(
+            store: InMemoryWakeStore(), sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) { () async throws in
+            let inquiries = (0..<count).map { place in
+                var request = request(.background, seconds: 60, device: UInt64(place))
+                // Each twin of a key is remarked.
+                let twins = String(repeating: #","k":1"#, count: 150)
+                request.payload = Array(#"{"aps":{"content-available":1}\#(twins)}"#.utf8)
+                return Inquiry(request, idempotency: mark(UInt8(place)))
+            }
+            let first = await gateway.accept(inquiries)
+            clock.advance(bySeconds: 1)
+            let second = await gateway.accept(inquiries)
+            let most = count == 1 ? GatewayLimits().findingCount : GatewayLimits().batchFindingCount
+            for (first, second) in zip(first, second) {
+                try expectSame(first, second)
+                #expect(words(second)?.rules.count == most)
+            }
+        }
+    }
+
     @Test("A span from now is the same span when it is asked for again")
     func lifetime() async throws {
         let gateway = sampleGateway(

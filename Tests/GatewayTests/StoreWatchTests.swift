@@ -33,6 +33,17 @@ struct StoreWatchTests {
         #expect(lines.all == [first] + (isCleared ? ["the store works again"] : []))
     }
 
+    @Test("A store that has too much to do does not fail", arguments: StoreWatch.Access.allCases)
+    func overloaded(_ access: StoreWatch.Access) async {
+        let lines = RecordedLines()
+        let watch = StoreWatch(logger: lines.logger)
+        let failure = StoreFailure(kind: .overloaded, message: "Too much waits.")
+        await #expect(throws: failure) {
+            try await watch.observe(access) { () async throws(StoreFailure) in throw failure }
+        }
+        #expect(watch.currentFailure == nil && lines.all.isEmpty)
+    }
+
     @Test("A read's failure does not end a write's")
     func both() async {
         let watch = StoreWatch(logger: .silent)

@@ -41,6 +41,13 @@ struct GatheredLogTests {
             }
         }
 
+        /// As the store does after each transaction that was undone.
+        func forget() throws {
+            try writer.writeWithoutTransaction { database in
+                CGatheredLog_forget(try #require(database.sqliteConnection))
+            }
+        }
+
         var writeCount: UInt64 {
             get throws {
                 try writer.writeWithoutTransaction { database in
@@ -116,6 +123,7 @@ struct GatheredLogTests {
             }
             return items
         } catch is GivenUp {
+            try bench.forget()
             return kept
         }
     }
@@ -133,6 +141,37 @@ struct GatheredLogTests {
             items[number] = bytes
             try database.execute(
                 sql: "INSERT OR REPLACE INTO item VALUES (?, ?)", arguments: [number, bytes])
+        }
+    }
+
+    @Test("What an undone transaction left does not come over what another connection wrote since")
+    func undone() async throws {
+        try await withTemporaryFolder { folder in
+            let bench = try Bench(in: folder, cachedPages: 5)
+            try? await bench.writer.write { database in
+                for number in 0..<60 {
+                    try database.execute(
+                        sql: "INSERT INTO item VALUES (?, zeroblob(400))", arguments: [number])
+                }
+                throw GivenUp()
+            }
+            try bench.forget()
+            let text = Data("another's".utf8)
+            try await bench.reader.write { database in
+                for number in 100..<200 {
+                    try database.execute(
+                        sql: "INSERT INTO item VALUES (?, ?)", arguments: [number, text])
+                }
+            }
+            try await bench.writer.write { database in
+                try database.execute(sql: "INSERT INTO item VALUES (500, ?)", arguments: [text])
+            }
+            let expected = Dictionary(
+                uniqueKeysWithValues: (Array(100..<200) + [500]).map { (Int64($0), text) })
+            #expect(try await bench.reader.read { try Bench.items($0) } == expected)
+            #expect(try bench.afterDeath(in: folder) == expected)
+            try bench.reader.close()
+            try bench.writer.close()
         }
     }
 

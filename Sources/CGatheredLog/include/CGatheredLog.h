@@ -12,7 +12,8 @@
 //     read it, and a failure is the failure of that commit, as without this;
 //   - the connection reads from the log, asks for its size, cuts it, or brings it to the disk;
 //   - anything is written that does not follow what was gathered.
-// What the death of the process takes away belongs to a transaction that was not committed.
+// What the death of the process takes away belongs to a transaction that was not committed. What is
+// left of one that was undone is to be forgotten (`CGatheredLog_forget`).
 //
 // It rests on what SQLite documents: the methods of files (sqlite3_io_methods), the file behind a
 // connection (SQLITE_FCNTL_JOURNAL_POINTER), and the format of the log
@@ -26,9 +27,13 @@
 struct sqlite3;
 
 /// Gathers what this connection writes to its log from now on, until it closes the log. To be
-/// called by whoever owns the connection, outside of a transaction and once. A connection that has
-/// no log open yet, or no memory for this, stays as it is: the answer is then 0, otherwise 1.
+/// called by whoever owns the connection, outside of a transaction. A connection that has no log
+/// open yet, or no memory for this, stays as it is: the answer is then 0, otherwise 1.
 int CGatheredLog_begin(struct sqlite3 *_Nonnull connection);
+
+/// Forgets what was gathered and is not in the file. To be called by whoever owns the connection
+/// after each transaction that was undone: another process may have the log's next places by now.
+void CGatheredLog_forget(struct sqlite3 *_Nonnull connection);
 
 /// How many calls have written to the log since `CGatheredLog_begin`; 0 without that. To be called
 /// by whoever owns the connection.

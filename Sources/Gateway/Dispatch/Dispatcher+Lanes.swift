@@ -6,12 +6,13 @@ import WakeModel
 
 extension Dispatcher {
     /// Learns from the store which apps are paused, and which send receipts: another gateway on the
-    /// same store may have been told. The lanes as they stand there.
+    /// same store may have been told. The lanes as they stand there; `nil` when this gateway set a
+    /// pause meanwhile, so that it is not known which is newer, and no pause was taken over.
     @discardableResult
-    func readLanes() async throws(StoreFailure) -> [LaneRow] {
+    func readLanes() async throws(StoreFailure) -> [LaneRow]? {
         let before = state.withLock { $0.pausesUnderWay == 0 ? $0.pausesSet : nil }
         let rows = try await hall.lanes()
-        let changes = state.withLock { $0.take(rows, readAfter: before) }
+        guard let changes = state.withLock({ $0.take(rows, readAfter: before) }) else { return nil }
         for change in changes {
             hall.logger.info(
                 change.isPaused ? "the store says that an app is paused" : "an app goes on",
@@ -29,10 +30,10 @@ extension Dispatcher.State {
     }
 
     /// Takes over what the store says of the lanes, of pauses unless this gateway has set one since
-    /// the reading began. Whoever set a pause has told of it; here it only counts.
-    fileprivate mutating func take(_ rows: [LaneRow], readAfter set: Int?) -> [Change] {
+    /// the reading began: then `nil`. Whoever set a pause has told of it; here it only counts.
+    fileprivate mutating func take(_ rows: [LaneRow], readAfter set: Int?) -> [Change]? {
         for row in rows where row.confirmsLaunches { confirming.insert(row.lane) }
-        guard pausesUnderWay == 0, set == pausesSet else { return [] }
+        guard pausesUnderWay == 0, set == pausesSet else { return nil }
         var now: [AppIdentity: LanePause] = [:]
         for row in rows {
             guard let at = row.pausedAt else { continue }

@@ -51,6 +51,8 @@ final class StoreWatch: Sendable {
     }
 
     private func note(_ access: Access, _ new: StoreFailure?) {
+        // A store that has too much to do says nothing of whether it works.
+        guard new?.kind != .overloaded else { return }
         let (old, new) = failures.withLock { failures in
             let old = failures.current
             switch (access, new) {

@@ -157,6 +157,8 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case corrupt
         /// Another process owns the store.
         case inUse = "in-use"
+        /// Too much waits for the store; nothing was changed. It is no fault of the store.
+        case overloaded
         /// Anything else.
         case unavailable
     }

@@ -142,7 +142,7 @@ extension CommandFailure {
             switch failure.kind {
             case .readOnly: .notAllowed
             case .corrupt: .data
-            case .full, .inUse, .unavailable: .unavailable
+            case .full, .inUse, .overloaded, .unavailable: .unavailable
             }
         self.init(status, failure.message)
     }

@@ -84,6 +84,7 @@ struct DurabilityTests {
                 let failure = await #expect(throws: StoreFailure.self) {
                     try await desk.store.cancel(Samples.freshID(), at: desk.now, under: desk.rules)
                 }
+                #expect(failure?.kind == .overloaded)
                 #expect(failure?.message.contains("nothing was changed") == true)
             }
             try await waitUntil { refusal.isDone }
