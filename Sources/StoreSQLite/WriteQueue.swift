@@ -21,7 +21,7 @@ final class WriteQueue: Sendable {
     static let maximumWeight = 1_024
     /// The most other work in a transaction with calls, in wakes.
     static let weightBesideCalls = 64
-    /// The most work of callers that waits for the disk, in wakes: some 10 MB.
+    /// The most work of callers that waits for the disk, in wakes.
     static let maximumCallersWeight = 65_536
 
     /// A verb that waits for its transaction.
