@@ -16,6 +16,7 @@ package final class WatchfulStore: WakeStore {
         var gate: CheckedContinuation<Void, Never>?
         var isGated = false
         var claimHook: (@Sendable () -> Void)?
+        var lanesHook: (@Sendable () async -> Void)?
     }
 
     private let state = Mutex(State())
@@ -50,6 +51,15 @@ package final class WatchfulStore: WakeStore {
             return state.gate
         }
         waiter?.resume()
+    }
+
+    /// Whether an admission waits for ``openGate()``.
+    package var isWaitingAtGate: Bool { state.withLock { $0.gate != nil } }
+
+    /// Calls `hook` after the lanes were read for the first time from now on, before its caller has
+    /// them.
+    package func onceLanesAreRead(_ hook: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.lanesHook = hook }
     }
 
     /// Returns when so many settlements were written.
@@ -158,7 +168,13 @@ package final class WatchfulStore: WakeStore {
 
     package func lanes() async throws(StoreFailure) -> [LaneRow] {
         try checkRead()
-        return try await base.lanes()
+        let rows = try await base.lanes()
+        let hook = state.withLock { state in
+            defer { state.lanesHook = nil }
+            return state.lanesHook
+        }
+        await hook?()
+        return rows
     }
 
     package func setPause(_ pause: LanePause?, of lanes: [Lane]) async throws(StoreFailure) {

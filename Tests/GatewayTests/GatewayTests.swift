@@ -172,6 +172,24 @@ struct GatewayTests {
         }
     }
 
+    @Test("What waits at intake for longer than a lease lasts is sent under a new one, once")
+    func slowAdmission() async throws {
+        let sender = ScriptedSender()
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock)
+        store.closeGate()
+        try await withRunning(gateway) {
+            async let acceptance = gateway.accept(Samples.request())
+            while !store.isWaitingAtGate { await Task.yield() }
+            clock.advance(bySeconds: Int64(GatewayLimits().leaseSeconds))
+            store.openGate()
+            let id = try #require(await acceptance.admittedID)
+            try await eventually { try await gateway.record(of: id)?.state == .sent }
+            #expect(try await gateway.record(of: id)?.attempts.count == 1)
+        }
+        #expect(sender.sent.map(\.ticket.fence) == [2])
+        #expect(sender.sent.allSatisfy { $0.leaseUntil > clock.now() })
+    }
+
     @Test("A batch of ten thousand is no matter, not even in memory")
     func manyAtOnce() async throws {
         let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)

@@ -138,6 +138,34 @@ struct HaltTests {
         #expect(goOn.first?.reason == "The app is not configured any more.")
     }
 
+    @Test("A pause that is set while the gateway starts hides none that was set before")
+    func pausedAtStart() async throws {
+        let first = gateway(ScriptedSender())
+        try await withRunning(first) { () async throws in
+            #expect(try await first.pause(Samples.otherApp))
+        }
+        let sender = ScriptedSender()
+        let next = gateway(sender)
+        let isPaused = Flag()
+        store.onceLanesAreRead {
+            // What was read does not know of this one.
+            if (try? await next.pause(Samples.app)) == true { isPaused.set() }
+        }
+        try await withRunning(next) { () async throws in
+            for app in [Samples.app, Samples.otherApp] {
+                #expect(await next.accept(Samples.request(app: app)).admittedID != nil)
+            }
+            try await eventually {
+                clock.advance(bySeconds: 1)
+                return next.apps.allSatisfy { $0.pause != nil }
+            }
+            #expect(isPaused.isSet)
+            #expect(try await next.resume(Samples.app))
+            await store.waitUntilSettled(1)
+        }
+        #expect(sender.sent.map(\.app) == [Samples.app])
+    }
+
     @Test("What the old sender is refused after a reload halts nothing")
     func lateRefusals() async throws {
         let late = LateSender(Self.refused)

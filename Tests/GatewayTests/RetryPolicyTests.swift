@@ -87,6 +87,19 @@ struct RetryPolicyTests {
                 == .end(.expired))
     }
 
+    @Test("A claim whose lease has ended is given back")
+    func lapsedLease() {
+        for kind in WakeKind.allCases {
+            let claim = claim(kind)
+            let end = claim.leaseUntil
+            #expect(
+                policy.settlementWithoutSending(claim, now: end)
+                    == Settlement(ticket: claim.ticket, at: end, attempt: nil, effect: .release))
+            let before = end.advanced(byMilliseconds: -1)
+            #expect(policy.settlementWithoutSending(claim, now: before) == nil)
+        }
+    }
+
     @Test("5xx waits a quarter of an hour, doubling to four hours, and jitter only lengthens it")
     func serviceTrouble() {
         for (tries, seconds) in [(0, 900), (1, 1_800), (9, 14_400)] as [(Int, Int64)] {

@@ -12,6 +12,8 @@ struct ServeShutdownTests {
     private static let promisedSeconds = 60.0
     /// How long the stand-in keeps the awaited push, in milliseconds.
     private static let answerDelay = 3_000
+    /// How many wakes were answered before the signal.
+    private static let loadCount = 500
     /// Every so manieth wake is a call.
     private static let callInterval = 5
 
@@ -82,9 +84,10 @@ struct ServeShutdownTests {
                     for _ in 0..<2 { group.addTask { await Self.send(base, tls, ledger) } }
                 }
             }
-            for _ in 0..<600 where ledger.ids.count < 500 {
+            for _ in 0..<1_200 where ledger.ids.count < Self.loadCount {
                 try await Task.sleep(for: .milliseconds(50))
             }
+            try #require(ledger.ids.count >= Self.loadCount, "Nothing is under load yet.")
             let slow = try Self.caller(
                 tls, ["--limit-rate", "1k", "-o", "/dev/null", "\(base)/v1/wakes?limit=1000"])
             for _ in 0..<600 where !idle.out.contains("200 OK") {

@@ -70,7 +70,8 @@ struct ChaosTests {
         limits.inFlightCount = 40
         limits.voipReserveCount = 10
         limits.claimBatchCount = 15
-        limits.leaseSeconds = 60
+        // A second and a half by the clock below, so that none ends on the way to the sender.
+        limits.leaseSeconds = 600
         limits.triesCount = 4
         limits.drainSeconds = 1
         return limits

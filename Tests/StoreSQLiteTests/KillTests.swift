@@ -10,6 +10,14 @@ import WakeModel
 
 @Suite("kill -9", .serialized)
 struct KillTests {
+    /// Of a gateway whose clock runs a thousand times as fast: no lease ends on the way to the
+    /// sender.
+    private static var fastLimits: GatewayLimits {
+        var limits = GatewayLimits()
+        limits.leaseSeconds = 7_200
+        return limits
+    }
+
     /// Runs in a child process: takes wakes through a gateway, notes each accepted id in a file,
     /// and kills itself in the midst of it.
     static func acceptUntilKilled(
@@ -64,7 +72,10 @@ struct KillTests {
         let sender = ScriptedSender()
         // What may have been sent waits for the spacing, a quarter of an hour.
         let clock = FastClock(factor: 1_000, at: SystemGatewayClock().now())
-        try await withRunning(sampleGateway(store: store, sender: sender, clock: clock)) {
+        try await withRunning(
+            sampleGateway(
+                store: store, sender: sender, clock: clock, limits: Self.fastLimits)
+        ) {
             while try await store.count().byState[.pending, default: 0] > 0 {
                 try await Task.sleep(for: .milliseconds(20))
             }
@@ -186,7 +197,10 @@ struct KillTests {
                 return Samples.accepted
             }
             let clock = FastClock(factor: 1_000, at: SystemGatewayClock().now())
-            try await withRunning(sampleGateway(store: store, sender: sender, clock: clock)) {
+            try await withRunning(
+                sampleGateway(
+                    store: store, sender: sender, clock: clock, limits: Self.fastLimits)
+            ) {
                 while try await store.count().unended > 0 {
                     try await Task.sleep(for: .milliseconds(20))
                 }

@@ -39,6 +39,12 @@ public struct RetryPolicy: Hashable, Sendable {
         if claim.tries >= limits.triesCount {
             return ended(claim, .failed(.triesUsedUp), nil, now)
         }
+        // A lease begins with the acceptance, and its transaction may have taken longer than it
+        // lasts. Another gateway may have the wake by then, so it is not sent under this lease; the
+        // fencing number tells whether it comes back.
+        if claim.leaseUntil <= now {
+            return Settlement(ticket: claim.ticket, at: now, attempt: nil, effect: .release)
+        }
         return nil
     }
 
