@@ -9,12 +9,15 @@ extension Gateway {
 
     /// How each app stands.
     public var apps: [AppStatus] {
-        dispatcher.state.withLock { state in
+        let now = clock.now()
+        return dispatcher.state.withLock { state in
             hall.configuration.apps.map { app in
                 let lanes = WakeKind.allCases.map { kind in
                     let lane = Lane(app: app, kind: kind)
+                    let silence = state.silences.silence(of: lane, at: now)
                     return LaneStatus(
                         kind: kind, circuit: state.holds.circuit(of: lane),
+                        silence: silence.map { Silence(since: $0.since, failure: $0.failure) },
                         confirmsLaunches: state.confirming.contains(lane))
                 }
                 return AppStatus(app: app, pause: state.paused[app], lanes: lanes)
@@ -112,6 +115,8 @@ extension Gateway {
         let freed = dispatcher.state.withLock { state in
             state.sender = sender
             state.generation += 1
+            state.silences.reset()
+            state.knownStrangers = []
             state.voipLanes = lanes.filter { $0.kind == .voip }
             state.backgroundLanes = lanes.filter { $0.kind == .background }
             state.unfinished = Set(lanes)

@@ -143,13 +143,15 @@ public final class Gateway: Service {
     /// cheap; each is admitted for itself.
     ///
     /// With `spreadSeconds` the due times are spread evenly over as long: the request at place i
-    /// of n is not sent before i/n of it has passed. Calls are not spread.
+    /// of n is not sent before i/n of it has passed, and one by itself not before a random part of
+    /// it has. Calls are not spread.
     public func accept(
         _ inquiries: [Inquiry], spreadSeconds: Int = 0
     ) async -> [Acceptance] {
         let now = clock.now()
         let apps = hall.configuration.apps
-        let step = Int64(max(0, spreadSeconds)) * 1000
+        let spread = Int64(max(0, spreadSeconds)) * 1000
+        let start = inquiries.count == 1 && spread > 0 ? Int64(entropy() % UInt64(spread)) : 0
         let findings =
             inquiries.count > 1 ? hall.limits.batchFindingCount : hall.limits.findingCount
         var answers: [Acceptance?] = Array(repeating: nil, count: inquiries.count)
@@ -157,7 +159,7 @@ public final class Gateway: Service {
         var calls = Batch()
         background.reserveCapacity(inquiries.count)
         for (index, inquiry) in inquiries.enumerated() {
-            let delay = step * Int64(index) / Int64(inquiries.count)
+            let delay = start + spread * Int64(index) / Int64(inquiries.count)
             let notBefore = now.advanced(byMilliseconds: delay)
             switch examine(inquiry, apps, now: now, notBefore: notBefore, most: findings) {
             case .refused(let acceptance): answers[index] = acceptance
@@ -302,9 +304,17 @@ public final class Gateway: Service {
         if let failure = hall.watch.currentFailure {
             obstacles.append("The store fails: \(failure.message)")
         }
-        let holds = dispatcher.state.withLock { $0.holds.holds }
+        let now = clock.now()
+        let (holds, silences) = dispatcher.state.withLock {
+            ($0.holds.holds, $0.silences.told(at: now))
+        }
         for (lane, hold) in holds.sorted(by: { $0.key.description < $1.key.description }) {
             obstacles.append("Dispatch of \(lane) is held since \(hold.since): \(hold.reason)")
+        }
+        for (lane, silence) in silences.sorted(by: { $0.lane.description < $1.lane.description }) {
+            obstacles.append(
+                "APNs does not answer what \(lane) sends since \(silence.since): "
+                    + "\(silence.failure)")
         }
         return Readiness(obstacles: obstacles)
     }

@@ -4,17 +4,42 @@ import GRDB
 import Gateway
 import Synchronization
 
-/// The desk of the reading connection: it sees what was committed before each transaction.
+/// The desk of a reading connection: it sees what was committed before each transaction.
+///
+/// The gateway's own looks have one for themselves, so that no number of callers delays a wake.
+/// What callers have waiting is bounded, because nothing else does it: a client that hangs up makes
+/// room for the next connection, and its reading waits on.
 ///
 // SAFETY: `@unchecked`, because a desk must not be used by two threads at a time. It is made, used
 // and closed on the queue of its connection only.
 final class ReaderDesk: @unchecked Sendable {
+    /// The most that callers have waiting to be read, in rows: more than the readings of all who
+    /// may wait for outcomes. A thousand rows take about 6 ms.
+    static let maximumCallersWeight = 65_536
+
     private let database: DatabaseQueue
     private let desk: Desk
+    private let maximumWeight: Int
+    private let weight = Atomic(0)
 
-    init(_ database: DatabaseQueue) throws {
+    /// A desk at a connection. What would make more than `maximumWeight` wait is refused.
+    init(_ database: DatabaseQueue, maximumWeight: Int = .max) throws {
         self.database = database
+        self.maximumWeight = maximumWeight
         desk = try database.unsafeRead { try SQLiteWakeStore.desk($0, cachedDevices: 0) { _ in } }
+    }
+
+    /// Counts what `answer` waits for as so many rows; refuses it when too many wait.
+    func bounded<Answer: Sendable>(
+        weight: Int, _ answer: () async throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
+        defer { self.weight.subtract(weight, ordering: .relaxed) }
+        let (before, after) = self.weight.add(weight, ordering: .relaxed)
+        guard before == 0 || after <= maximumWeight else {
+            throw StoreFailure(
+                kind: .overloaded, message: "Too much waits to be read from the store already.")
+        }
+        return try await answer()
     }
 
     /// One transaction that reads. It is not given up when the calling task is cancelled.

@@ -111,7 +111,7 @@ extension SQLiteWakeStore {
         var rest = places[...]
         while !rest.isEmpty {
             let part = rest.prefix(Self.refsPerLook).map { receipts[$0] }
-            let found = try await read { books throws(StoreFailure) in
+            let found = try await ask(weight: part.count) { books throws(StoreFailure) in
                 var found: [Receipt?] = []
                 for receipt in part { found.append(try books.resolve(receipt)) }
                 return found
@@ -199,33 +199,36 @@ extension SQLiteWakeStore {
 
     /// Wakes, page by page; see ``Gateway/WakeStore/wakes(_:)``.
     public func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
-        try await show { books throws(StoreFailure) in try books.wakes(query) }
+        try await show(weight: query.limit) { books throws(StoreFailure) in
+            try books.wakes(query)
+        }
     }
 
     /// A device; see ``Gateway/WakeStore/devices(_:in:at:under:)``.
     public func devices(
         _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> [DeviceView] {
-        try await show { books throws(StoreFailure) in
+        let weight = DeviceView.recentCount * lanes.count
+        return try await show(weight: weight) { books throws(StoreFailure) in
             try books.devices(token, in: lanes, at: now, under: rules)
         }
     }
 
     /// The books by their counters; see ``Gateway/WakeStore/count()``.
     public func count() async throws(StoreFailure) -> StoreCount {
-        try await read { books throws(StoreFailure) in try books.count() }
+        try await ask { books throws(StoreFailure) in try books.count() }
     }
 
     /// The books row by row; see ``Gateway/WakeStore/recount()``.
     public func recount() async throws(StoreFailure) -> StoreCount {
-        try await read { books throws(StoreFailure) in try books.recount() }
+        try await ask { books throws(StoreFailure) in try books.recount() }
     }
 
     /// The feedback feed; see ``Gateway/WakeStore/feedback(after:limit:)``.
     public func feedback(
         after cursor: Int64, limit: Int
     ) async throws(StoreFailure) -> [FeedbackEntry] {
-        try await show { books throws(StoreFailure) in
+        try await show(weight: limit) { books throws(StoreFailure) in
             try books.feedback(after: cursor, limit: limit)
         }
     }
@@ -239,14 +242,29 @@ extension SQLiteWakeStore {
         return try await reader.read(body)
     }
 
-    /// The same for somebody outside, who with ``Durability/disk`` hears of nothing that is not
-    /// there: a reader sees transactions as soon as they are committed, before their flush.
-    private func show<Answer: Sendable>(
+    /// The same for a caller: beside the gateway's own looks, and bounded.
+    private func ask<Answer: Sendable>(
+        weight: Int = 1,
         _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
-        let answer = try await read(body)
-        guard durability == .disk else { return answer }
-        if let failure = await flusher.flushed() { throw failure }
-        return answer
+        if let failure = flusher.failure { throw failure }
+        return try await callersReader.bounded(weight: weight) { () async throws(StoreFailure) in
+            try await callersReader.read(body)
+        }
+    }
+
+    /// The same for one who with ``Durability/disk`` hears of nothing that is not there: a reader
+    /// sees transactions as soon as they are committed, before their flush.
+    private func show<Answer: Sendable>(
+        weight: Int = 1,
+        _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
+        if let failure = flusher.failure { throw failure }
+        return try await callersReader.bounded(weight: weight) { () async throws(StoreFailure) in
+            let answer = try await callersReader.read(body)
+            guard durability == .disk else { return answer }
+            if let failure = await flusher.flushed() { throw failure }
+            return answer
+        }
     }
 }

@@ -15,9 +15,9 @@ import Darwin
 
 /// The embedded store: one SQLite file in WAL mode, owned by one process.
 ///
-/// All writing goes through one connection, and verbs that wait share a transaction; reading has a
-/// connection of its own and never waits for it. The file, its `-wal` and its `-shm` are readable
-/// by their owner only, because they hold device tokens.
+/// All writing goes through one connection, and verbs that wait share a transaction; reading has
+/// two of its own, for the gateway and for its callers, and never waits for it. The file, its
+/// `-wal` and its `-shm` are readable by their owner only, because they hold device tokens.
 public final class SQLiteWakeStore: WakeStore {
     /// What a commit waits for.
     public enum Durability: String, Hashable, Sendable, CaseIterable, Codable {
@@ -48,6 +48,7 @@ public final class SQLiteWakeStore: WakeStore {
 
     let writing: WriteQueue
     let reader: ReaderDesk
+    let callersReader: ReaderDesk
     private let writer: DatabaseQueue
     private let writerDesk: WriterDesk
     private let checkpointer: Checkpointer
@@ -108,6 +109,8 @@ public final class SQLiteWakeStore: WakeStore {
                 checkpointer.look(at: log, of: desk.connection)
             }
             reader = try ReaderDesk(Self.openReader(path))
+            callersReader = try ReaderDesk(
+                Self.openReader(path), maximumWeight: ReaderDesk.maximumCallersWeight)
         } catch {
             throw StoreFailure(error)
         }
@@ -125,6 +128,7 @@ public final class SQLiteWakeStore: WakeStore {
     public func close() throws(StoreFailure) {
         do {
             try reader.close()
+            try callersReader.close()
             try checkpointer.close()
             writer.writeWithoutTransaction { _ in writerDesk.close() }
             flusher.drain()

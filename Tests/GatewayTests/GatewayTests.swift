@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
 import GatewayTestKit
 import PayloadRules
+import Synchronization
 import Testing
 import WakeModel
+
+@testable import Gateway
 
 @Suite("The gateway in front of a store in memory", .timeLimit(.minutes(1)))
 struct GatewayTests {
@@ -47,6 +49,120 @@ struct GatewayTests {
             let count = try await store.recount()
             #expect(count.accepted == 0)
         }
+    }
+
+    @Test("A single wake is spread too: over a random part of the time")
+    func spreadSingles() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) {
+            var delays: [Int64] = []
+            for device in 0..<40 as Range<UInt64> {
+                let inquiry = Inquiry(Samples.request(device: device), environment: nil)
+                let answer = await gateway.accept([inquiry], spreadSeconds: 100)[0]
+                guard case .admitted(let wake, _) = answer else {
+                    Issue.record("It was refused: \(answer)")
+                    continue
+                }
+                if case .deferred(let until, let holds) = wake.decision {
+                    #expect(holds.isEmpty)
+                    delays.append(until.milliseconds(since: clock.now()))
+                }
+            }
+            #expect(delays.allSatisfy { (0...100_000).contains($0) })
+            #expect(delays.count { $0 < 50_000 } >= 5 && delays.count { $0 >= 50_000 } >= 5)
+            let call = Inquiry(Samples.request(.voip), environment: nil)
+            let answer = await gateway.accept([call], spreadSeconds: 100)[0]
+            guard case .admitted(let wake, _) = answer else {
+                Issue.record("A call was refused: \(answer)")
+                return
+            }
+            #expect(wake.decision == .send)
+        }
+    }
+
+    @Test("Without any answer for a minute the gateway is not ready and says why; one ends that")
+    func silence() async throws {
+        let isBack = Flag()
+        let lines = RecordedLines()
+        let gateway = sampleGateway(
+            store: store,
+            sender: ScriptedSender { _ in isBack.isSet ? Samples.accepted : Samples.notSent },
+            clock: clock, logger: lines.logger)
+        try await withRunning(gateway) {
+            let id = try #require(await gateway.accept(Samples.request()).admittedID)
+            try await eventually {
+                #expect(clock.now() < Samples.start.advanced(bySeconds: 600), "It never said so.")
+                clock.advance(bySeconds: 5)
+                return !gateway.readiness.isReady
+            }
+            #expect(clock.now() >= Samples.start.advanced(bySeconds: 60))
+            let words = "APNs does not answer what \(Lane(app: Samples.app, kind: .background))"
+            #expect(gateway.readiness.obstacles.count == 1)
+            #expect(gateway.readiness.obstacles[0].hasPrefix(words))
+            #expect(gateway.readiness.obstacles[0].hasSuffix("The connection was refused."))
+            let status = try #require(gateway.apps.first { $0.app == Samples.app })
+            #expect(status.lanes.first { $0.kind == .background }?.silence != nil)
+            #expect(status.lanes.first { $0.kind == .voip }?.silence == nil)
+            isBack.set()
+            try await eventually {
+                clock.advance(bySeconds: 5)
+                return try await gateway.record(of: id)?.state == .sent
+            }
+            #expect(gateway.readiness.isReady)
+        }
+        #expect(lines.all.count { $0.hasPrefix("APNs does not answer") } == 1)
+        #expect(lines.all.count { $0.hasPrefix("APNs answers again") } == 1)
+    }
+
+    @Test("A clock that is set back by an hour does not stop the housekeeping")
+    func clockSetBack() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) {
+            _ = try #require(await gateway.accept(Samples.request()).admittedID)
+            await store.waitUntilSettled(1)
+            clock.advance(bySeconds: -3_600)
+            // Another gateway has paused the app; that is learnt by housekeeping only.
+            let pause = LanePause(at: clock.now(), reason: "elsewhere")
+            try await store.setPause(pause, of: Samples.lanes.filter { $0.app == Samples.app })
+            try await eventually {
+                #expect(clock.now() < Samples.start.advanced(bySeconds: -1_800), "It is stuck.")
+                clock.advance(bySeconds: 1)
+                // The machine's clock sleeps by another one; this one would sleep for the hour.
+                gateway.dispatcher.bell.ring()
+                return gateway.apps.contains { $0.pause == pause }
+            }
+        }
+    }
+
+    @Test("Wakes of an app that is not configured are told of, once for each configuration")
+    func strangers() async throws {
+        _ = try await store.admit(
+            [
+                Submission(wake: Samples.wake(app: Samples.otherApp)),
+                Submission(wake: Samples.wake(app: Samples.app)),
+            ], grant: nil, under: StoreRules())
+        let lines = RecordedLines()
+        let gateway = Gateway(
+            apps: [Samples.app], store: store, sender: ScriptedSender(), clock: clock,
+            logger: lines.logger)
+        func told() -> [String] { lines.all.filter { $0.hasPrefix("wakes wait for an app") } }
+        try await withRunning(gateway) {
+            await store.waitUntilSettled(1)
+            for count in 1...2 {
+                try await eventually {
+                    clock.advance(bySeconds: 1)
+                    return told().count == count
+                }
+                for _ in 0..<5 {
+                    clock.advance(bySeconds: 1)
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+                #expect(told().count == count)
+                gateway.reload(
+                    GatewayConfiguration(apps: [Samples.app]), sender: ScriptedSender())
+            }
+        }
+        #expect(told().allSatisfy { $0.contains("com.example.other") })
     }
 
     @Test("VoIP leaves before background that was due longer")
@@ -176,8 +292,12 @@ struct GatewayTests {
     func slowAdmission() async throws {
         let sender = ScriptedSender()
         let gateway = sampleGateway(store: store, sender: sender, clock: clock)
-        store.closeGate()
         try await withRunning(gateway) {
+            // Once the dispatcher has looked, a wake is claimed with its admission.
+            while gateway.dispatcher.state.withLock({ !$0.unfinished.isEmpty }) {
+                await Task.yield()
+            }
+            store.closeGate()
             async let acceptance = gateway.accept(Samples.request())
             while !store.isWaitingAtGate { await Task.yield() }
             clock.advance(bySeconds: Int64(GatewayLimits().leaseSeconds))

@@ -60,8 +60,19 @@ struct LaneHoldsTests {
         holds.note(blocked, on: lane, now: now)
         let later = now.advanced(bySeconds: 30)
         holds.claimed(lane)
-        holds.note(.unanswered, on: lane, now: later)
+        holds.note(.unanswered("gone"), on: lane, now: later)
         #expect(holds.nextProbe(after: later) == later.advanced(bySeconds: 30))
+    }
+
+    @Test("A clock that is set back does not lengthen a pause")
+    func clockSetBack() {
+        var holds = LaneHolds(limits: GatewayLimits())
+        holds.note(.blocked(reason: "why", pauseSeconds: 1_200), on: lane, now: now)
+        let before = now.advanced(bySeconds: -86_400)
+        holds.clockStands(at: before)
+        #expect(holds.nextProbe(after: before) == before.advanced(bySeconds: 1_200))
+        holds.clockStands(at: before.advanced(bySeconds: 600))
+        #expect(holds.nextProbe(after: before) == before.advanced(bySeconds: 1_200))
     }
 
     @Test("A pause that the answer implies is a minimum")

@@ -53,6 +53,10 @@ extension LaneStatus {
             members.append(("reason", .string(reason)))
             members.append(("since", .string(since.description)))
         }
+        if let silence {
+            members.append(("unanswered_since", .string(silence.since.description)))
+            members.append(("failure", .string(silence.failure)))
+        }
         members.append(("confirms_launches", .boolean(confirmsLaunches)))
         return .object(members)
     }
@@ -68,6 +72,10 @@ extension LaneStatus {
                     "open: APNs refuses whatever is sent, so nothing is; probing: one is tried.")),
             .optional("reason", .string("What APNs refuses.")),
             .optional("since", .instant()), .optional("probe_at", .instant()),
+            .optional(
+                "unanswered_since",
+                .instant("Since when APNs answers nothing, if that is so for a minute or more.")),
+            .optional("failure", .string("How the latest push failed without an answer.")),
             .required("confirms_launches", .boolean()),
         ])
     }

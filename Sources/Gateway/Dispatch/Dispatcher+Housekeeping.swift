@@ -10,7 +10,14 @@ extension Dispatcher {
     /// soon.
     func keepHouse() async throws(StoreFailure) {
         let now = clock.now()
-        guard now >= state.withLock({ $0.nextHousekeeping }) else { return }
+        let isDue = state.withLock { state in
+            state.holds.clockStands(at: now)
+            let longest = Int64(limits.housekeepingMilliseconds)
+            // Else a clock that was set back by an hour would stop it for as long.
+            return now >= state.nextHousekeeping
+                || state.nextHousekeeping.milliseconds(since: now) > longest
+        }
+        guard isDue else { return }
         try await hall.tryWritingAgain()
         try await readLanes()
         let limit = limits.housekeepingBatchCount

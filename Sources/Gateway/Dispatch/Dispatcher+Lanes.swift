@@ -12,6 +12,7 @@ extension Dispatcher {
     func readLanes() async throws(StoreFailure) -> [LaneRow]? {
         let before = state.withLock { $0.pausesUnderWay == 0 ? $0.pausesSet : nil }
         let rows = try await hall.lanes()
+        try await tellOfStrangers(rows)
         guard let changes = state.withLock({ $0.take(rows, readAfter: before) }) else { return nil }
         for change in changes {
             hall.logger.info(
@@ -20,9 +21,29 @@ extension Dispatcher {
         }
         return rows
     }
+
+    /// Says once, after a start and after each reload, for which apps wakes wait that are not
+    /// configured: somebody mistyped one, or took it away too early.
+    private func tellOfStrangers(_ rows: [LaneRow]) async throws(StoreFailure) {
+        let strangers = state.withLock { $0.strangers(among: rows) }
+        for lane in strangers {
+            let isAwaited = try await hall.nextDue(in: [lane]) != nil
+            state.withLock { _ = $0.knownStrangers.insert(lane) }
+            guard isAwaited else { continue }
+            hall.logger.warning(
+                "wakes wait for an app that is not configured", metadata: ["lane": "\(lane)"])
+        }
+    }
 }
 
 extension Dispatcher.State {
+    /// Lanes of the store that are not configured, and were not looked at since the reload.
+    fileprivate func strangers(among rows: [LaneRow]) -> [Lane] {
+        guard rows.count > knownStrangers.count else { return [] }
+        let known = knownStrangers.union(voipLanes).union(backgroundLanes)
+        return rows.map(\.lane).filter { !known.contains($0) }
+    }
+
     /// An app that was paused, or goes on.
     fileprivate struct Change {
         let app: AppIdentity

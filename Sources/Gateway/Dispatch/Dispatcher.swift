@@ -15,6 +15,7 @@ final class Dispatcher: Sendable {
     struct State {
         var inFlight = 0
         var holds: LaneHolds
+        var silences: LaneSilences
         /// What this gateway has in hand.
         var leases = LeasesInHand()
         var paused: [AppIdentity: LanePause] = [:]
@@ -23,6 +24,8 @@ final class Dispatcher: Sendable {
         var pausesUnderWay = 0
         var pausesSet = 0
         var confirming: Set<Lane> = []
+        /// Lanes that the store has and that are not configured, once they were looked at.
+        var knownStrangers: Set<Lane> = []
         /// Lanes in which older wakes may be due: new ones must not overtake them.
         var unfinished: Set<Lane>
         var voipLanes: [Lane]
@@ -53,7 +56,8 @@ final class Dispatcher: Sendable {
         let lanes = apps.flatMap { app in WakeKind.allCases.map { Lane(app: app, kind: $0) } }
         state = Mutex(
             State(
-                holds: LaneHolds(limits: hall.limits), unfinished: Set(lanes),
+                holds: LaneHolds(limits: hall.limits),
+                silences: LaneSilences(limits: hall.limits), unfinished: Set(lanes),
                 voipLanes: lanes.filter { $0.kind == .voip },
                 backgroundLanes: lanes.filter { $0.kind == .background }, sender: sender))
         policy = RetryPolicy(limits: hall.limits)
@@ -237,10 +241,11 @@ final class Dispatcher: Sendable {
                 afterMilliseconds: now.milliseconds(since: sentAt), kind: claim.kind)
         }
         let decision = policy.decide(claim, result, now: now, jitter: jitter())
-        let change = state.withLock {
+        let (change, silence) = state.withLock {
             $0.note(decision.signal, on: claim.lane, generation: generation, now: now)
         }
         announce(change, decision.signal, claim.lane, now: now)
+        announce(silence, claim.lane)
         hall.logger.debug(
             "an attempt has its result",
             metadata: [
@@ -257,16 +262,31 @@ final class Dispatcher: Sendable {
     ) {
         switch (change, signal) {
         case (.began, .blocked(let reason, _)):
-            hall.logger.info(
+            hall.logger.warning(
                 "dispatch is held", metadata: ["lane": "\(lane)", "reason": "\(reason)"])
             hall.tell(AppHalt(lane: lane, isHalted: true, reason: reason, at: now))
         case (.ended, _):
-            hall.logger.info("dispatch goes on", metadata: ["lane": "\(lane)"])
+            hall.logger.notice("dispatch goes on", metadata: ["lane": "\(lane)"])
             hall.tell(
                 AppHalt(
                     lane: lane, isHalted: false, reason: "APNs takes its pushes again.", at: now))
             bell.ring()
         default: break
+        }
+    }
+
+    /// A lane is silent, or is no more: says so in the log.
+    private func announce(_ change: LaneSilences.Change, _ lane: Lane) {
+        switch change {
+        case .began(let silence):
+            hall.logger.warning(
+                "APNs does not answer",
+                metadata: [
+                    "lane": "\(lane)", "since": "\(silence.since)",
+                    "failure": "\(silence.failure)",
+                ])
+        case .ended: hall.logger.notice("APNs answers again", metadata: ["lane": "\(lane)"])
+        case .none: break
         }
     }
 }
@@ -277,13 +297,16 @@ extension Dispatcher.State {
     /// or have gone between its claim and its sending.
     fileprivate mutating func note(
         _ signal: RetryPolicy.LaneSignal, on lane: Lane, generation: Int, now: WallInstant
-    ) -> LaneHolds.Change {
-        guard generation == self.generation else { return .none }
-        if case .blocked = signal {
+    ) -> (LaneHolds.Change, LaneSilences.Change) {
+        guard generation == self.generation else { return (.none, .none) }
+        if case .answered = signal {
+        } else {
             let lanes = lane.kind == .voip ? voipLanes : backgroundLanes
-            guard lanes.contains(lane) else { return .none }
+            guard lanes.contains(lane) else { return (.none, .none) }
         }
-        return holds.note(signal, on: lane, now: now)
+        return (
+            holds.note(signal, on: lane, now: now), silences.note(signal, on: lane, now: now)
+        )
     }
 }
 

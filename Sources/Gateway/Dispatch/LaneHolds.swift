@@ -16,6 +16,8 @@ struct LaneHolds: Sendable {
         var since: WallInstant
         /// When the next probe may go out.
         var probeAt: WallInstant
+        /// How long after an attempt that is, in seconds.
+        var pauseSeconds: Int
         /// How often the lane was refused in a row.
         var refusals: Int
         /// Whether a probe is out.
@@ -98,7 +100,17 @@ struct LaneHolds: Sendable {
     mutating func probeEnded(_ lane: Lane, now: WallInstant) {
         guard holds[lane]?.isProbing == true else { return }
         holds[lane]?.isProbing = false
+        holds[lane]?.pauseSeconds = pauseSeconds
         holds[lane]?.probeAt = now.advanced(bySeconds: Int64(pauseSeconds))
+    }
+
+    /// A clock that was set back must not lengthen pauses.
+    mutating func clockStands(at now: WallInstant) {
+        guard !holds.isEmpty else { return }
+        for (lane, hold) in holds {
+            let latest = now.advanced(bySeconds: Int64(hold.pauseSeconds))
+            if hold.probeAt > latest { holds[lane]?.probeAt = latest }
+        }
     }
 
     /// Whether a hold began or ended.
@@ -112,10 +124,10 @@ struct LaneHolds: Sendable {
         _ lane: Lane, reason: String, minimumSeconds: Int, now: WallInstant
     ) -> Change {
         guard var hold = holds[lane] else {
+            let pause = max(pauseSeconds, minimumSeconds)
             holds[lane] = Hold(
-                reason: reason, since: now,
-                probeAt: now.advanced(bySeconds: Int64(max(pauseSeconds, minimumSeconds))),
-                refusals: 1, isProbing: false)
+                reason: reason, since: now, probeAt: now.advanced(bySeconds: Int64(pause)),
+                pauseSeconds: pause, refusals: 1, isProbing: false)
             return .began
         }
         // Answers to what was already in flight when the hold began must not lengthen it.
@@ -123,10 +135,10 @@ struct LaneHolds: Sendable {
         hold.isProbing = false
         hold.refusals += 1
         hold.reason = reason
-        let pause = RejectionReason.Backoff(
-            initialSeconds: pauseSeconds, maximumSeconds: maximumPauseSeconds
-        ).delaySeconds(attempt: hold.refusals)
-        hold.probeAt = now.advanced(bySeconds: Int64(max(pause, minimumSeconds)))
+        let backoff = RejectionReason.Backoff(
+            initialSeconds: pauseSeconds, maximumSeconds: maximumPauseSeconds)
+        hold.pauseSeconds = max(backoff.delaySeconds(attempt: hold.refusals), minimumSeconds)
+        hold.probeAt = now.advanced(bySeconds: Int64(hold.pauseSeconds))
         holds[lane] = hold
         return .none
     }

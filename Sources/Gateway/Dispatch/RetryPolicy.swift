@@ -8,8 +8,8 @@ public struct RetryPolicy: Hashable, Sendable {
     public enum LaneSignal: Hashable, Sendable {
         /// APNs answered, and nothing is wrong with key or topic.
         case answered
-        /// No answer came; nothing is known.
-        case unanswered
+        /// No answer came, with what went wrong in words; nothing is known.
+        case unanswered(String)
         /// APNs refuses whatever comes from this lane. `pauseSeconds` is how long at least, when
         /// the answer implies it.
         case blocked(reason: String, pauseSeconds: Int?)
@@ -62,7 +62,7 @@ public struct RetryPolicy: Hashable, Sendable {
             return decide(claim, rejection, now: now, jitter: jitter)
         case .failure(let failure):
             let settlement = settle(claim, failure, now: now, jitter: jitter)
-            return Decision(settlement: settlement, signal: .unanswered)
+            return Decision(settlement: settlement, signal: .unanswered(failure.description))
         }
     }
 

@@ -18,6 +18,8 @@ public struct LaneStatus: Hashable, Sendable {
     public let kind: WakeKind
     /// Whether it sends.
     public let circuit: Circuit
+    /// Since when nothing was answered of what it sends, if that is so for a minute or more.
+    public let silence: Silence?
     /// Whether the app ever sent a receipt for it, so that missing ones count.
     public let confirmsLaunches: Bool
 }
@@ -30,6 +32,14 @@ public enum Circuit: Hashable, Sendable {
     case open(reason: String, since: WallInstant, probeAt: WallInstant)
     /// It is held back, and a probe is out.
     case probing(reason: String, since: WallInstant)
+}
+
+/// Nothing is answered of what a lane sends: there is no way to APNs, or it says nothing.
+public struct Silence: Hashable, Sendable {
+    /// When the first of those failed.
+    public let since: WallInstant
+    /// How the latest failed, in words.
+    public let failure: String
 }
 
 /// The gateway in numbers.

@@ -33,8 +33,8 @@ public struct SystemGatewayClock: GatewayClock {
     }
 
     /// Sleeps for the span from now to the instant, measured on the monotonic clock. When the wall
-    /// clock is set meanwhile, the sleeper wakes early or late by as much; the dispatcher never
-    /// sleeps long enough for that to matter.
+    /// clock is set meanwhile, the sleeper wakes early or late by as much; the dispatcher looks
+    /// at the clock every second, and shortens what a clock that was set back would lengthen.
     public func sleep(until instant: WallInstant) async throws {
         let milliseconds = instant.milliseconds(since: now())
         guard milliseconds > 0 else { return try Task.checkCancellation() }

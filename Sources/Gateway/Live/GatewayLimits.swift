@@ -33,6 +33,9 @@ public struct GatewayLimits: Hashable, Sendable {
     public var holdPauseSeconds = 30
     /// The longest such pause.
     public var holdPauseMaximumSeconds = 600
+    /// How long pushes of a lane fail without any answer until that is told, and the gateway is not
+    /// ready.
+    public var silenceSeconds = 60
     /// The longest that the dispatcher sleeps before it looks for expired wakes and lapsed leases.
     public var housekeepingMilliseconds = 1_000
     /// The most wakes expired or taken back in one step.
@@ -72,6 +75,7 @@ public struct GatewayLimits: Hashable, Sendable {
         precondition(leaseSeconds > 0 && triesCount > 0, "Leases and tries begin at 1.")
         precondition(transportPauseMilliseconds > 0, "Pauses begin at 1.")
         precondition(holdPauseSeconds > 0 && housekeepingMilliseconds > 0, "Pauses begin at 1.")
+        precondition(silenceSeconds > 0, "A silence lasts.")
         precondition(storePauseMilliseconds > 0, "Pauses begin at 1.")
     }
 }

@@ -8,7 +8,7 @@ public enum WakeDecision: Hashable, Sendable {
     /// It leaves at once.
     case send
     /// It waits until this instant, as far as is known now, because of these rules; of none when
-    /// only its batch was spread.
+    /// it was spread, or only waits for the next whole second, in which budgets are counted.
     case deferred(until: WallInstant, because: Holds)
     /// It merged into the wake that waits for the same device, which carries it from now on, and
     /// is due at this instant because of these rules.
@@ -40,7 +40,7 @@ public enum WakeDecision: Hashable, Sendable {
         case .send: "It leaves at once."
         case .deferred(let until, let holds):
             holds.isEmpty
-                ? "It leaves at \(until), because its batch is spread."
+                ? "It leaves at \(until)."
                 : "It waits until \(until): \(holds.words)."
         case .coalesced(let carrier, .replace, let until, let holds):
             "It takes the place of what wake \(carrier) carried, which leaves at "

@@ -36,10 +36,11 @@ extension WakeBooks {
                     let end = try book(signal, &device, lane, at: now)
                     if let end { ended.append(end) }
                 }
-            case .registered(let at):
-                if at > device.registeredAt ?? at.advanced(byMilliseconds: -1) {
-                    device.registeredAt = at
-                }
+            case .registered(let said):
+                // A device whose clock is ahead must not outlive every later 410.
+                let at = min(said, now)
+                let known = device.registeredAt.flatMap { $0 > now ? nil : $0 }
+                device.registeredAt = max(at, known ?? at)
                 if let deadSince = device.deadSince, at > deadSince { device.deadSince = nil }
             case .forget:
                 ended += try forget(&device, lane, at: now)
@@ -134,14 +135,17 @@ extension WakeBooks {
         guard var wake = try carrier(of: named) else { return .notSent }
         guard wake.mayHaveLaunched else { return .notSent }
         guard wake.launchedAt == nil else { return .repeated }
-        wake.launchedAt = receipt.launchedAt ?? now
+        // By the device's clock, which may be wrong: not before the wake left, nor after the
+        // receipt came.
+        let launchedAt = receipt.launchedAt.map { min(max($0, wake.claimedAt), now) }
+        wake.launchedAt = launchedAt ?? now
         try rows.update(wake, .launch)
         let lane = try lane(wake.lane)
         if try noteConfirmation(in: lane) { outcome.confirmingLanes.append(lane.row.lane) }
         guard var device = try rows.device(wake.device) else { return .recorded }
         device.lastReceiptAt = now
         let end = device.ledger.confirmLaunch(
-            ofSendAt: wake.claimedAt, launchedAt: receipt.launchedAt,
+            ofSendAt: wake.claimedAt, launchedAt: launchedAt,
             hasSynced: receipt.hasSynced, at: now)
         if end != nil, let end = try finishPending(of: &device, .superseded, at: now, lane) {
             outcome.ended.append(end)

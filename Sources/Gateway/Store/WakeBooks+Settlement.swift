@@ -110,6 +110,8 @@ extension WakeBooks {
             }
             device.deadSince = deadSince
         }
+        // A device is one of a topic: for this one the token is as dead.
+        if kind == .wrongTopic { device.deadSince = now }
         let number = try rows.add(
             FeedbackRow(
                 kind: kind, lane: lane.row.number, deviceToken: device.token, at: now,
@@ -189,6 +191,7 @@ extension WakeBooks {
         carrier.notBefore = max(carrier.notBefore, wake.notBefore)
         schedule(&carrier, device, lane, at: now)
         try rows.update(carrier, .comeback)
+        noteDue(carrier)
         return try finish(&wake, .coalesced(into: carrier.id), at: now, lane)
     }
 

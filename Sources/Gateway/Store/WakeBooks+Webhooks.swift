@@ -56,8 +56,9 @@ extension WakeBooks {
             of: endpoint, at: now, until: leaseEnd, limit: limit)
         for row in claimed {
             guard let event = try event(row.subject) else {
-                // What it was about has had its time.
+                // What it was about has had its time before anybody took the event.
                 try remove(row.ticket)
+                rows.add(1, to: .webhooksDropped(endpoint))
                 continue
             }
             items.append(

@@ -133,7 +133,9 @@ public final class WakeBooks {
         else { return }
         let before = wake
         schedule(&wake, device, lane, at: now)
-        if wake != before { try rows.update(wake, .schedule) }
+        guard wake != before else { return }
+        try rows.update(wake, .schedule)
+        noteDue(wake)
     }
 
     func save(_ device: inout DeviceRow, at now: WallInstant) throws(StoreFailure) {

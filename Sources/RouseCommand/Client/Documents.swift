@@ -40,6 +40,8 @@ struct AppListDocument: Decodable {
         let reason: String?
         let since: String?
         let probeAt: String?
+        let unansweredSince: String?
+        let failure: String?
     }
 }
 

@@ -86,6 +86,11 @@ struct GatewayStatus {
                 lines.append(
                     row("", "\(lane.kind): \(console.coloured(state, isClosed ? .good : .bad))"))
                 if let reason = lane.reason { lines.append(row("", "  \(reason)")) }
+                if let since = lane.unansweredSince {
+                    let words = console.coloured("APNs does not answer since \(since)", .bad)
+                    lines.append(row("", "  \(words)"))
+                    if let failure = lane.failure { lines.append(row("", "  \(failure)")) }
+                }
             }
         }
         return lines
@@ -128,6 +133,7 @@ struct StatusDocument: Encodable {
         let environment: String
         let paused: Bool
         let held: [String: String]
+        let unanswered: [String: String]
     }
 
     init(_ status: GatewayStatus) {
@@ -139,9 +145,13 @@ struct StatusDocument: Encodable {
         byState = status.stats?.byState
         apps = status.apps.map { app in
             let held = app.lanes.filter { $0.circuit != "closed" }
+            let unanswered = app.lanes.filter { $0.unansweredSince != nil }
             return App(
                 app: app.app, environment: app.environment, paused: app.paused != nil,
-                held: Dictionary(held.map { ($0.kind, $0.reason ?? "") }) { first, _ in first })
+                held: Dictionary(held.map { ($0.kind, $0.reason ?? "") }) { first, _ in first },
+                unanswered: Dictionary(unanswered.map { ($0.kind, $0.failure ?? "") }) {
+                    first, _ in first
+                })
         }
     }
 }

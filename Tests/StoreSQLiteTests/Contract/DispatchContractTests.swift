@@ -97,6 +97,23 @@ struct DispatchContractTests {
     }
 
     @Test(
+        "A refusal that frees the budget says that the wake behind it is due",
+        arguments: StoreKind.allCases)
+    func freedByRefusal(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let first = try await desk.claimOne(Samples.wake())
+            let behind = try await desk.admitOne(Samples.wake())
+            #expect(behind.decision.word == "deferred")
+            let refusal = Refusal(status: 413, reason: .payloadTooLarge)
+            let answer = try await desk.settle(
+                first, .end(.rejected(refusal)), attempt: .refused(refusal))
+            let due = try #require(answer.nextDue)
+            #expect(due <= desk.later(2).now)
+            #expect(try await desk.later(2).claim().claims.map(\.id) == [behind.id])
+        }
+    }
+
+    @Test(
         "Settling twice changes nothing, and an unknown wake is stale",
         arguments: StoreKind.allCases)
     func idempotentSettlement(_ kind: StoreKind) async throws {

@@ -63,6 +63,22 @@ struct WebhookContractTests {
     }
 
     @Test(
+        "An event whose wake is gone before anybody took it counts as dropped",
+        arguments: StoreKind.allCases)
+    func outlived(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            try await desk.settleSent(try await desk.claimOne(Samples.wake()))
+            let later = desk.later(10 * 86_400)
+            let order = PruneOrder(
+                now: later.now, wakesBefore: later.now.advanced(bySeconds: -86_400),
+                devicesBefore: desk.now, webhooks: desk.rules.webhooks, limit: 100)
+            #expect(try await desk.store.prune(order).wakes == 1)
+            let batch = try await claim(desk, at: later.now)
+            #expect(batch.items.isEmpty && batch.backlogCount == 0 && batch.droppedCount == 1)
+        }
+    }
+
+    @Test(
         "What was told of a lane is remembered, until another thing is told",
         arguments: StoreKind.allCases)
     func toldHalts(_ kind: StoreKind) async throws {

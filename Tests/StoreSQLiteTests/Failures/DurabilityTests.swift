@@ -99,6 +99,33 @@ struct DurabilityTests {
         }
     }
 
+    @Test("Callers who wait to read are bounded; the gateway's own looks go beside them")
+    func readers() async throws {
+        try await withHeldDisk(.disk) { (desk, disk) async throws in
+            let admission = Verb { try await desk.admit([Samples.wake()]) }
+            try await waitUntil { disk.count == 1 }
+            // As much as may wait: what they saw is not on the disk yet.
+            let part = ReaderDesk.maximumCallersWeight / 4
+            let looks = (0..<4).map { _ in
+                Verb { _ = try await desk.store.feedback(after: 0, limit: part) }
+            }
+            try await waitUntil {
+                do {
+                    _ = try await desk.store.count()
+                    return false
+                } catch let failure as StoreFailure {
+                    return failure.kind == .overloaded
+                }
+            }
+            #expect(try await desk.store.nextDue(in: Samples.lanes) == desk.now)
+            #expect(try await desk.store.lanes().count == 1)
+            disk.letGo()
+            for look in looks { try await look.finish() }
+            try await admission.finish()
+            #expect(try await desk.store.count().accepted == 1)
+        }
+    }
+
     @Test("With the system, both are answered while the disk is still held up")
     func system() async throws {
         try await withHeldDisk(.system) { (desk, disk) async throws in

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// Which lanes APNs has not answered for a while: there is no way to it, or it says nothing.
+///
+/// Nothing is held back for that, because each wake is tried again by itself. It is told, because
+/// the wakes alone do not show it: each of them is due later, again and again.
+struct LaneSilences: Sendable {
+    /// A lane without answers.
+    struct Silence: Hashable, Sendable {
+        /// When the first push failed that nothing was answered after.
+        let since: WallInstant
+        /// When the latest failed.
+        var latest: WallInstant
+        /// How, in words.
+        var failure: String
+        /// Whether it has lasted long enough to be told.
+        var isTold: Bool
+    }
+
+    /// What changed for those who are told.
+    enum Change: Hashable {
+        case began(Silence)
+        case ended
+        case none
+    }
+
+    private var silences: [Lane: Silence] = [:]
+    private let patienceMilliseconds: Int64
+
+    /// No lane is silent.
+    init(limits: GatewayLimits) { patienceMilliseconds = Int64(limits.silenceSeconds) * 1000 }
+
+    /// The silence of a lane, while it is told. One of which nothing was tried lately is over: a
+    /// gateway that is not ready because of it might not be given anything to try.
+    func silence(of lane: Lane, at now: WallInstant) -> Silence? {
+        guard let silence = silences[lane], silence.isTold,
+            abs(now.milliseconds(since: silence.latest)) < 3 * patienceMilliseconds
+        else { return nil }
+        return silence
+    }
+
+    /// The lanes that are told as silent.
+    func told(at now: WallInstant) -> [(lane: Lane, silence: Silence)] {
+        silences.keys.compactMap { lane in silence(of: lane, at: now).map { (lane, $0) } }
+    }
+
+    /// What came of an attempt.
+    mutating func note(
+        _ signal: RetryPolicy.LaneSignal, on lane: Lane, now: WallInstant
+    ) -> Change {
+        guard case .unanswered(let failure) = signal else {
+            guard !silences.isEmpty, let ended = silences.removeValue(forKey: lane) else {
+                return .none
+            }
+            return ended.isTold ? .ended : .none
+        }
+        var silence =
+            silences[lane] ?? Silence(since: now, latest: now, failure: failure, isTold: false)
+        silence.latest = now
+        silence.failure = failure
+        let isNew =
+            !silence.isTold && now.milliseconds(since: silence.since) >= patienceMilliseconds
+        if isNew { silence.isTold = true }
+        silences[lane] = silence
+        return isNew ? .began(silence) : .none
+    }
+
+    /// Forgets all: the sender is another one.
+    mutating func reset() { silences = [:] }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayTestKit
+import Testing
+import WakeModel
+
+@testable import Gateway
+
+@Suite("Telling that APNs does not answer")
+struct LaneSilencesTests {
+    private let now = Samples.start
+    private let lane = Lane(app: Samples.app, kind: .background)
+    private let other = Lane(app: Samples.otherApp, kind: .background)
+
+    private func silences(failingFor seconds: [Int64]) -> LaneSilences {
+        var silences = LaneSilences(limits: GatewayLimits())
+        for second in seconds {
+            _ = silences.note(.unanswered("no route"), on: lane, now: at(second))
+        }
+        return silences
+    }
+
+    private func at(_ seconds: Int64) -> WallInstant { now.advanced(bySeconds: seconds) }
+
+    @Test("It is told once, after a minute of failures, with the latest")
+    func told() {
+        var silences = silences(failingFor: [0, 1, 3, 59])
+        #expect(silences.silence(of: lane, at: at(59)) == nil)
+        let began = silences.note(.unanswered("refused"), on: lane, now: at(60))
+        let silence = LaneSilences.Silence(
+            since: now, latest: at(60), failure: "refused", isTold: true)
+        #expect(began == .began(silence))
+        #expect(silences.note(.unanswered("refused"), on: lane, now: at(61)) == .none)
+        #expect(silences.silence(of: lane, at: at(61))?.since == now)
+        #expect(silences.told(at: at(61)).map(\.lane) == [lane])
+    }
+
+    @Test("Any answer ends it, and one of another lane does not")
+    func answered() {
+        var silences = silences(failingFor: [0, 60])
+        #expect(silences.note(.answered, on: other, now: at(61)) == .none)
+        #expect(silences.silence(of: lane, at: at(61)) != nil)
+        let blocked = RetryPolicy.LaneSignal.blocked(reason: "a key", pauseSeconds: nil)
+        #expect(silences.note(blocked, on: lane, now: at(61)) == .ended)
+        #expect(silences.silence(of: lane, at: at(61)) == nil)
+        #expect(silences.note(.answered, on: lane, now: at(62)) == .none)
+    }
+
+    @Test("An answer within the minute begins it anew")
+    func interrupted() {
+        var silences = silences(failingFor: [0, 30])
+        #expect(silences.note(.answered, on: lane, now: at(40)) == .none)
+        #expect(silences.note(.unanswered("gone"), on: lane, now: at(70)) == .none)
+        #expect(silences.silence(of: lane, at: at(70)) == nil)
+    }
+
+    @Test("It is not told any more when nothing was tried for three minutes")
+    func idle() {
+        let silences = silences(failingFor: [0, 60])
+        #expect(silences.silence(of: lane, at: at(239)) != nil)
+        #expect(silences.silence(of: lane, at: at(240)) == nil)
+        #expect(silences.told(at: at(240)).isEmpty)
+    }
+}
