@@ -22,6 +22,9 @@ final class ReaderDesk: @unchecked Sendable {
     private let maximumWeight: Int
     private let weight = Atomic(0)
 
+    /// How many rows wait to be read, or for the disk after that.
+    var waitingWeight: Int { weight.load(ordering: .relaxed) }
+
     /// A desk at a connection. What would make more than `maximumWeight` wait is refused.
     init(_ database: DatabaseQueue, maximumWeight: Int = .max) throws {
         self.database = database

@@ -34,6 +34,25 @@ struct DeviceRoutesTests {
         }
     }
 
+    @Test("A device tells what keeps its whole app from sending")
+    func obstacles() async throws {
+        try await APIBench().serve { caller in
+            func explanation() async throws -> [String] {
+                let answer = try await caller.send("GET", path, as: .read)
+                let lanes = try #require(try answer.json()["lanes"] as? [[String: Any]])
+                let lane = try #require(lanes.first { $0["kind"] as? String == "background" })
+                return try #require(lane["explanation"] as? [String])
+            }
+            _ = try await caller.wake()
+            let words = "Nothing of the app is sent: it is paused since "
+            #expect(try await !explanation().contains { $0.hasPrefix(words) })
+            let pause = "/v1/apps/com.example.app/pause?reason=a%20new%20key"
+            #expect(try await caller.send("POST", pause, as: .admin).status == 200)
+            let last = try #require(try await explanation().last)
+            #expect(last.hasPrefix(words) && last.hasSuffix("because of \"a new key\"."))
+        }
+    }
+
     @Test("Signals hold a wake back and let it go; what cannot be is refused")
     func signals() async throws {
         try await APIBench().serve { caller in

@@ -177,9 +177,9 @@ struct HaltTests {
             try await eventually { late.sendCount == 2 }
             gateway.reload(configuration([Samples.otherApp]), sender: ScriptedSender())
             late.answer()
-            await store.waitUntilSettled(2)
+            // Both of the old sender's, and the second attempt, which is the new one's.
+            await store.waitUntilSettled(3)
             #expect(gateway.readiness == Readiness(obstacles: []))
-            // The second attempt is the new sender's.
             try await eventually { try await gateway.record(of: kept)?.state == .sent }
             #expect(try await gateway.record(of: gone)?.state == .pending)
         }

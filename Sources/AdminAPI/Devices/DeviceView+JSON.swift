@@ -5,8 +5,9 @@ import WakeBudget
 import WakeModel
 
 extension DeviceView {
-    /// One lane of a device: its ledger as data and in words, what waits, and what came last.
-    var json: JSONValue {
+    /// One lane of a device: its ledger as data and in words, what waits, and what came last; and
+    /// what keeps its whole app from sending, if that is so.
+    func json(of app: AppStatus?) -> JSONValue {
         .object([
             ("app", .string(lane.app.bundleID.value)),
             ("environment", .string(lane.app.environment.rawValue)),
@@ -18,10 +19,35 @@ extension DeviceView {
             ("app_confirms_launches", .boolean(topicConfirmsLaunches)),
             ("next_send", .string(explanation.nextSend.description)),
             ("budget", explanation.json),
-            ("explanation", .array(explanation.sentences.map { .string($0) })),
+            (
+                "explanation",
+                .array(
+                    (explanation.sentences + obstacles(of: app)).map { .string($0) })
+            ),
             ("pending", pending?.json),
             ("recent", .array(recent.map(\.json))),
         ])
+    }
+
+    private func obstacles(of app: AppStatus?) -> [String] {
+        guard let app else { return [] }
+        var obstacles: [String] = []
+        if let pause = app.pause {
+            obstacles.append(
+                "Nothing of the app is sent: it is paused since \(pause.at)"
+                    + (pause.reason.map { ", because of \"\($0)\"." } ?? "."))
+        }
+        let lane = app.lanes.first { $0.kind == self.lane.kind }
+        switch lane?.circuit {
+        case nil, .closed: break
+        case .open(let reason, let since, _), .probing(let reason, let since):
+            obstacles.append("Nothing of the app is sent: it is held since \(since). \(reason)")
+        }
+        if let silence = lane?.silence {
+            obstacles.append(
+                "APNs has answered nothing since \(silence.since): \(silence.failure)")
+        }
+        return obstacles
     }
 
     /// What the OpenAPI document says of it.
@@ -37,7 +63,9 @@ extension DeviceView {
             .required("app_confirms_launches", .boolean("Whether the app ever sent a receipt.")),
             .required("next_send", .instant("From when on the next wake may go.")),
             .required("budget", .named(.budget)),
-            .required("explanation", .array(of: .string(), "The budget in words.")),
+            .required(
+                "explanation",
+                .array(of: .string(), "The budget in words, and what keeps the app from sending.")),
             .optional("pending", .named(.wake)),
             .required("recent", .array(of: .named(.wake), "The newest first.")),
         ])

@@ -34,7 +34,11 @@ struct DeviceRoutes {
                 try await gateway.device(token, app: app)
             }
             guard !views.isEmpty else { throw Problem.noSuchDevice }
-            return JSONValue.object([("lanes", .array(views.map(\.json)))]).response(status: .ok)
+            let apps = gateway.apps
+            let lanes = views.map { view in
+                view.json(of: apps.first { $0.app == view.lane.app })
+            }
+            return JSONValue.object([("lanes", .array(lanes))]).response(status: .ok)
         }
     }
 

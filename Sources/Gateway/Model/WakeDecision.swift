@@ -5,7 +5,8 @@ public import WakeModel
 
 /// What the budget decided on a request, with the wake that it concerns.
 public enum WakeDecision: Hashable, Sendable {
-    /// It leaves at once.
+    /// It may leave at once: at the latest when its app is neither paused nor held, and there is
+    /// room in flight.
     case send
     /// It waits until this instant, as far as is known now, because of these rules; of none when
     /// it was spread, or only waits for the next whole second, in which budgets are counted.
@@ -37,7 +38,7 @@ public enum WakeDecision: Hashable, Sendable {
     /// The decision as a sentence.
     public var sentence: String {
         switch self {
-        case .send: "It leaves at once."
+        case .send: "It may leave at once."
         case .deferred(let until, let holds):
             holds.isEmpty
                 ? "It leaves at \(until)."

@@ -109,14 +109,14 @@ struct DurabilityTests {
             let looks = (0..<4).map { _ in
                 Verb { _ = try await desk.store.feedback(after: 0, limit: part) }
             }
+            let store = try #require(desk.store as? SQLiteWakeStore)
             try await waitUntil {
-                do {
-                    _ = try await desk.store.count()
-                    return false
-                } catch let failure as StoreFailure {
-                    return failure.kind == .overloaded
-                }
+                store.callersReader.waitingWeight == ReaderDesk.maximumCallersWeight
             }
+            let failure = await #expect(throws: StoreFailure.self) {
+                try await desk.store.count()
+            }
+            #expect(failure?.kind == .overloaded)
             #expect(try await desk.store.nextDue(in: Samples.lanes) == desk.now)
             #expect(try await desk.store.lanes().count == 1)
             disk.letGo()
