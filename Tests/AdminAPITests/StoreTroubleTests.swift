@@ -45,6 +45,25 @@ struct StoreTroubleTests {
         }
     }
 
+    @Test("A wake that is on disk is a 202, although its outcome cannot be read")
+    func unreadableOutcome() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let (gateway, bench) = try bench(store)
+        try await withAPI(gateway, configuration: bench.configuration) { port in
+            let caller = APIBench.Caller(port: port, keys: bench.keys)
+            store.whenClaimed { [weak store] in
+                store?.fail(with: StoreFailure(kind: .corrupt, message: "The file is damaged."))
+            }
+            let answer = try await caller.send(
+                "POST", "/v1/wakes?wait=outcome", APIBench.body(), as: .wake)
+            #expect(answer.status == 202, "\(answer.body)")
+            let id = try #require(try answer.json()["id"] as? String, "\(answer.body)")
+            #expect(answer.head.contains("/v1/wakes/\(id)"))
+            store.fail(with: nil)
+            #expect(try await caller.send("GET", "/v1/wakes/\(id)").status == 200)
+        }
+    }
+
     @Test("An overloaded gateway answers 429 with Retry-After")
     func overload() async throws {
         var limits = GatewayLimits()

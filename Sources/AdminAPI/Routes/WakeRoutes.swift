@@ -44,7 +44,8 @@ struct WakeRoutes {
                     Operation.Parameter(
                         name: "wait", place: .query, schema: .words(of: Wait.self),
                         description: "Hold the answer until APNs has spoken: then it is 200 with "
-                            + "the whole wake, and 202 when the time was up first."),
+                            + "the whole wake, and 202 when the time was up first, or the "
+                            + "outcome could not be read."),
                     Operation.Parameter(
                         name: "timeout", place: .query,
                         schema: .integer(in: 1...Int64(configuration.waitSeconds)),
@@ -83,7 +84,7 @@ struct WakeRoutes {
             expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
         let accepted = try AcceptedWake(await gateway.accept(body.inquiry(mark)))
         if wait == .outcome,
-            let record = try await outcome(of: accepted.wake.id, within: Int64(seconds) * 1000),
+            let record = await outcome(of: accepted.wake.id, within: Int64(seconds) * 1000),
             record.hasOutcome
         {
             return record.json.response(status: .ok, headers: accepted.headers)
@@ -91,20 +92,14 @@ struct WakeRoutes {
         return accepted.json.response(status: .accepted, headers: accepted.headers)
     }
 
-    /// Waits for the end of a wake; a shutdown, which waits for open answers, ends the wait.
-    private func outcome(
-        of id: WakeID, within milliseconds: Int64
-    ) async throws(Problem) -> WakeRecord? {
+    /// Waits for the end of a wake; a shutdown, which waits for open answers, ends the wait. `nil`
+    /// as well when the store fails meanwhile: the wake is on disk, and an error would say that it
+    /// is not.
+    private func outcome(of id: WakeID, within milliseconds: Int64) async -> WakeRecord? {
         let gateway = gateway
-        let result = await cancelWhenGracefulShutdown {
-            () async -> Result<WakeRecord?, StoreFailure> in
-            do throws(StoreFailure) {
-                return .success(try await gateway.outcome(of: id, within: milliseconds))
-            } catch {
-                return .failure(error)
-            }
+        return await cancelWhenGracefulShutdown {
+            try? await gateway.outcome(of: id, within: milliseconds)
         }
-        return try await asking { () async throws(StoreFailure) in try result.get() }
     }
 
     // MARK: Telling
