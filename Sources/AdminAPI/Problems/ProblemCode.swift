@@ -172,6 +172,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// What every route that asks the store can answer with.
+    static let ofStore: [ProblemCode] = [.overloaded, .unavailable]
+
     /// The problem's `type`: a name, not a page.
     public var type: String { "urn:rouse:problem:\(rawValue)" }
 }

@@ -46,7 +46,7 @@ struct BatchRoutes {
                         ),
                     ], isRequired: true, limit: configuration.batchByteCount),
                 answers: [Operation.Answer(200, "An answer for each item.", .named(.batchAnswer))],
-                problems: [.overloaded, .unavailable])
+                problems: ProblemCode.ofStore)
         ) { request, context in try await post(request, context) }
     }
 

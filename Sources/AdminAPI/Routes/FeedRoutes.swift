@@ -30,7 +30,7 @@ struct FeedRoutes {
                     .limit(configuration.pageCount),
                 ],
                 answers: [Operation.Answer(200, "A page.", .named(.feedbackPage))],
-                problems: [.unavailable])
+                problems: ProblemCode.ofStore)
         ) { request, _ in
             let query = Query(request)
             let after = Int64(try query.integer("after", in: 0...Int.max) ?? 0)

@@ -24,7 +24,7 @@ struct ReceiptRoutes {
                     body: .json(.named(.receipts), limit: limit),
                     answers: [
                         Operation.Answer(200, "What became of each.", .named(.receiptAnswers))
-                    ], problems: [.overloaded, .unavailable])
+                    ], problems: ProblemCode.ofStore)
             ) { request, context in
                 let (text, _) = try await request.readBody(
                     limit: limit, within: services.bodies, context)

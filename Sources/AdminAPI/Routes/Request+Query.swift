@@ -90,7 +90,6 @@ func asking<Value: Sendable>(
     do throws(StoreFailure) {
         return try await body()
     } catch {
-        throw Problem(.unavailable, error.message)
-            .retrying(afterSeconds: Problem.unavailablePauseSeconds)
+        throw Problem(error)
     }
 }

@@ -125,7 +125,7 @@ struct WakeRoutes {
                     .limit(configuration.pageCount),
                 ],
                 answers: [Operation.Answer(200, "A page.", .named(.wakePage))],
-                problems: [.unknownApp, .ambiguousEnvironment, .unavailable])
+                problems: [.unknownApp, .ambiguousEnvironment] + ProblemCode.ofStore)
         ) { request, _ in try await list(Query(request)) }
     }
 
@@ -156,7 +156,7 @@ struct WakeRoutes {
                 id: "getWake", summary: "What became of a wake",
                 parameters: [.wakeID],
                 answers: [Operation.Answer(200, "Its whole history.", .named(.wake))],
-                problems: [.notFound, .unavailable])
+                problems: [.notFound] + ProblemCode.ofStore)
         ) { _, context in
             let id = try context.wakeID()
             let record = try await asking { () async throws(StoreFailure) in
@@ -174,7 +174,7 @@ struct WakeRoutes {
                 id: "cancelWake", summary: "Cancel a wake that still waits",
                 parameters: [.wakeID],
                 answers: [Operation.Answer(200, "It is cancelled.", .named(.wake))],
-                problems: [.notFound, .notCancellable, .unavailable])
+                problems: [.notFound, .notCancellable] + ProblemCode.ofStore)
         ) { _, context in
             let id = try context.wakeID()
             let answer = try await asking { () async throws(StoreFailure) in
