@@ -26,7 +26,9 @@ struct ReceiptsBody {
         do throws(JSONFault) {
             items = try JSONItems(array: Array(list), limit: Self.maximumCount).items
         } catch {
-            throw Problem(.malformedBody, "receipts: \(error.problem).")
+            var problem = Problem(error)
+            problem.detail = "receipts: \(error.problem)."
+            throw problem
         }
         var receipts: [Receipt] = []
         for item in items { receipts.append(try Self.receipt(Members(parsing: Array(item)))) }

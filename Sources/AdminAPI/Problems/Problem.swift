@@ -39,6 +39,13 @@ struct Problem: Error {
             isOverloaded ? Self.overloadedPauseSeconds : Self.unavailablePauseSeconds)
     }
 
+    /// What is wrong with the JSON of a body.
+    init(_ fault: JSONFault) {
+        self.init(
+            fault.isTooMuch ? .bodyTooLarge : .malformedBody,
+            "\(fault.problem), at byte \(fault.offset).")
+    }
+
     /// The same, to be tried again after so many seconds.
     func retrying(afterSeconds seconds: Int) -> Problem {
         var problem = self

@@ -33,7 +33,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case idempotencyConflict = "idempotency-conflict"
     /// The wake has ended, or is on its way to APNs.
     case notCancellable = "not-cancellable"
-    /// The body has more bytes, or a batch more items, than are read.
+    /// The body has more bytes, or a list in it more items, than are read.
     case bodyTooLarge = "body-too-large"
     /// The body is not of a media type that the route reads.
     case unsupportedMediaType = "unsupported-media-type"
@@ -118,7 +118,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .requestTimeout: "The head or the body of the request did not arrive in its time."
         case .idempotencyConflict: "The idempotency key was used with another body."
         case .notCancellable: "The wake has ended, or is on its way to APNs."
-        case .bodyTooLarge: "The body has more bytes, or a batch more items, than are read."
+        case .bodyTooLarge: "The body has more bytes, or a list in it more items, than are read."
         case .unsupportedMediaType: "The body is not of a media type that the route reads."
         case .rateLimited:
             "The API key has used up its rate; `Retry-After` says when there is room."
@@ -154,7 +154,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .requestTimeout: "Send it again, without a pause in the middle."
         case .idempotencyConflict: "Make a new key for each new request, and repeat with the old."
         case .notCancellable: "Nothing: `GET /v1/wakes/{id}` says how it ended."
-        case .bodyTooLarge: "Send smaller bodies, or batches with fewer items."
+        case .bodyTooLarge: "Send smaller bodies, or fewer items in each."
         case .unsupportedMediaType:
             "Send `Content-Type: application/json`; batches also take `application/x-ndjson`."
         case .rateLimited:

@@ -78,7 +78,7 @@ struct BatchRoutes {
                 ? try JSONItems(lines: text, limit: limit).items
                 : try JSONItems(array: text, limit: limit).items
         } catch {
-            throw Problem(.malformedBody, "\(error.problem), at byte \(error.offset).")
+            throw Problem(error)
         }
         guard !items.isEmpty else { throw Problem(.malformedBody, "The batch is empty.") }
         return items
