@@ -88,6 +88,19 @@ struct BatchRoutesTests {
         }
     }
 
+    @Test("An item cannot be spread by itself: a batch is spread as a whole")
+    func spreadItem() async throws {
+        try await APIBench().serve { caller in
+            let bodies = [APIBench.body(device: 1), APIBench.body(#","spread_seconds":60"#)]
+            let answer = try await caller.send(
+                "POST", "/v1/wakes/batch", "[" + bodies.joined(separator: ",") + "]")
+            let items = try items(answer)
+            #expect(items.compactMap { $0["status"] as? Int } == [202, 400])
+            let detail = (items.last?["problem"] as? [String: Any])?["detail"] as? String
+            #expect(detail?.hasPrefix("spread_seconds stands in an item") == true, "\(answer.body)")
+        }
+    }
+
     @Test("Due times are spread over the time that is asked for")
     func spread() async throws {
         try await APIBench().serve { caller in

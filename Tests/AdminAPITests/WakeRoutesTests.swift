@@ -70,6 +70,9 @@ struct WakeRoutesTests {
             (body(",\"ttl_seconds\":1795000000"), .invalidField, "ttl_seconds"),
             (body(",\"ttl_seconds\":\"60\""), .invalidField, "ttl_seconds"),
             (body(",\"expires_at\":\"tomorrow\""), .invalidField, "expires_at"),
+            (body(",\"spread_seconds\":-1"), .invalidField, "spread_seconds is not from 0 to"),
+            (body(",\"spread_seconds\":86401"), .invalidField, "spread_seconds is not from 0 to"),
+            (body(",\"spread_seconds\":\"60\""), .invalidField, "spread_seconds is not a whole"),
             (
                 body(",\"expires_at\":\"2036-11-21T09:34:00Z\",\"ttl_seconds\":60"),
                 .invalidField, "beside ttl_seconds"
@@ -144,6 +147,31 @@ struct WakeRoutesTests {
                         "POST", "/v1/wakes", APIBench.body(), headers: ["Idempotency-Key": key]),
                     .invalidField)
             }
+        }
+    }
+
+    @Test("A wake that may be spread is taken, and its repetition has the same answer")
+    func spread() async throws {
+        try await APIBench().serve { caller in
+            let key = ["Idempotency-Key": "s-1"]
+            func send(_ seconds: Int) async throws -> HTTPExchange {
+                try await caller.send(
+                    "POST", "/v1/wakes", APIBench.body(",\"spread_seconds\":\(seconds)"),
+                    headers: key)
+            }
+            let first = try await send(86_400)
+            #expect(first.status == 202, "\(first.body)")
+            let second = try await send(86_400)
+            #expect(second.body == first.body)
+            #expect(second.head.lowercased().contains("idempotency-replayed: true"))
+            try expectProblem(try await send(0), .idempotencyConflict)
+            let call = """
+                {"kind":"voip","device_token":"\(Samples.deviceToken(9).hex)",\
+                "app":"com.example.app","spread_seconds":86400,\
+                "payload":{"callUUID":"0f8fad5b-d9cb-469f-a165-70867728950e"}}
+                """
+            let rung = try await caller.send("POST", "/v1/wakes?wait=outcome", call)
+            #expect(rung.status == 200, "A call was spread: \(rung.body)")
         }
     }
 

@@ -109,7 +109,9 @@ struct Batch {
             let mark = try IdempotencyMark.make(
                 headers, caller: caller, item: index, body: text, expiresAt: marksExpireAt)
             do throws(Problem) {
-                inquiries.append(try WakeBody(text, now: now).inquiry(mark))
+                let body = try WakeBody(text, now: now)
+                guard body.spreadSeconds == nil else { throw Problem.spreadInBatch }
+                inquiries.append(body.inquiry(mark))
                 problems.append(nil)
             } catch {
                 problems.append(error)
@@ -171,5 +173,14 @@ struct Batch {
                         .optional("problem", .named(.problem)),
                     ]), "In the order of the request.")),
         ])
+    }
+}
+
+extension Problem {
+    fileprivate static var spreadInBatch: Problem {
+        Problem(
+            InvalidField(
+                field: "spread_seconds", problem: "stands in an item of a batch",
+                remedy: "Add ?spread= to the path: a batch is spread as a whole."))
     }
 }

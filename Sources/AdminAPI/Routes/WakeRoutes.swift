@@ -82,7 +82,9 @@ struct WakeRoutes {
         let mark = try IdempotencyMark.make(
             request.headers, caller: context.callerName, body: text,
             expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
-        let accepted = try AcceptedWake(await gateway.accept(body.inquiry(mark)))
+        let answers = await gateway.accept(
+            [body.inquiry(mark)], spreadSeconds: body.spreadSeconds ?? 0)
+        let accepted = try AcceptedWake(answers[0])
         if wait == .outcome,
             let record = await outcome(of: accepted.wake.id, within: Int64(seconds) * 1000),
             record.hasOutcome
