@@ -225,6 +225,15 @@ struct WakeRoutesTests {
             let one = try await caller.send("GET", "/v1/wakes?device=\(token)", as: .read).json()
             #expect(
                 (one["wakes"] as? [[String: Any]])?.compactMap { $0["id"] as? String } == [ids[2]])
+            for (path, words) in [
+                ("/v1/wakes?cursor=foo", "cursor is not a UUID"),
+                ("/v1/wakes?device=foo", "device holds a character"),
+                ("/v1/wakes/foo", "id is not a UUID"),
+            ] {
+                let answer = try await caller.send("GET", path)
+                let detail = try #require(try answer.json()["detail"] as? String)
+                #expect(detail.hasPrefix(words), "\(detail)")
+            }
             for query in [
                 "state=gone", "state=sent,,failed", "device=xyz", "cursor=1", "limit=0",
                 "limit=1001", "environment=sandbox", "app=a%20b",

@@ -140,7 +140,10 @@ struct WakeRoutes {
                 try DeviceToken(hex: text)
             },
             app: try services.app(query), states: states.isEmpty ? nil : states,
-            after: try query.value("cursor") { (text) throws(InvalidField) in try WakeID(text) },
+            after: try query.value("cursor", remedy: "Use the next of the page before.") {
+                (text) throws(InvalidField) in
+                try WakeID(text)
+            },
             limit: try query.limit(configuration))
         let page = try await asking { () async throws(StoreFailure) in
             try await gateway.wakes(wakes)
