@@ -31,7 +31,10 @@ struct BatchRoutes {
                     + "to do, or its store fails, the whole batch gets that problem. With an "
                     + "Idempotency-Key, each item is recognised by its place and its bytes.",
                 parameters: [
-                    WakeRoutes.idempotencyKey,
+                    WakeRoutes.idempotencyKey(
+                        configuration,
+                        conflict: "an item that differs from the one that was in its place gets "
+                            + "a 409 there, and the batch a 200"),
                     Operation.Parameter(
                         name: "spread", place: .query,
                         schema: .integer(in: 0...WakeBody.maximumSpreadSeconds),

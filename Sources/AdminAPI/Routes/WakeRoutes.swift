@@ -18,18 +18,22 @@ struct WakeRoutes {
     // MARK: Taking
 
     /// What makes a request fail whatever it asks for.
-    static let intakeProblems: [ProblemCode] = [
-        .invalidWake, .unknownApp, .ambiguousEnvironment, .idempotencyConflict, .overloaded,
-        .unavailable,
-    ]
+    static let intakeProblems =
+        [ProblemCode.invalidWake, .unknownApp, .ambiguousEnvironment, .idempotencyConflict]
+        + ProblemCode.ofStore
 
-    /// The header by which a repetition is recognised.
-    static let idempotencyKey = Operation.Parameter(
-        name: "Idempotency-Key", place: .header,
-        schema: .string(
-            pattern: "^[!-~]+$", length: 1...IdempotencyMark.maximumKeyLength),
-        description: "The same key and body get the same answer for a day, and nothing new is "
-            + "kept; the same key and another body get a 409. Use a random UUID for each request.")
+    /// The header by which a repetition is recognised; `conflict` says what becomes of a request
+    /// that is another.
+    static func idempotencyKey(
+        _ configuration: AdminConfiguration, conflict: String
+    ) -> Operation.Parameter {
+        let hours = configuration.idempotencySeconds / 3_600
+        return Operation.Parameter(
+            name: "Idempotency-Key", place: .header,
+            schema: .string(pattern: "^[!-~]+$", length: 1...IdempotencyMark.maximumKeyLength),
+            description: "The same key and body get the same answer for \(hours) hours, and "
+                + "nothing new is kept; \(conflict). Use a random UUID for each request.")
+    }
 
     private var create: Route {
         let limit = configuration.bodyByteCount
@@ -40,7 +44,8 @@ struct WakeRoutes {
                 description: "The answer means that the wake is on disk and will end in exactly "
                     + "one recorded outcome. Its decision says what becomes of it and why.",
                 parameters: [
-                    Self.idempotencyKey,
+                    Self.idempotencyKey(
+                        configuration, conflict: "the same key and another body get a 409"),
                     Operation.Parameter(
                         name: "wait", place: .query, schema: .words(of: Wait.self),
                         description: "Hold the answer until APNs has spoken: then it is 200 with "
