@@ -277,7 +277,9 @@ public final class Gateway: Service {
     private func note(_ acceptance: Acceptance) {
         switch acceptance {
         case .admitted(let wake, _):
-            hall.logger.debug("a wake was accepted", metadata: ["wake": "\(wake.id)"])
+            hall.logger.debug(
+                wake.isRepeated ? "a request was repeated" : "a wake was accepted",
+                metadata: ["wake": "\(wake.id)"])
         case .invalid: hall.metrics.refused(1, why: "invalid")
         case .unknownApp, .ambiguousEnvironment: hall.metrics.refused(1, why: "unknown-app")
         case .idempotencyConflict: hall.metrics.refused(1, why: "conflict")

@@ -63,6 +63,9 @@ struct AppRoutesTests {
             #expect(findings.contains { $0["header"] as? String == "apns-priority" })
             let text = try await report("{\"payload_text\":\"{\\\"aps\\\":\"}")
             #expect(text["valid"] as? Bool == false)
+            let nothing = try await caller.send("POST", "/v1/validate", "{}")
+            #expect(nothing.body.contains("payload is missing. Add it"), "\(nothing.body)")
+            #expect(nothing.body.contains("payload_text"), "\(nothing.body)")
             for body in [
                 "{}", "{\"payload\":{},\"payload_text\":\"\"}", "{\"payload\":{},\"headers\":[]}",
                 "{\"payload\":{},\"headers\":{\"a\":1}}", "{\"payload\":{},\"target\":\"tv\"}",

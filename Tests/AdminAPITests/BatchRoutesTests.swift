@@ -63,9 +63,18 @@ struct BatchRoutesTests {
         bench.configuration.batchItemCount = 2
         let one = APIBench.body()
         try await bench.serve { caller in
-            for text in ["", "{}", "[]", "[1", "[\(one)] x", "[\(one),\(one),\(one)]", "[,]"] {
+            for text in ["", "{}", "[]", "[1", "[\(one)] x", "[,]"] {
                 try expectProblem(
                     try await caller.send("POST", "/v1/wakes/batch", text), .malformedBody)
+            }
+            for (text, mediaType) in [
+                ("[\(one),\(one),\(one)]", "application/json"),
+                ("\(one)\n\(one)\n\(one)", "application/x-ndjson"),
+            ] {
+                let answer = try await caller.send(
+                    "POST", "/v1/wakes/batch", text, headers: ["Content-Type": mediaType])
+                try expectProblem(answer, .bodyTooLarge)
+                #expect(answer.body.contains("more than 2 items"), "\(answer.body)")
             }
             for query in ["spread=-1", "spread=86401", "spread=a"] {
                 try expectProblem(
@@ -76,6 +85,19 @@ struct BatchRoutesTests {
                 try await caller.send(
                     "POST", "/v1/wakes/batch", "[]", headers: ["Content-Type": "text/csv"]),
                 .unsupportedMediaType)
+        }
+    }
+
+    @Test("An item cannot be spread by itself: a batch is spread as a whole")
+    func spreadItem() async throws {
+        try await APIBench().serve { caller in
+            let bodies = [APIBench.body(device: 1), APIBench.body(#","spread_seconds":60"#)]
+            let answer = try await caller.send(
+                "POST", "/v1/wakes/batch", "[" + bodies.joined(separator: ",") + "]")
+            let items = try items(answer)
+            #expect(items.compactMap { $0["status"] as? Int } == [202, 400])
+            let detail = (items.last?["problem"] as? [String: Any])?["detail"] as? String
+            #expect(detail?.hasPrefix("spread_seconds stands in an item") == true, "\(answer.body)")
         }
     }
 
@@ -171,11 +193,13 @@ struct BatchRoutesTests {
         let items = try JSONItems(array: Array(list.utf8), limit: limit).items
         #expect(items.count == 10_000)
         #expect(items.allSatisfy { Array($0) == Array(item.utf8) })
-        #expect(throws: JSONFault.self) {
+        let longLines = #expect(throws: JSONFault.self) {
             try JSONItems(lines: Array((lines + "\n{}").utf8), limit: limit)
         }
-        #expect(throws: JSONFault.self) {
+        #expect(longLines?.isTooMuch == true)
+        let longList = #expect(throws: JSONFault.self) {
             try JSONItems(array: Array((list.dropLast() + ",{}]").utf8), limit: limit)
         }
+        #expect(longList?.isTooMuch == true)
     }
 }

@@ -154,6 +154,50 @@ struct DeviceRoutesTests {
         }
     }
 
+    @Test("What is wrong with a receipt is said with its field, and its place in a list")
+    func receiptWords() async throws {
+        let good = "{\"id\":\"\(Samples.freshID())\"}"
+        let cases: [(String, ProblemCode, String)] = [
+            ("{}", .invalidField, "id is missing. Give the wake's id or apns_id, or its ref"),
+            ("{\"id\":\"foo\"}", .invalidField, "id is not a UUID"),
+            ("{\"apns_id\":\"foo\"}", .invalidField, "apns_id is not a UUID"),
+            ("{\"ref\":\"a\",\"device_token\":\"x\"}", .invalidField, "device_token holds"),
+            (
+                "{\"receipts\":[\(good),\(good),\(good),{\"id\":\"foo\"}]}", .invalidField,
+                "receipts[3].id is not a UUID"
+            ),
+            ("{\"receipts\":[\(good),{}]}", .invalidField, "receipts[1].id is missing"),
+            ("{\"receipts\":[\(good),7]}", .malformedBody, "receipts[1]: The body is not a JSON"),
+            (
+                "{\"receipts\":[" + Array(repeating: good, count: 1_001).joined(separator: ",")
+                    + "]}", .bodyTooLarge, "receipts: There are more than 1000 items"
+            ),
+        ]
+        try await APIBench().serve { caller in
+            for (text, code, words) in cases {
+                let answer = try await caller.send("POST", "/v1/receipts", text)
+                try expectProblem(answer, code)
+                let detail = try #require(try answer.json()["detail"] as? String)
+                #expect(detail.hasPrefix(words), "\(detail)")
+            }
+        }
+    }
+
+    @Test("A launch that is yet to come, by a phone's fast clock, counts as now")
+    func fastClock() async throws {
+        try await APIBench().serve { caller in
+            let answer = try await caller.send("POST", "/v1/wakes?wait=outcome", APIBench.body())
+            let id = try #require(try answer.json()["id"] as? String)
+            let receipt = "{\"id\":\"\(id)\",\"launched_at\":\"2126-11-21T09:20:00.000Z\"}"
+            let booked = try await caller.send("POST", "/v1/receipts", receipt, as: .device)
+            #expect(booked.body.contains("\"recorded\""), "\(booked.body)")
+            let record = try await caller.send("GET", "/v1/wakes/\(id)").json()
+            let ended = try #require(record["ended_at"] as? String)
+            let launched = try #require(record["launched_at"] as? String)
+            #expect(launched >= ended && !launched.hasPrefix("2126"), "\(launched)")
+        }
+    }
+
     @Test("A dead token is in the feedback, which goes on from its cursor")
     func feedback() async throws {
         let sender = ScriptedSender { _ in

@@ -3,6 +3,7 @@
 import Gateway
 import GatewayTestKit
 import Testing
+import WakeModel
 
 @testable import AdminAPI
 
@@ -42,6 +43,51 @@ struct StoreTroubleTests {
             #expect(page.body.contains("rouse_ready 0\n"))
             store.fail(with: nil)
             #expect(try await caller.send("POST", "/v1/wakes", APIBench.body()).status == 202)
+        }
+    }
+
+    @Test("A store with too much to do is a 429 with Retry-After, whatever it is asked")
+    func overloadedStore() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let (gateway, bench) = try bench(store)
+        let device = "/v1/devices/\(Samples.deviceToken().hex)"
+        let wake = "/v1/wakes/\(Samples.freshID())"
+        try await withAPI(gateway, configuration: bench.configuration) { port in
+            let caller = APIBench.Caller(port: port, keys: bench.keys)
+            store.fail(with: StoreFailure(kind: .overloaded, message: "Too much waits."))
+            for (method, path, body) in [
+                ("DELETE", wake, nil), ("GET", wake, nil), ("GET", "/v1/wakes", nil),
+                ("GET", "/v1/stats", nil), ("GET", "/v1/feedback", nil), ("GET", device, nil),
+                ("PUT", device + "/signals", #"{"foreground":true}"#),
+                ("POST", device + "/registered", #"{"app":"com.example.app"}"#),
+                ("DELETE", device, nil),
+                ("POST", "/v1/receipts", "{\"id\":\"\(Samples.freshID())\"}"),
+                ("POST", "/v1/apps/com.example.app/pause", nil),
+                ("POST", "/v1/apps/com.example.app/resume", nil),
+            ] as [(String, String, String?)] {
+                let answer = try await caller.send(method, path, body)
+                try expectProblem(answer, .overloaded)
+                #expect(answer.head.lowercased().contains("retry-after: 1"), "\(path)")
+            }
+        }
+    }
+
+    @Test("A wake that is on disk is a 202, although its outcome cannot be read")
+    func unreadableOutcome() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let (gateway, bench) = try bench(store)
+        try await withAPI(gateway, configuration: bench.configuration) { port in
+            let caller = APIBench.Caller(port: port, keys: bench.keys)
+            store.whenClaimed { [weak store] in
+                store?.fail(with: StoreFailure(kind: .corrupt, message: "The file is damaged."))
+            }
+            let answer = try await caller.send(
+                "POST", "/v1/wakes?wait=outcome", APIBench.body(), as: .wake)
+            #expect(answer.status == 202, "\(answer.body)")
+            let id = try #require(try answer.json()["id"] as? String, "\(answer.body)")
+            #expect(answer.head.contains("/v1/wakes/\(id)"))
+            store.fail(with: nil)
+            #expect(try await caller.send("GET", "/v1/wakes/\(id)").status == 200)
         }
     }
 

@@ -70,6 +70,9 @@ struct WakeRoutesTests {
             (body(",\"ttl_seconds\":1795000000"), .invalidField, "ttl_seconds"),
             (body(",\"ttl_seconds\":\"60\""), .invalidField, "ttl_seconds"),
             (body(",\"expires_at\":\"tomorrow\""), .invalidField, "expires_at"),
+            (body(",\"spread_seconds\":-1"), .invalidField, "spread_seconds is not from 0 to"),
+            (body(",\"spread_seconds\":86401"), .invalidField, "spread_seconds is not from 0 to"),
+            (body(",\"spread_seconds\":\"60\""), .invalidField, "spread_seconds is not a whole"),
             (
                 body(",\"expires_at\":\"2036-11-21T09:34:00Z\",\"ttl_seconds\":60"),
                 .invalidField, "beside ttl_seconds"
@@ -147,6 +150,31 @@ struct WakeRoutesTests {
         }
     }
 
+    @Test("A wake that may be spread is taken, and its repetition has the same answer")
+    func spread() async throws {
+        try await APIBench().serve { caller in
+            let key = ["Idempotency-Key": "s-1"]
+            func send(_ seconds: Int) async throws -> HTTPExchange {
+                try await caller.send(
+                    "POST", "/v1/wakes", APIBench.body(",\"spread_seconds\":\(seconds)"),
+                    headers: key)
+            }
+            let first = try await send(86_400)
+            #expect(first.status == 202, "\(first.body)")
+            let second = try await send(86_400)
+            #expect(second.body == first.body)
+            #expect(second.head.lowercased().contains("idempotency-replayed: true"))
+            try expectProblem(try await send(0), .idempotencyConflict)
+            let call = """
+                {"kind":"voip","device_token":"\(Samples.deviceToken(9).hex)",\
+                "app":"com.example.app","spread_seconds":86400,\
+                "payload":{"callUUID":"0f8fad5b-d9cb-469f-a165-70867728950e"}}
+                """
+            let rung = try await caller.send("POST", "/v1/wakes?wait=outcome", call)
+            #expect(rung.status == 200, "A call was spread: \(rung.body)")
+        }
+    }
+
     @Test(
         "A second wake waits, a third merges; both say why, and the first of them can be cancelled")
     func decisions() async throws {
@@ -197,6 +225,15 @@ struct WakeRoutesTests {
             let one = try await caller.send("GET", "/v1/wakes?device=\(token)", as: .read).json()
             #expect(
                 (one["wakes"] as? [[String: Any]])?.compactMap { $0["id"] as? String } == [ids[2]])
+            for (path, words) in [
+                ("/v1/wakes?cursor=foo", "cursor is not a UUID"),
+                ("/v1/wakes?device=foo", "device holds a character"),
+                ("/v1/wakes/foo", "id is not a UUID"),
+            ] {
+                let answer = try await caller.send("GET", path)
+                let detail = try #require(try answer.json()["detail"] as? String)
+                #expect(detail.hasPrefix(words), "\(detail)")
+            }
             for query in [
                 "state=gone", "state=sent,,failed", "device=xyz", "cursor=1", "limit=0",
                 "limit=1001", "environment=sandbox", "app=a%20b",

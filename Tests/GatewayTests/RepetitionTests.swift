@@ -2,6 +2,7 @@
 
 import Gateway
 import GatewayTestKit
+import Logging
 import PayloadRules
 import Testing
 import WakeModel
@@ -59,6 +60,26 @@ struct RepetitionTests {
             let late = try #require(
                 words(await gateway.accept(requests[0], idempotency: mark(9))))
             #expect(!late.0.isRepeated && late.rules.contains("H013"))
+        }
+    }
+
+    @Test("The log does not say of a repetition that a wake was accepted")
+    func log() async throws {
+        let lines = RecordedLines()
+        var logger = lines.logger
+        logger.logLevel = .debug
+        let gateway = sampleGateway(
+            store: InMemoryWakeStore(), sender: ScriptedSender(), clock: clock, logger: logger)
+        try await withRunning(gateway) { () async throws in
+            let request = request(.background, seconds: 60)
+            let first = await gateway.accept(request, idempotency: mark(1))
+            try expectSame(first, await gateway.accept(request, idempotency: mark(1)))
+            let id = try #require(first.admittedID)
+            let told = lines.all.filter {
+                $0.contains("a wake was") || $0.contains("a request was")
+            }
+            #expect(
+                told == ["a wake was accepted wake=\(id)", "a request was repeated wake=\(id)"])
         }
     }
 

@@ -10,15 +10,18 @@ struct ReceiptsBody {
 
     let receipts: [Receipt]
 
-    /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
-    init(_ text: [UInt8]) throws(Problem) {
+    /// Parses a body. Throws ``Problem`` with the codes `malformed-body`, `body-too-large` and
+    /// `invalid-field`.
+    init(_ text: [UInt8], now: WallInstant) throws(Problem) {
         let members = try Members(parsing: text)
-        guard let list = members.raw("receipts") else {
-            receipts = [try Self.receipt(members)]
-            return
-        }
+        let list: ArraySlice<UInt8>
         do throws(InvalidField) {
+            guard let value = members.raw("receipts") else {
+                receipts = [try Self.receipt(members, now: now)]
+                return
+            }
             try members.check(names: ["receipts"])
+            list = value
         } catch {
             throw Problem(error)
         }
@@ -26,24 +29,49 @@ struct ReceiptsBody {
         do throws(JSONFault) {
             items = try JSONItems(array: Array(list), limit: Self.maximumCount).items
         } catch {
-            throw Problem(.malformedBody, "receipts: \(error.problem).")
+            var problem = Problem(error)
+            problem.detail = "receipts: \(error.problem)."
+            throw problem
         }
         var receipts: [Receipt] = []
-        for item in items { receipts.append(try Self.receipt(Members(parsing: Array(item)))) }
+        for (index, item) in items.enumerated() {
+            receipts.append(try Self.receipt(Array(item), at: "receipts[\(index)]", now: now))
+        }
         self.receipts = receipts
     }
 
-    private static func receipt(_ members: Members) throws(Problem) -> Receipt {
-        do throws(InvalidField) {
-            try members.check(
-                names: ["id", "apns_id", "ref", "device_token", "launched_at", "synced"])
-            return Receipt(
-                try Self.subject(members),
-                launchedAt: try members.instant("launched_at"),
-                hasSynced: try members.boolean("synced") ?? false)
+    /// Parses a receipt of a list; what is wrong with it names its place.
+    private static func receipt(
+        _ text: [UInt8], at place: String, now: WallInstant
+    ) throws(Problem) -> Receipt {
+        let members: Members
+        do throws(JSONFault) {
+            members = Members(try JSONMembers(text))
         } catch {
-            throw Problem(error)
+            throw Problem(
+                .malformedBody, "\(place): \(error.problem), at its byte \(error.offset).")
         }
+        do throws(InvalidField) {
+            return try receipt(members, now: now)
+        } catch {
+            throw Problem(
+                InvalidField(
+                    field: "\(place).\(error.field)", problem: error.problem, remedy: error.remedy)
+            )
+        }
+    }
+
+    private static func receipt(
+        _ members: Members, now: WallInstant
+    ) throws(InvalidField) -> Receipt {
+        try members.check(
+            names: ["id", "apns_id", "ref", "device_token", "launched_at", "synced"])
+        // A phone's clock may be fast, and its receipt is good all the same; but what is asked for
+        // between now and then must not count as answered.
+        let launchedAt = try members.instant("launched_at").map { min($0, now) }
+        return Receipt(
+            try subject(members), launchedAt: launchedAt,
+            hasSynced: try members.boolean("synced") ?? false)
     }
 
     private static func subject(_ members: Members) throws(InvalidField) -> Receipt.Subject {
@@ -54,16 +82,25 @@ struct ReceiptsBody {
                     remedy: "Give the wake's ref with it, or the wake's id alone.")
             }
             // A wake's id is its apns-id, so that the app can say what it has got.
-            let name = members.has("id") ? "id" : "apns_id"
-            return .wake(try WakeID(members.requiredString(name)))
+            for name in ["id", "apns_id"] {
+                guard let text = try members.string(name) else { continue }
+                return .wake(
+                    try naming(name) { () throws(InvalidField) in try WakeID(text) })
+            }
+            throw InvalidField(
+                field: "id", problem: "is missing",
+                remedy: "Give the wake's id or apns_id, or its ref with device_token; for several "
+                    + "receipts a list of them as receipts.")
         }
         if members.has("id") || members.has("apns_id") {
             throw InvalidField(
                 field: "ref", problem: "stands beside the wake's id",
                 remedy: "Give the id alone, or ref with device_token.")
         }
+        let token = try members.requiredString("device_token")
         return .ref(
-            try WakeRef(ref), try DeviceToken(hex: members.requiredString("device_token")))
+            try WakeRef(ref),
+            try naming("device_token") { () throws(InvalidField) in try DeviceToken(hex: token) })
     }
 
     /// What the OpenAPI document says of it.
@@ -73,7 +110,10 @@ struct ReceiptsBody {
             .optional("id", id), .optional("apns_id", id),
             .optional("ref", WakeBody.refSchema),
             .optional("device_token", WakeBody.deviceTokenSchema),
-            .optional("launched_at", .instant("When the app was launched; now by default.")),
+            .optional(
+                "launched_at",
+                .instant(
+                    "When the app was launched; now by default, and where it is in the future.")),
             .optional("synced", .boolean("Whether the app finished what the wake was for.")),
         ]
         return .object(

@@ -29,7 +29,9 @@ struct RegistrationBody {
             .required("app", .string("The bundle id.")),
             .optional("environment", .words(of: APNsEnvironment.self)),
             .optional("kind", .words(of: WakeKind.self, "background by default.")),
-            .optional("at", .instant("When the app got it; now by default.")),
+            .optional(
+                "at",
+                .instant("When the app got it; now by default, and where it is in the future.")),
         ])
     }
 }

@@ -15,7 +15,7 @@ struct JSONItems {
             repeat {
                 reader.skipSpace()
                 guard items.count < limit else {
-                    throw reader.fault("There are more than \(limit) items")
+                    throw Self.tooMany(limit, at: reader.index)
                 }
                 items.append(try reader.value())
                 reader.skipSpace()
@@ -32,10 +32,14 @@ struct JSONItems {
             let isBlank = line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }
             guard !isBlank else { continue }
             guard items.count < limit else {
-                throw JSONFault(
-                    offset: line.startIndex, problem: "There are more than \(limit) items")
+                throw Self.tooMany(limit, at: line.startIndex)
             }
             items.append(line)
         }
+    }
+
+    private static func tooMany(_ limit: Int, at offset: Int) -> JSONFault {
+        JSONFault(
+            offset: offset, problem: "There are more than \(limit) items", isTooMuch: true)
     }
 }

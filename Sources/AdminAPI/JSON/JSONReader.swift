@@ -4,6 +4,8 @@
 struct JSONFault: Error, Hashable {
     let offset: Int
     let problem: String
+    /// Whether the text is fine so far, and longer than is read.
+    var isTooMuch = false
 }
 
 /// Walks over a JSON text and cuts values out of it without decoding them. Nested values are

@@ -15,7 +15,7 @@ struct Members {
         do throws(JSONFault) {
             self.init(try JSONMembers(text))
         } catch {
-            throw Problem(.malformedBody, "\(error.problem), at byte \(error.offset).")
+            throw Problem(error)
         }
     }
 

@@ -54,7 +54,7 @@ enum Metric: String, CaseIterable, Sendable {
         switch self {
         case .accepted: "Wakes that were accepted and are on disk."
         case .decisions: "What the budget decided of accepted wakes."
-        case .ended: "Wakes that ended, by state and by Apple's reason."
+        case .ended: "Wakes that ended, by state and the reason for it."
         case .refused: "Requests for wakes that were not accepted."
         case .budgetDeferrals: "Wakes that the budget made wait."
         case .coalesced: "Wakes that were merged into one that waited."

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import HTTPTypes
 import Hummingbird
 import PayloadRules
@@ -11,6 +12,8 @@ struct Problem: Error {
     static let mediaType = "application/problem+json"
     /// How long a caller is asked to wait when the store cannot be written, in seconds.
     static let unavailablePauseSeconds = 5
+    /// How long a caller is asked to wait when the store has too much to do, in seconds.
+    static let overloadedPauseSeconds = 1
 
     let code: ProblemCode
     /// This occurrence, in words without secrets.
@@ -27,6 +30,21 @@ struct Problem: Error {
 
     /// A value that cannot be what its field needs.
     init(_ error: InvalidField) { self.init(.invalidField, error.description) }
+
+    /// What the store could not do.
+    init(_ failure: StoreFailure) {
+        let isOverloaded = failure.kind == .overloaded
+        self.init(isOverloaded ? .overloaded : .unavailable, failure.message)
+        headers[.retryAfter] = String(
+            isOverloaded ? Self.overloadedPauseSeconds : Self.unavailablePauseSeconds)
+    }
+
+    /// What is wrong with the JSON of a body.
+    init(_ fault: JSONFault) {
+        self.init(
+            fault.isTooMuch ? .bodyTooLarge : .malformedBody,
+            "\(fault.problem), at byte \(fault.offset).")
+    }
 
     /// The same, to be tried again after so many seconds.
     func retrying(afterSeconds seconds: Int) -> Problem {

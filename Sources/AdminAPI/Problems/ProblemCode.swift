@@ -11,7 +11,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     /// The body is not JSON of the expected form: not an object, too deep, or with a member
     /// twice.
     case malformedBody = "malformed-body"
-    /// A member of the body, a header, a path or query parameter has a value that cannot be.
+    /// A member of the body, a header, a path or query parameter has a value that cannot be, is
+    /// missing, or is not known.
     case invalidField = "invalid-field"
     /// The rules found errors: APNs or iOS would not honour the push.
     case invalidWake = "invalid-wake"
@@ -29,11 +30,11 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case methodNotAllowed = "method-not-allowed"
     /// The head or the body of the request did not arrive in its time.
     case requestTimeout = "request-timeout"
-    /// The idempotency key was used with another body.
+    /// The idempotency key was used with another body, or another item of a batch.
     case idempotencyConflict = "idempotency-conflict"
     /// The wake has ended, or is on its way to APNs.
     case notCancellable = "not-cancellable"
-    /// The body has more bytes, or a batch more items, than are read.
+    /// The body has more bytes, or a list in it more items, than are read.
     case bodyTooLarge = "body-too-large"
     /// The body is not of a media type that the route reads.
     case unsupportedMediaType = "unsupported-media-type"
@@ -106,7 +107,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
                 + "member twice."
         case .invalidField:
             "A member of the body, a header, a path or query parameter has a value that "
-                + "cannot be."
+                + "cannot be, is missing, or is not known."
         case .invalidWake: "The rules found errors: APNs or iOS would not honour the push."
         case .unknownApp: "No such app is configured, or not in this environment."
         case .ambiguousEnvironment:
@@ -116,9 +117,11 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .notFound: "There is no such resource, or no longer."
         case .methodNotAllowed: "The method does not fit the resource; `Allow` names those that do."
         case .requestTimeout: "The head or the body of the request did not arrive in its time."
-        case .idempotencyConflict: "The idempotency key was used with another body."
+        case .idempotencyConflict:
+            "The idempotency key was used with another body. In a batch, an item that differs "
+                + "from the one that was in its place gets this, and the batch a 200."
         case .notCancellable: "The wake has ended, or is on its way to APNs."
-        case .bodyTooLarge: "The body has more bytes, or a batch more items, than are read."
+        case .bodyTooLarge: "The body has more bytes, or a list in it more items, than are read."
         case .unsupportedMediaType: "The body is not of a media type that the route reads."
         case .rateLimited:
             "The API key has used up its rate; `Retry-After` says when there is room."
@@ -154,7 +157,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .requestTimeout: "Send it again, without a pause in the middle."
         case .idempotencyConflict: "Make a new key for each new request, and repeat with the old."
         case .notCancellable: "Nothing: `GET /v1/wakes/{id}` says how it ended."
-        case .bodyTooLarge: "Send smaller bodies, or batches with fewer items."
+        case .bodyTooLarge: "Send smaller bodies, or fewer items in each."
         case .unsupportedMediaType:
             "Send `Content-Type: application/json`; batches also take `application/x-ndjson`."
         case .rateLimited:
@@ -171,6 +174,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
                 + "names the obstacle."
         }
     }
+
+    /// What every route that asks the store can answer with.
+    static let ofStore: [ProblemCode] = [.overloaded, .unavailable]
 
     /// The problem's `type`: a name, not a page.
     public var type: String { "urn:rouse:problem:\(rawValue)" }

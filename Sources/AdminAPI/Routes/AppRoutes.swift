@@ -24,7 +24,8 @@ struct AppRoutes {
         }
     }
 
-    private static let problems: [ProblemCode] = [.unknownApp, .ambiguousEnvironment, .unavailable]
+    private static let problems =
+        [ProblemCode.unknownApp, .ambiguousEnvironment] + ProblemCode.ofStore
 
     private var pause: Route {
         Route(
@@ -93,7 +94,7 @@ struct AppRoutes {
             Operation(
                 id: "getStats", summary: "The books: how many wakes are where",
                 answers: [Operation.Answer(200, "The present numbers.", .named(.stats))],
-                problems: [.unavailable])
+                problems: ProblemCode.ofStore)
         ) { _, _ in
             let stats = try await asking { () async throws(StoreFailure) in
                 try await gateway.stats()

@@ -31,7 +31,10 @@ struct BatchRoutes {
                     + "to do, or its store fails, the whole batch gets that problem. With an "
                     + "Idempotency-Key, each item is recognised by its place and its bytes.",
                 parameters: [
-                    WakeRoutes.idempotencyKey,
+                    WakeRoutes.idempotencyKey(
+                        configuration,
+                        conflict: "an item that differs from the one that was in its place gets "
+                            + "a 409 there, and the batch a 200"),
                     Operation.Parameter(
                         name: "spread", place: .query,
                         schema: .integer(in: 0...WakeBody.maximumSpreadSeconds),
@@ -46,7 +49,7 @@ struct BatchRoutes {
                         ),
                     ], isRequired: true, limit: configuration.batchByteCount),
                 answers: [Operation.Answer(200, "An answer for each item.", .named(.batchAnswer))],
-                problems: [.overloaded, .unavailable])
+                problems: ProblemCode.ofStore)
         ) { request, context in try await post(request, context) }
     }
 
@@ -78,7 +81,7 @@ struct BatchRoutes {
                 ? try JSONItems(lines: text, limit: limit).items
                 : try JSONItems(array: text, limit: limit).items
         } catch {
-            throw Problem(.malformedBody, "\(error.problem), at byte \(error.offset).")
+            throw Problem(error)
         }
         guard !items.isEmpty else { throw Problem(.malformedBody, "The batch is empty.") }
         return items
@@ -109,7 +112,9 @@ struct Batch {
             let mark = try IdempotencyMark.make(
                 headers, caller: caller, item: index, body: text, expiresAt: marksExpireAt)
             do throws(Problem) {
-                inquiries.append(try WakeBody(text, now: now).inquiry(mark))
+                let body = try WakeBody(text, now: now)
+                guard body.spreadSeconds == nil else { throw Problem.spreadInBatch }
+                inquiries.append(body.inquiry(mark))
                 problems.append(nil)
             } catch {
                 problems.append(error)
@@ -171,5 +176,14 @@ struct Batch {
                         .optional("problem", .named(.problem)),
                     ]), "In the order of the request.")),
         ])
+    }
+}
+
+extension Problem {
+    fileprivate static var spreadInBatch: Problem {
+        Problem(
+            InvalidField(
+                field: "spread_seconds", problem: "stands in an item of a batch",
+                remedy: "Add ?spread= to the path: a batch is spread as a whole."))
     }
 }

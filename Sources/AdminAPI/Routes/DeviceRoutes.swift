@@ -14,9 +14,8 @@ struct DeviceRoutes {
 
     var routes: [Route] { [get, signals, registered, forget] }
 
-    private static let problems: [ProblemCode] = [
-        .notFound, .unknownApp, .ambiguousEnvironment, .unavailable,
-    ]
+    private static let problems =
+        [ProblemCode.notFound, .unknownApp, .ambiguousEnvironment] + ProblemCode.ofStore
 
     private var get: Route {
         Route(

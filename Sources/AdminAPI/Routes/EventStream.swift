@@ -5,7 +5,6 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import ServiceLifecycle
-import Synchronization
 
 /// Writes outcomes as server-sent events (WHATWG HTML §9.2) until the reader goes away, its time
 /// is up, or the gateway shuts down.
@@ -16,8 +15,6 @@ struct EventStream: Sendable {
     static let retrySeconds = 3
     /// The longest time that a reader can choose, in seconds.
     static let maximumLifeSeconds = 86_400
-    /// How many events wait to be written.
-    static let bufferedCount = 64
 
     let events: OutcomeEvents
     let pulseSeconds: Int
@@ -38,45 +35,24 @@ struct EventStream: Sendable {
             })
     }
 
-    /// What is to be written next.
-    private enum Turn {
-        case event(OutcomeEvent)
-        /// A silent stream would be closed by proxies, and a reader that is gone is found out only
-        /// by writing to it.
-        case pulse
-        case end
-    }
-
-    /// Events that fell out between the gateway's buffer and the writer.
-    private final class Losses: Sendable {
-        let count = Atomic<Int>(0)
-    }
-
     private func write(to writer: inout any ResponseBodyWriter) async throws {
         streams.opened()
         defer { streams.closed() }
-        let losses = Losses()
-        let (turns, continuation) = AsyncStream.makeStream(
-            of: Turn.self, bufferingPolicy: .bufferingNewest(Self.bufferedCount))
+        let outbox = EventOutbox()
         let source = Task { [events] in
-            for await event in events {
-                if case .dropped = continuation.yield(.event(event)) {
-                    losses.count.wrappingAdd(1, ordering: .relaxed)
-                }
-            }
-            continuation.finish()
+            for await event in events { await outbox.put(event) }
+            outbox.end()
         }
         let clock = Task { [pulseSeconds] in
             while true {
                 try await Task.sleep(for: .seconds(pulseSeconds))
-                continuation.yield(.pulse)
+                outbox.pulse()
             }
         }
-        let end = lifeSeconds.map { ContinuousClock.now + .seconds($0) }
-        let ender = Task {
-            guard let end else { return }
-            try await Task.sleep(until: end)
-            continuation.yield(.end)
+        let ender = Task { [lifeSeconds] in
+            guard let lifeSeconds else { return }
+            try await Task.sleep(for: .seconds(lifeSeconds))
+            outbox.end()
         }
         defer {
             source.cancel()
@@ -84,41 +60,32 @@ struct EventStream: Sendable {
             ender.cancel()
         }
         try await writer.write(ByteBuffer(string: "retry: \(Self.retrySeconds * 1000)\n\n"))
-        var iterator = turns.makeAsyncIterator()
         var reported = 0
-        while let turn = await Self.next(&iterator, continuation) {
-            switch turn {
-            case .end: return
-            case .event(let event): try await writer.write(ByteBuffer(bytes: Self.text(event)))
-            case .pulse: try await writer.write(ByteBuffer(string: ": alive\n\n"))
+        var isOver = false
+        while !isOver {
+            // A shutdown, which waits for open answers, ends the stream.
+            let load = await withGracefulShutdownHandler {
+                await outbox.take()
+            } onGracefulShutdown: {
+                outbox.end()
             }
-            let lost = events.droppedCount + losses.count.load(ordering: .relaxed)
+            isOver = load.isLast
+            var text: [UInt8] = []
+            for event in load.events { Self.append(event, to: &text) }
+            let lost = events.droppedCount
             if lost > reported {
                 reported = lost
-                try await writer.write(
-                    ByteBuffer(string: "event: dropped\ndata: {\"count\":\(lost)}\n\n"))
+                text += Array("event: dropped\ndata: {\"count\":\(lost)}\n\n".utf8)
             }
-            // Under load the word of the end may itself have been dropped.
-            if let end, .now >= end { return }
+            if text.isEmpty, load.isPulseDue { text = Array(": alive\n\n".utf8) }
+            // Waits for a reader that is slow, and lets go of the events only then.
+            if !text.isEmpty { try await writer.write(ByteBuffer(bytes: text)) }
         }
     }
 
-    /// The next turn; a shutdown, which waits for open answers, ends the stream.
-    private static func next(
-        _ iterator: inout AsyncStream<Turn>.Iterator,
-        _ continuation: AsyncStream<Turn>.Continuation
-    ) async -> Turn? {
-        await withGracefulShutdownHandler {
-            await iterator.next()
-        } onGracefulShutdown: {
-            continuation.yield(.end)
-        }
-    }
-
-    private static func text(_ event: OutcomeEvent) -> [UInt8] {
-        var text = Array("event: outcome\nid: \(event.sequence)\ndata: ".utf8)
+    private static func append(_ event: OutcomeEvent, to text: inout [UInt8]) {
+        text += Array("event: outcome\nid: \(event.sequence)\ndata: ".utf8)
         text += event.json.bytes
         text += Array("\n\n".utf8)
-        return text
     }
 }

@@ -30,7 +30,7 @@ struct FeedRoutes {
                     .limit(configuration.pageCount),
                 ],
                 answers: [Operation.Answer(200, "A page.", .named(.feedbackPage))],
-                problems: [.unavailable])
+                problems: ProblemCode.ofStore)
         ) { request, _ in
             let query = Query(request)
             let after = Int64(try query.integer("after", in: 0...Int.max) ?? 0)
@@ -53,9 +53,10 @@ struct FeedRoutes {
             Operation(
                 id: "streamEvents", summary: "Outcomes as they happen, as server-sent events",
                 description: "Each event is named outcome; its data is an object like an entry of "
-                    + "a wake's history. A reader that is too slow misses the oldest, and is told "
-                    + "how many by an event named dropped. Nothing is kept: the durable feeds are "
-                    + "feedback and webhooks.",
+                    + "a wake's history. \(configuration.eventBufferCount) wait for a reader "
+                    + "that is slower than they come; beyond, it misses the oldest, and is told "
+                    + "how many of them so far by an event named dropped. Nothing is kept: the "
+                    + "durable feeds are feedback and webhooks.",
                 parameters: [
                     Operation.Parameter(
                         name: "seconds", place: .query,
@@ -69,7 +70,10 @@ struct FeedRoutes {
         ) { request, _ in
             let lifeSeconds = try Query(request).integer(
                 "seconds", in: 1...EventStream.maximumLifeSeconds)
-            guard let events = services.gateway.events() else {
+            guard
+                let events = services.gateway.events(
+                    bufferedCount: configuration.eventBufferCount)
+            else {
                 throw Problem(.overloaded, "Too many event streams are open.")
                     .retrying(afterSeconds: EventStream.retrySeconds)
             }

@@ -58,7 +58,7 @@ extension Query {
 extension AdminRequestContext {
     /// The wake that the path names.
     func wakeID() throws(Problem) -> WakeID {
-        try parsing(parameters.get("id") ?? "") { (text) throws(InvalidField) in
+        try parsing(parameters.get("id") ?? "", as: "id") { (text) throws(InvalidField) in
             try WakeID(text)
         }
     }

@@ -24,11 +24,11 @@ struct ReceiptRoutes {
                     body: .json(.named(.receipts), limit: limit),
                     answers: [
                         Operation.Answer(200, "What became of each.", .named(.receiptAnswers))
-                    ], problems: [.overloaded, .unavailable])
+                    ], problems: ProblemCode.ofStore)
             ) { request, context in
                 let (text, _) = try await request.readBody(
                     limit: limit, within: services.bodies, context)
-                let receipts = try ReceiptsBody(text).receipts
+                let receipts = try ReceiptsBody(text, now: services.gateway.now).receipts
                 let answers = try await asking { () async throws(StoreFailure) in
                     try await services.gateway.confirm(receipts)
                 }

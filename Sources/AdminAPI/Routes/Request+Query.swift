@@ -51,12 +51,14 @@ struct Query {
         return choices
     }
 
-    /// A value that its type parses; `nil` when the parameter is missing.
+    /// A value that its type parses; `nil` when the parameter is missing. A problem names the
+    /// parameter, whatever the type calls itself, and says `remedy` if there is one.
     func value<Value>(
-        _ name: String, _ parse: (String) throws(InvalidField) -> Value
+        _ name: String, remedy: String? = nil,
+        _ parse: (String) throws(InvalidField) -> Value
     ) throws(Problem) -> Value? {
         guard let text = string(name) else { return nil }
-        return try parsing(text, parse)
+        return try parsing(text, as: name, remedy: remedy, parse)
     }
 
     private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
@@ -72,14 +74,28 @@ struct Query {
     }
 }
 
-/// Parses a text, and turns what is wrong with it into a problem.
+/// Parses a text, and turns what is wrong with it into a problem, of the field of this name.
 func parsing<Value>(
-    _ text: String, _ parse: (String) throws(InvalidField) -> Value
+    _ text: String, as name: String? = nil, remedy: String? = nil,
+    _ parse: (String) throws(InvalidField) -> Value
 ) throws(Problem) -> Value {
     do throws(InvalidField) {
-        return try parse(text)
+        guard let name else { return try parse(text) }
+        return try naming(name, remedy: remedy) { () throws(InvalidField) in try parse(text) }
     } catch {
         throw Problem(error)
+    }
+}
+
+/// Does what parses a value, and lets what is wrong with it name the field as its caller writes it;
+/// and say `remedy`, where the type cannot know what helps.
+func naming<Value>(
+    _ name: String, remedy: String? = nil, _ parse: () throws(InvalidField) -> Value
+) throws(InvalidField) -> Value {
+    do throws(InvalidField) {
+        return try parse()
+    } catch {
+        throw InvalidField(field: name, problem: error.problem, remedy: remedy ?? error.remedy)
     }
 }
 
@@ -90,7 +106,6 @@ func asking<Value: Sendable>(
     do throws(StoreFailure) {
         return try await body()
     } catch {
-        throw Problem(.unavailable, error.message)
-            .retrying(afterSeconds: Problem.unavailablePauseSeconds)
+        throw Problem(error)
     }
 }

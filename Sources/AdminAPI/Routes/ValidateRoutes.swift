@@ -65,7 +65,12 @@ struct ValidateRoutes {
             }
             return Array(text.utf8)
         }
-        return Array(try members.required("payload"))
+        guard let payload = members.raw("payload") else {
+            throw InvalidField(
+                field: "payload", problem: "is missing",
+                remedy: "Add it to the body, or give it as text in payload_text.")
+        }
+        return Array(payload)
     }
 
     private static func headers(_ members: Members) throws(InvalidField) -> [PushDraft.Header] {

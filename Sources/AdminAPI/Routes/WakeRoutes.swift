@@ -18,18 +18,22 @@ struct WakeRoutes {
     // MARK: Taking
 
     /// What makes a request fail whatever it asks for.
-    static let intakeProblems: [ProblemCode] = [
-        .invalidWake, .unknownApp, .ambiguousEnvironment, .idempotencyConflict, .overloaded,
-        .unavailable,
-    ]
+    static let intakeProblems =
+        [ProblemCode.invalidWake, .unknownApp, .ambiguousEnvironment, .idempotencyConflict]
+        + ProblemCode.ofStore
 
-    /// The header by which a repetition is recognised.
-    static let idempotencyKey = Operation.Parameter(
-        name: "Idempotency-Key", place: .header,
-        schema: .string(
-            pattern: "^[!-~]+$", length: 1...IdempotencyMark.maximumKeyLength),
-        description: "The same key and body get the same answer for a day, and nothing new is "
-            + "kept; the same key and another body get a 409. Use a random UUID for each request.")
+    /// The header by which a repetition is recognised; `conflict` says what becomes of a request
+    /// that is another.
+    static func idempotencyKey(
+        _ configuration: AdminConfiguration, conflict: String
+    ) -> Operation.Parameter {
+        let hours = configuration.idempotencySeconds / 3_600
+        return Operation.Parameter(
+            name: "Idempotency-Key", place: .header,
+            schema: .string(pattern: "^[!-~]+$", length: 1...IdempotencyMark.maximumKeyLength),
+            description: "The same key and body get the same answer for \(hours) hours, and "
+                + "nothing new is kept; \(conflict). Use a random UUID for each request.")
+    }
 
     private var create: Route {
         let limit = configuration.bodyByteCount
@@ -40,11 +44,13 @@ struct WakeRoutes {
                 description: "The answer means that the wake is on disk and will end in exactly "
                     + "one recorded outcome. Its decision says what becomes of it and why.",
                 parameters: [
-                    Self.idempotencyKey,
+                    Self.idempotencyKey(
+                        configuration, conflict: "the same key and another body get a 409"),
                     Operation.Parameter(
                         name: "wait", place: .query, schema: .words(of: Wait.self),
                         description: "Hold the answer until APNs has spoken: then it is 200 with "
-                            + "the whole wake, and 202 when the time was up first."),
+                            + "the whole wake, and 202 when the time was up first, or the "
+                            + "outcome could not be read."),
                     Operation.Parameter(
                         name: "timeout", place: .query,
                         schema: .integer(in: 1...Int64(configuration.waitSeconds)),
@@ -81,9 +87,11 @@ struct WakeRoutes {
         let mark = try IdempotencyMark.make(
             request.headers, caller: context.callerName, body: text,
             expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
-        let accepted = try AcceptedWake(await gateway.accept(body.inquiry(mark)))
+        let answers = await gateway.accept(
+            [body.inquiry(mark)], spreadSeconds: body.spreadSeconds ?? 0)
+        let accepted = try AcceptedWake(answers[0])
         if wait == .outcome,
-            let record = try await outcome(of: accepted.wake.id, within: Int64(seconds) * 1000),
+            let record = await outcome(of: accepted.wake.id, within: Int64(seconds) * 1000),
             record.hasOutcome
         {
             return record.json.response(status: .ok, headers: accepted.headers)
@@ -91,20 +99,14 @@ struct WakeRoutes {
         return accepted.json.response(status: .accepted, headers: accepted.headers)
     }
 
-    /// Waits for the end of a wake; a shutdown, which waits for open answers, ends the wait.
-    private func outcome(
-        of id: WakeID, within milliseconds: Int64
-    ) async throws(Problem) -> WakeRecord? {
+    /// Waits for the end of a wake; a shutdown, which waits for open answers, ends the wait. `nil`
+    /// as well when the store fails meanwhile: the wake is on disk, and an error would say that it
+    /// is not.
+    private func outcome(of id: WakeID, within milliseconds: Int64) async -> WakeRecord? {
         let gateway = gateway
-        let result = await cancelWhenGracefulShutdown {
-            () async -> Result<WakeRecord?, StoreFailure> in
-            do throws(StoreFailure) {
-                return .success(try await gateway.outcome(of: id, within: milliseconds))
-            } catch {
-                return .failure(error)
-            }
+        return await cancelWhenGracefulShutdown {
+            try? await gateway.outcome(of: id, within: milliseconds)
         }
-        return try await asking { () async throws(StoreFailure) in try result.get() }
     }
 
     // MARK: Telling
@@ -130,7 +132,7 @@ struct WakeRoutes {
                     .limit(configuration.pageCount),
                 ],
                 answers: [Operation.Answer(200, "A page.", .named(.wakePage))],
-                problems: [.unknownApp, .ambiguousEnvironment, .unavailable])
+                problems: [.unknownApp, .ambiguousEnvironment] + ProblemCode.ofStore)
         ) { request, _ in try await list(Query(request)) }
     }
 
@@ -143,7 +145,10 @@ struct WakeRoutes {
                 try DeviceToken(hex: text)
             },
             app: try services.app(query), states: states.isEmpty ? nil : states,
-            after: try query.value("cursor") { (text) throws(InvalidField) in try WakeID(text) },
+            after: try query.value("cursor", remedy: "Use the next of the page before.") {
+                (text) throws(InvalidField) in
+                try WakeID(text)
+            },
             limit: try query.limit(configuration))
         let page = try await asking { () async throws(StoreFailure) in
             try await gateway.wakes(wakes)
@@ -161,7 +166,7 @@ struct WakeRoutes {
                 id: "getWake", summary: "What became of a wake",
                 parameters: [.wakeID],
                 answers: [Operation.Answer(200, "Its whole history.", .named(.wake))],
-                problems: [.notFound, .unavailable])
+                problems: [.notFound] + ProblemCode.ofStore)
         ) { _, context in
             let id = try context.wakeID()
             let record = try await asking { () async throws(StoreFailure) in
@@ -179,7 +184,7 @@ struct WakeRoutes {
                 id: "cancelWake", summary: "Cancel a wake that still waits",
                 parameters: [.wakeID],
                 answers: [Operation.Answer(200, "It is cancelled.", .named(.wake))],
-                problems: [.notFound, .notCancellable, .unavailable])
+                problems: [.notFound, .notCancellable] + ProblemCode.ofStore)
         ) { _, context in
             let id = try context.wakeID()
             let answer = try await asking { () async throws(StoreFailure) in

@@ -9,12 +9,13 @@ import WakeModel
 struct WakeBody {
     /// The longest life that a request may ask for, in seconds: 30 days.
     static let maximumLifeSeconds: Int64 = 2_592_000
-    /// The longest spread of a batch, in seconds: a day.
+    /// The longest spread of a batch, or of a wake by itself, in seconds: a day.
     static let maximumSpreadSeconds: Int64 = 86_400
 
     private static let names: Set<String> = [
         "kind", "device_token", "app", "topic", "environment", "payload", "ttl_seconds",
         "expires_at", "urgency", "coalescing", "collapse_id", "ref",
+        "spread_seconds",
     ]
 
     let request: WakeRequest
@@ -24,6 +25,8 @@ struct WakeBody {
     let ref: WakeRef?
     /// Whether its expiration is a span from now.
     let hasLifetime: Bool
+    /// Within how many seconds it may leave at any time; `nil` when it does not say.
+    let spreadSeconds: Int?
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
     init(_ text: [UInt8], now: WallInstant) throws(Problem) {
@@ -38,6 +41,9 @@ struct WakeBody {
                 try WakeRef(text)
             }
             hasLifetime = members.has("ttl_seconds")
+            spreadSeconds = try members.integer(
+                "spread_seconds", in: 0...Self.maximumSpreadSeconds
+            ).map { Int($0) }
             let payload = try members.required("payload")
             guard payload.first == UInt8(ascii: "{") else {
                 throw InvalidField(
@@ -186,6 +192,13 @@ extension WakeBody {
                         "How it merges with a wake that waits; replace by default.")),
                 .optional("collapse_id", .string("Up to 64 bytes.", length: 1...64)),
                 .optional("ref", refSchema),
+                .optional(
+                    "spread_seconds",
+                    .integer(
+                        "It leaves at some time within so many seconds, so that many requests do "
+                            + "not wake all devices at once. Calls are not spread. Not in an item "
+                            + "of a batch, which has spread in its query.",
+                        in: 0...maximumSpreadSeconds)),
             ], "Either app or topic must be there.")
     }
 

@@ -8,8 +8,8 @@ import Yams
 ///
 /// Every key of the file with a single value has a variable: `ROUSE_` and the key's path in
 /// capitals, with `_` for hyphens and dots, as `ROUSE_BUDGET_HOURLY_SENDS` for
-/// `budget.hourly-sends`. The names are made from the keys that the reader knows, so that a new key
-/// has its variable. Lists are in the file alone.
+/// `budget.hourly-sends`; three are shorter. The names are made from the keys that the reader
+/// knows, so that a new key has its variable. Lists are in the file alone.
 struct OuterSettings {
     /// A key of the file with a single value.
     struct Key: Hashable, Sendable {

@@ -107,14 +107,42 @@ struct ConfigurationReference {
             _ = try read(text(replacing: setting.line, by: "\"?\""))
             return "text"
         } catch {
-            if let range = error.message.firstMatch(of: /whole number from (\S+) to (\d+)/) {
-                return "\(range.1) – \(range.2)"
-            }
+            if let range = Self.range(error) { return exactRange(range, setting) }
             if error.message.contains("is neither true nor false") { return "`true`, `false`" }
             if error.message.contains("is not a list") { return "a list" }
             let words = error.message.firstMatch(of: /(?:Write|Use) one of (.*)\.$/)
             return words.map { "one of " + String($0.1) } ?? "text"
         }
+    }
+
+    private static func range(_ error: CommandFailure) -> (lowest: Int, highest: Int)? {
+        guard let range = error.message.firstMatch(of: /whole number from (-?\d+) to (\d+)/),
+            let lowest = Int(range.1), let highest = Int(range.2)
+        else { return nil }
+        return (lowest, highest)
+    }
+
+    /// The range, unless only its ends count, or it depends on how long wakes are kept.
+    private func exactRange(_ range: (lowest: Int, highest: Int), _ setting: Setting) -> String {
+        do throws(CommandFailure) {
+            let middle = (range.lowest + range.highest) / 2
+            _ = try read(text(replacing: setting.line, by: "\(middle)"))
+        } catch {
+            if let ends = error.message.firstMatch(of: /Write (\d+ or \d+)\.$/) {
+                return String(ends.1)
+            }
+        }
+        let days = 365
+        do throws(CommandFailure) {
+            let text = text(replacing: setting.line, by: "\"?\"")
+                .replacing(/\nretention-days: \d+/, with: "\nretention-days: \(days)")
+            _ = try read(text)
+        } catch {
+            if let longest = Self.range(error), longest.highest != range.highest {
+                return "\(longest.lowest) – \(longest.highest / days) × `retention-days`"
+            }
+        }
+        return "\(range.lowest) – \(range.highest)"
     }
 
     // MARK: Writing

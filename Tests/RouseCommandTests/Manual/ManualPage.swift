@@ -42,6 +42,14 @@ struct ManualPage {
         return page[head.upperBound..<tail.lowerBound] == generated
     }
 
+    /// The whole page, with one space between two words.
+    var words: String {
+        get throws {
+            try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isWhitespace)
+                .joined(separator: " ")
+        }
+    }
+
     /// What to do about a page that is not what the code says.
     static let isStale: Comment =
         "It is stale: run this test with ROUSE_REGENERATE_GOLDEN=1 and commit the page."

@@ -129,4 +129,14 @@ struct ManualReferenceTests {
         #expect(
             try ManualPage("configuration.md").hasPart("variables", table.text), ManualPage.isStale)
     }
+
+    @Test("configuration.md: the variables that are not their keys in capitals")
+    func shorterVariables() throws {
+        let text = try ManualPage("configuration.md").words
+        for key in OuterSettings.keys {
+            let capitals = key.path.uppercased().replacing(/[-.]/, with: "_")
+            guard key.variable != "ROUSE_" + capitals else { continue }
+            #expect(text.contains("`\(key.variable)` (`\(key.path)`)"))
+        }
+    }
 }

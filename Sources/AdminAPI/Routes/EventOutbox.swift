@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Synchronization
+
+/// What a reader of events is to be sent next. One task fills it, one empties it.
+///
+/// It holds few events, and who brings them waits while it is full: what a slow reader has not got
+/// stays in the gateway's buffer, the one place where events are dropped and counted.
+final class EventOutbox: Sendable {
+    /// The most events that wait here; they are written together.
+    static let eventCount = 64
+
+    /// What waits.
+    struct Load {
+        var events: [OutcomeEvent] = []
+        /// A silent stream would be closed by proxies, and a reader that is gone is found out only
+        /// by writing to it.
+        var isPulseDue = false
+        /// Nothing comes after this.
+        var isLast = false
+
+        fileprivate var isEmpty: Bool { events.isEmpty && !isPulseDue && !isLast }
+    }
+
+    private let load = Mutex(Load())
+    /// Rings when something waits. One that rang while nobody listened is heard later.
+    private let arrivals = AsyncStream.makeStream(
+        of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// Rings when there is room again.
+    private let room = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// Adds an event as soon as there is room for it. A cancelled task adds nothing.
+    func put(_ event: OutcomeEvent) async {
+        var openings = room.stream.makeAsyncIterator()
+        while !putAtOnce(event) {
+            guard await openings.next() != nil else { return }
+        }
+        arrivals.continuation.yield()
+    }
+
+    private func putAtOnce(_ event: OutcomeEvent) -> Bool {
+        load.withLock { load in
+            guard load.events.count < Self.eventCount else { return false }
+            load.events.append(event)
+            return true
+        }
+    }
+
+    /// A sign of life is due.
+    func pulse() {
+        load.withLock { $0.isPulseDue = true }
+        arrivals.continuation.yield()
+    }
+
+    /// What waits now is the last.
+    func end() {
+        load.withLock { $0.isLast = true }
+        arrivals.continuation.yield()
+    }
+
+    /// Takes all that waits, as soon as there is anything. For a cancelled task it is the last.
+    func take() async -> Load {
+        var ringing = arrivals.stream.makeAsyncIterator()
+        while true {
+            let taken = load.withLock { load in
+                defer { load = Load(isLast: load.isLast) }
+                return load
+            }
+            if !taken.isEmpty {
+                room.continuation.yield()
+                return taken
+            }
+            guard await ringing.next() != nil else { return Load(isLast: true) }
+        }
+    }
+}
