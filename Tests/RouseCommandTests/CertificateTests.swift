@@ -45,6 +45,12 @@ struct CertificateTests {
             let locked = try await Rouse.run(["push", "--p12", archive] + app + [StandIn.device])
             #expect(locked.status == 78, "\(locked.all)")
             #expect(locked.error.contains("password"))
+            #expect(locked.error.contains("ROUSE_CERT_PASSWORD"), "\(locked.all)")
+            let wrong = try await Rouse.run(
+                ["push", "--p12", archive] + app + [StandIn.device],
+                environment: ["ROUSE_CERT_PASSWORD": "battery-staple"])
+            #expect(wrong.status == 78, "\(wrong.all)")
+            #expect(wrong.error.contains("Check ROUSE_CERT_PASSWORD"), "\(wrong.all)")
 
             let checked = try await Rouse.run(
                 ["doctor", "--p12", archive, "--offline"] + app, environment: password)

@@ -297,10 +297,14 @@ struct ConfigurationTests {
         #expect(webhooks[1].certificateAuthorityPath == "/etc/rouse/ca.pem")
         // The variable has the secret of one alone, and is not taken for one of several.
         let variables = Variables(["ROUSE_WEBHOOK_SECRET": "a-secret-of-the-variable"])
-        let endpoints = try configuration.webhookEndpoints(variables)
+        #expect(throws: CommandFailure.self, "ca.pem is not there") {
+            try configuration.webhookEndpoints(variables)
+        }
+        let authority = try folder.write("-----BEGIN CERTIFICATE-----", to: "ca.pem")
+        let whole = try read(yaml.replacing("ca.pem", with: authority))
         #expect(
-            try endpoints
-                == zip(webhooks, secrets).map { webhook, path in
+            try whole.webhookEndpoints(variables)
+                == zip(whole.webhooks, secrets).map { webhook, path in
                     try WebhookEndpoint(
                         url: webhook.url, secret: String(contentsOfFile: path, encoding: .utf8),
                         certificateAuthorityPath: webhook.certificateAuthorityPath)
