@@ -6,6 +6,7 @@ import AdminAPI
 import Foundation
 import Logging
 import PushTransport
+import UnixSignals
 import WakeModel
 
 /// `rouse serve --dev`: the whole gateway without any configuration, against a stand-in for APNs.
@@ -45,7 +46,9 @@ struct DevelopmentServe {
     }
 
     /// Runs the stand-in and the gateway until a signal ends them.
-    func run(_ console: Console) async throws(CommandFailure) {
+    func run(
+        _ console: Console, hangUps: UnixSignalsSequence
+    ) async throws(CommandFailure) {
         defer { folder.remove() }
         let simulator: APNsSimulator
         do {
@@ -57,7 +60,7 @@ struct DevelopmentServe {
         }
         let result: Result<Void, CommandFailure>
         do throws(CommandFailure) {
-            result = .success(try await serve(against: simulator, console))
+            result = .success(try await serve(against: simulator, console, hangUps))
         } catch {
             result = .failure(error)
         }
@@ -66,7 +69,7 @@ struct DevelopmentServe {
     }
 
     private func serve(
-        against simulator: APNsSimulator, _ console: Console
+        against simulator: APNsSimulator, _ console: Console, _ hangUps: UnixSignalsSequence
     ) async throws(CommandFailure) {
         let bundleID = try failing(with: .bug) { () throws(InvalidField) in
             try BundleID(Self.bundleID)
@@ -83,7 +86,7 @@ struct DevelopmentServe {
         let assembly = GatewayAssembly(
             plan: ServePlan(
                 configuration: configuration, apps: try ServedApp.open(configuration, variables)),
-            authentication: .disabled, reread: nil)
+            authentication: .disabled, reread: nil, hangUps: hangUps)
         try await assembly.run { address in
             Commands(address: address, folder: folder).say(console)
         }

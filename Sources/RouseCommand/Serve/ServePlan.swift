@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AdminAPI
+import UnixSignals
 import WakeModel
 
 /// What `rouse serve` needs: a configuration that can be served, and its credentials, opened.
@@ -41,9 +42,10 @@ struct ServePlan {
         webhooks = try configuration.webhookEndpoints(variables)
     }
 
-    /// Serves until a signal ends it.
+    /// Serves until a signal ends it. `hangUps` is trapped before anything is read.
     static func run(
-        _ command: ServeCommand, variables: Variables, _ console: Console
+        _ command: ServeCommand, variables: Variables, _ console: Console,
+        hangUps: UnixSignalsSequence
     ) async throws(CommandFailure) {
         let shelf = CredentialShelf()
         let plan = try ServePlan(command, variables: variables, shelf: shelf)
@@ -51,7 +53,7 @@ struct ServePlan {
             plan: plan, authentication: .keys(KeyRing(plan.keys)),
             reread: { () throws(CommandFailure) in
                 try ServePlan(command, variables: variables, shelf: shelf)
-            }, startsPaused: command.paused)
+            }, hangUps: hangUps, startsPaused: command.paused)
         let isEncrypted = plan.configuration.tls != nil
         try await assembly.run { address in
             console.say("Ready", "The gateway listens on \(address).", .good)
