@@ -141,6 +141,20 @@ struct ConfigurationTests {
         #expect(configuration.storeDurability == .system)
     }
 
+    @Test("a socket's path begins in the file's folder, or where the program was started")
+    func socket() throws {
+        let here = FileManager.default.currentDirectoryPath
+        let file = "listen: unix:run/rouse.sock\n" + Self.app
+        #expect(try read(file).listen == .unixSocket(path: "/etc/rouse/run/rouse.sock"))
+        #expect(
+            try read(file, ["ROUSE_LISTEN": "unix:b.sock"]).listen
+                == .unixSocket(path: here + "/b.sock"))
+        #expect(
+            try read("listen: unix:/run/rouse.sock\n" + Self.app).listen
+                == .unixSocket(path: "/run/rouse.sock"))
+        #expect(throws: CommandFailure.self) { try read("listen: \"unix:\"\n" + Self.app) }
+    }
+
     @Test(
         "names line, field, problem and fix",
         arguments: [
