@@ -15,18 +15,15 @@ struct DevelopmentServe {
     static let bundleID = "com.example.demo"
 
     private let folder: StandInFolder
-    private var configuration: ServeConfiguration
+    private let configuration: ServeConfiguration
     private let credential: CredentialSource
     private let variables: Variables
 
-    /// Makes the folder and the key, and takes address and log level from what was typed. Throws
-    /// for a variable that would be set in vain.
+    /// Takes address and log level from what was typed, and then makes the folder and the key, so
+    /// that a refusal leaves nothing behind. Throws for a variable that would be set in vain.
     init(_ command: ServeCommand, variables: Variables) throws(CommandFailure) {
         try OuterSettings.check(variables, withoutFileBut: [.listen, .logLevel])
-        folder = try StandInFolder(path: command.folder)
-        credential = try folder.key()
-        configuration = ServeConfiguration()
-        configuration.storePath = folder.file("rouse.sqlite")
+        var configuration = ServeConfiguration()
         if let text = variables[.listen] {
             configuration.listen = try failing(with: .usage) { () throws(InvalidField) in
                 try ServeConfiguration.Listen(text)
@@ -37,12 +34,16 @@ struct DevelopmentServe {
             configuration.logLevel = try ServeConfiguration.level(word, Variable.logLevel.rawValue)
         }
         try configuration.apply(command)
-        self.variables = variables
         // Without API keys, so only this machine may reach it.
         guard configuration.listen.isLocal else {
             throw CommandFailure(
                 .usage, "--dev asks for no API key, so it listens on loopback addresses only.")
         }
+        folder = try StandInFolder(path: command.folder)
+        credential = try folder.key()
+        configuration.storePath = folder.file("rouse.sqlite")
+        self.configuration = configuration
+        self.variables = variables
     }
 
     /// Runs the stand-in and the gateway until a signal ends them.
