@@ -61,4 +61,41 @@ struct CertificateTests {
             }
         }
     }
+
+    @Test("the stand-in takes clients with certificates of an authority that it is told")
+    func standIn() async throws {
+        let folder = try TestFolder()
+        let made = try await Rouse.run(
+            "/bin/sh",
+            [
+                "-c",
+                """
+                cd '\(folder.path)' && umask 077 && \
+                openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 90 \
+                  -subj '/CN=Apple Push Services: \(StandIn.bundleID)' -keyout c.key -out c.pem
+                """,
+            ])
+        #expect(made.status == 0, "\(made.all)")
+        let certificate = ["--cert", folder.path + "/c.pem", "--cert-key", folder.path + "/c.key"]
+        for (options, status) in [(["--client-ca", folder.path + "/c.pem"], 0), ([], 1)] {
+            let simulator = try RunningRouse(
+                ["apns-simulator", "--folder", folder.path] + options)
+            let lines = try await simulator.lines { $0.hasPrefix("Ready") }
+            let address = try #require(lines.last?.firstMatch(of: /127\.0\.0\.1:(\d+)/)?.output)
+            let result = try await Rouse.run(
+                ["push", "--host", "127.0.0.1", "--port", String(address.1)]
+                    + ["--ca", folder.path + "/ca.pem", "--bundle-id", StandIn.bundleID]
+                    + certificate + [StandIn.device])
+            #expect(result.status == Int32(status), "\(result.all)")
+            // Clients with tokens are served as before.
+            let words = try #require(lines.first { $0.hasPrefix("Try") }).split(separator: " ")
+            let token = try await Rouse.run(words.dropFirst(2).map(String.init))
+            #expect(token.status == 0, "\(token.all)")
+            #expect(try await simulator.end(SIGTERM) == 0)
+        }
+        for (path, status) in [("/nonexistent", 66), (folder.path + "/c.key", 65)] {
+            let refused = try await Rouse.run(["apns-simulator", "--client-ca", path])
+            #expect(refused.status == Int32(status), "\(refused.all)")
+        }
+    }
 }
