@@ -23,12 +23,20 @@ struct ServeSignalsTests {
             try "webhooks: [{ url: \"http://127.0.0.1:1/\", secret-file: hook }]\n\(text)"
                 .write(toFile: path, atomically: true, encoding: .utf8)
             let gateway = try RunningRouse(["serve", "--config", path])
-            // Opens when the gateway has opened the other end.
-            let writer = try await Task.detached {
-                try FileHandle(forWritingTo: URL(filePath: pipe))
-            }.value
-            try await body(gateway, writer, pipe)
+            try await body(gateway, try await Self.writer(of: pipe), pipe)
         }
+    }
+
+    /// The end of a pipe to write to, once the gateway has opened the other one.
+    private static func writer(of pipe: String) async throws -> FileHandle {
+        for _ in 0..<600 {
+            let descriptor = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            if descriptor >= 0 {
+                return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw POSIXError(.ENXIO)
     }
 
     @Test("SIGHUP ends nothing, and the configuration is read again once the gateway runs")

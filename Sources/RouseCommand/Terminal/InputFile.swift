@@ -24,7 +24,7 @@ enum InputFile {
         }
     }
 
-    /// The text of a file of certificates in PEM. Fails with 78 for one without any.
+    /// The text of a file of certificates in PEM. Fails with `status` for one without any.
     @discardableResult
     static func checkCertificates(
         _ path: String, _ field: String, _ status: ExitStatus = .configuration
