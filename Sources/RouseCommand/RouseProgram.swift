@@ -10,6 +10,11 @@ public enum RouseProgram {
     ///
     /// Whatever goes wrong ends in a line on standard error and one of the codes of ``ExitStatus``.
     public static func run() async -> Never {
+        // A reload that is asked for before the configuration was read is as good as done, and must
+        // not end a gateway that is only just starting. `ServeCommand` listens for it from then on.
+        if CommandLine.arguments.dropFirst().first == ServeCommand._commandName {
+            signal(SIGHUP, SIG_IGN)
+        }
         let console = Console(.current)
         LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         do {

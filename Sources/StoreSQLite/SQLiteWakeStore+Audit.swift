@@ -42,6 +42,19 @@ extension SQLiteWakeStore {
         }
     }
 
+    /// Whether a store's file was written by a newer version, so that this one will not open it. It
+    /// only reads, as ``audit(path:)`` does, and throws as that does; its cost does not grow with
+    /// the file.
+    public static func isOfNewerVersion(path: String) throws(StoreFailure) -> Bool {
+        do {
+            return try AuditedFile(path: path).read { database in
+                try StoreSchema.migrator.hasBeenSuperseded(database)
+            }
+        } catch {
+            throw StoreFailure(error)
+        }
+    }
+
     /// A sentence for each webhook endpoint whose counter, by which a full backlog is known, is not
     /// the number of its rows.
     private static func miscountedWebhooks(_ database: Database) throws -> [String] {

@@ -45,6 +45,12 @@ struct CertificateTests {
             let locked = try await Rouse.run(["push", "--p12", archive] + app + [StandIn.device])
             #expect(locked.status == 78, "\(locked.all)")
             #expect(locked.error.contains("password"))
+            #expect(locked.error.contains("ROUSE_CERT_PASSWORD"), "\(locked.all)")
+            let wrong = try await Rouse.run(
+                ["push", "--p12", archive] + app + [StandIn.device],
+                environment: ["ROUSE_CERT_PASSWORD": "battery-staple"])
+            #expect(wrong.status == 78, "\(wrong.all)")
+            #expect(wrong.error.contains("Check ROUSE_CERT_PASSWORD"), "\(wrong.all)")
 
             let checked = try await Rouse.run(
                 ["doctor", "--p12", archive, "--offline"] + app, environment: password)
@@ -53,6 +59,43 @@ struct CertificateTests {
             for output in [pair, packed, locked, checked].map(\.all) {
                 #expect(!output.contains("correct-horse"))
             }
+        }
+    }
+
+    @Test("the stand-in takes clients with certificates of an authority that it is told")
+    func standIn() async throws {
+        let folder = try TestFolder()
+        let made = try await Rouse.run(
+            "/bin/sh",
+            [
+                "-c",
+                """
+                cd '\(folder.path)' && umask 077 && \
+                openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 90 \
+                  -subj '/CN=Apple Push Services: \(StandIn.bundleID)' -keyout c.key -out c.pem
+                """,
+            ])
+        #expect(made.status == 0, "\(made.all)")
+        let certificate = ["--cert", folder.path + "/c.pem", "--cert-key", folder.path + "/c.key"]
+        for (options, status) in [(["--client-ca", folder.path + "/c.pem"], 0), ([], 1)] {
+            let simulator = try RunningRouse(
+                ["apns-simulator", "--folder", folder.path] + options)
+            let lines = try await simulator.lines { $0.hasPrefix("Ready") }
+            let address = try #require(lines.last?.firstMatch(of: /127\.0\.0\.1:(\d+)/)?.output)
+            let result = try await Rouse.run(
+                ["push", "--host", "127.0.0.1", "--port", String(address.1)]
+                    + ["--ca", folder.path + "/ca.pem", "--bundle-id", StandIn.bundleID]
+                    + certificate + [StandIn.device])
+            #expect(result.status == Int32(status), "\(result.all)")
+            // Clients with tokens are served as before.
+            let words = try #require(lines.first { $0.hasPrefix("Try") }).split(separator: " ")
+            let token = try await Rouse.run(words.dropFirst(2).map(String.init))
+            #expect(token.status == 0, "\(token.all)")
+            #expect(try await simulator.end(SIGTERM) == 0)
+        }
+        for (path, status) in [("/nonexistent", 66), (folder.path + "/c.key", 65)] {
+            let refused = try await Rouse.run(["apns-simulator", "--client-ca", path])
+            #expect(refused.status == Int32(status), "\(refused.all)")
         }
     }
 }

@@ -73,7 +73,10 @@ struct ClientTests {
         let nowhere = ["ROUSE_GATEWAY": "http://127.0.0.1:1"]
         #expect(try await Rouse.run(["status"], environment: nowhere).status == 69)
         #expect(try await Rouse.run(["device", "xyz"], environment: nowhere).status == 65)
-        #expect(try await Rouse.run(["wake", "42"], environment: nowhere).status == 64)
+        let wake = try await Rouse.run(["wake", "42"], environment: nowhere)
+        #expect(wake.status == 64)
+        #expect(wake.error.contains("The wake's id is not a UUID."), "\(wake.all)")
+        #expect(!wake.error.contains("leave it out"), "\(wake.all)")
         #expect(try await Rouse.run(["send", "/nonexistent"], environment: nowhere).status == 66)
         #expect(
             try await Rouse.run(["send", "-"], stdin: "\n", environment: nowhere).status == 65)

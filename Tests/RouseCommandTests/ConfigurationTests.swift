@@ -141,6 +141,20 @@ struct ConfigurationTests {
         #expect(configuration.storeDurability == .system)
     }
 
+    @Test("a socket's path begins in the file's folder, or where the program was started")
+    func socket() throws {
+        let here = FileManager.default.currentDirectoryPath
+        let file = "listen: unix:run/rouse.sock\n" + Self.app
+        #expect(try read(file).listen == .unixSocket(path: "/etc/rouse/run/rouse.sock"))
+        #expect(
+            try read(file, ["ROUSE_LISTEN": "unix:b.sock"]).listen
+                == .unixSocket(path: here + "/b.sock"))
+        #expect(
+            try read("listen: unix:/run/rouse.sock\n" + Self.app).listen
+                == .unixSocket(path: "/run/rouse.sock"))
+        #expect(throws: CommandFailure.self) { try read("listen: \"unix:\"\n" + Self.app) }
+    }
+
     @Test(
         "names line, field, problem and fix",
         arguments: [
@@ -297,10 +311,14 @@ struct ConfigurationTests {
         #expect(webhooks[1].certificateAuthorityPath == "/etc/rouse/ca.pem")
         // The variable has the secret of one alone, and is not taken for one of several.
         let variables = Variables(["ROUSE_WEBHOOK_SECRET": "a-secret-of-the-variable"])
-        let endpoints = try configuration.webhookEndpoints(variables)
+        #expect(throws: CommandFailure.self, "ca.pem is not there") {
+            try configuration.webhookEndpoints(variables)
+        }
+        let authority = try folder.write("-----BEGIN CERTIFICATE-----", to: "ca.pem")
+        let whole = try read(yaml.replacing("ca.pem", with: authority))
         #expect(
-            try endpoints
-                == zip(webhooks, secrets).map { webhook, path in
+            try whole.webhookEndpoints(variables)
+                == zip(whole.webhooks, secrets).map { webhook, path in
                     try WebhookEndpoint(
                         url: webhook.url, secret: String(contentsOfFile: path, encoding: .utf8),
                         certificateAuthorityPath: webhook.certificateAuthorityPath)

@@ -42,6 +42,9 @@ struct KeysTests {
         let again = try await Rouse.run(
             ["keys", "revoke", "--keys-file", path, "--name", "backend"])
         #expect(again.status == 1)
+        #expect(
+            again.error
+                == "error: No active key is named backend. `rouse keys list` shows them.\n")
         let listed = try await Rouse.run(["keys", "list", "--keys-file", path])
         #expect(listed.out.contains("revoked"))
     }

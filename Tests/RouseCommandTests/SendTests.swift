@@ -4,6 +4,7 @@ import AdminAPI
 import Foundation
 import Gateway
 import GatewayTestKit
+import HTTPTestKit
 import Logging
 import Testing
 import WakeModel
@@ -104,6 +105,37 @@ struct SendTests {
         }
     }
 
+    @Test("Ctrl-C tells the sums so far and how to go on, and ends as a signal does")
+    func interrupted() async throws {
+        let busy = try OneShotServer(
+            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n")
+        defer { busy.stop() }
+        let folder = try TestFolder()
+        let text = (1...4).map { Self.line($0) }.joined(separator: "\n")
+        let file = try folder.write(text, to: "wakes.ndjson")
+        for json in [false, true] {
+            let asked = busy.received.count
+            let send = try RunningRouse(
+                ["send", "--run", "r", "--from", "2", "--batch", "2", file]
+                    + (json ? ["--json"] : []),
+                environment: ["ROUSE_GATEWAY": "http://127.0.0.1:\(busy.port)"])
+            for _ in 0..<200 where busy.received.count == asked {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            let end = try await send.end(SIGINT)
+            #expect(end == -1, "a shell sees that a signal ended it")
+            let told = try await send.lines { $0 == "}" || $0.hasPrefix("Go on") }
+            let words = told.joined(separator: "\n")
+            if json {
+                #expect(words.contains("\"next_line\" : 2"), "\(words)")
+                #expect(words.contains("\"accepted\" : 0"), "\(words)")
+            } else {
+                #expect(words.contains("0 of 3 wakes were taken."), "\(words)")
+                #expect(words.hasSuffix("--run r --from 2 --batch 2 --spread 0"), "\(words)")
+            }
+        }
+    }
+
     /// An answer to each wake of a request, by the statuses.
     private static func items(_ statuses: [Int]) -> [BatchDocument.Item] {
         statuses.map { BatchDocument.Item(status: $0, wake: nil, problem: nil) }
@@ -136,6 +168,23 @@ struct SendTests {
         #expect(lot.openPlaces == [1, 3, 4])
         #expect(SendSums.ranges([]) == "")
         #expect(SendSums.ranges([3, 7, 8, 9, 12]) == "3, 7-9, 12")
+    }
+
+    @Test("the sums of a run that ends in the midst of a batch")
+    func stopped() throws {
+        var sums = SendSums(run: "r")
+        sums.lines = 9
+        var lot = SendLot(name: "r-0", count: 4)
+        let lines = [3, 4, 6, 7]
+        // Without any answer it is as if the batch had not been asked for.
+        let unasked = sums.stopped(in: lot, lines, later: 8)
+        #expect(unasked.nextLine == 3 && unasked.openLines.isEmpty && unasked.refused == 0)
+        _ = lot.take(Self.items([400, 429, 400, 503]))
+        let open = sums.stopped(in: lot, lines, later: 8)
+        #expect(open.openLines == [4, 7] && open.refused == 2 && open.nextLine == 8)
+        #expect(sums.stopped(in: lot, lines, later: nil).nextLine == nil)
+        sums.book(lot, lines)
+        #expect(sums.refused == 4 && sums.accepted == 0)
     }
 
     @Test("wakes that a failing store may have kept go again under the same key")

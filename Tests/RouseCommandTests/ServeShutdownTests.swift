@@ -75,9 +75,6 @@ struct ServeShutdownTests {
             let stream = try Self.caller(tls, ["-N", "\(base)/v1/events"])
             _ = try await stream.lines { $0.hasPrefix("retry:") }
             let idle = try OpenCaller(address, Self.request("GET /healthz"))
-            let half = try OpenCaller(
-                address,
-                Self.request("POST /v1/wakes/batch", "Content-Length: 100000\r\n") + "[")
             let awaited = try await Self.awaitOutcome(base, tls, standIn)
             let senders = Task {
                 await withTaskGroup { group in
@@ -93,6 +90,11 @@ struct ServeShutdownTests {
             for _ in 0..<600 where !idle.out.contains("200 OK") {
                 try await Task.sleep(for: .milliseconds(50))
             }
+            // Last, because half a request has ten seconds for its other half.
+            let half = try OpenCaller(
+                address,
+                Self.request("POST /v1/wakes/batch", "Content-Length: 100000\r\n") + "[")
+            try await Task.sleep(for: .milliseconds(500))
             #expect(idle.isConnected && half.isConnected)
 
             let start = ContinuousClock.now

@@ -296,4 +296,19 @@ struct ServeTests {
         let exposed = try await Rouse.run(["serve", "--dev", "--listen", "0.0.0.0:0"])
         #expect(exposed.status == 64)
     }
+
+    @Test(
+        "--dev leaves nothing behind when it refuses its options",
+        arguments: [
+            ["--listen", "0.0.0.0:0"], ["--listen", "foo"], ["--log-level", "foo"],
+            ["--listen", "unix:/nonexistent/socket"],
+            ["--tls-certificate", "/nonexistent", "--tls-key", "/nonexistent"],
+        ])
+    func devRefusal(options: [String]) async throws {
+        let folder = try TestFolder()
+        let refused = try await Rouse.run(
+            ["serve", "--dev"] + options, environment: ["TMPDIR": folder.path + "/"])
+        #expect(refused.status > 0, "\(refused.all)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HTTPTestKit
 import Testing
 
 @testable import RouseCommand
@@ -78,5 +79,94 @@ struct TerminalTests {
         let once = try await Self.onTerminal(
             "\(Rouse.path) status", ["ROUSE_GATEWAY": "http://127.0.0.1:1"])
         #expect(once.status == 69, "what never answered is not waited for: \(once.all)")
+    }
+
+    @Test("status fits the terminal: what is long is broken, what is tall is cut, at the end")
+    func smallTerminal() async throws {
+        // One answer to all three questions.
+        let reason = String(repeating: "a long reason ", count: 9)
+        let lanes = #"[{"kind":"background","circuit":"open","since":"now","reason":"r"}]"#
+        let apps = (1...9).map {
+            #"{"app":"com.\#($0)","environment":"sandbox","lanes":\#(lanes)}"#
+        }
+        let body = """
+            {"status":"not-ready","reasons":["\(reason)"],"accepted":1,"unended":1,"in_flight":0,\
+            "intake_queue":0,"by_state":{},"oldest_due_milliseconds":{},\
+            "apps":[\(apps.joined(separator: ","))]}
+            """
+        let gateway = try OneShotServer(
+            "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n"
+                + body)
+        defer { gateway.stop() }
+        let status = try RunningRouse(
+            ["-q", "-e", "-c", "stty -onlcr cols 40 rows 12; \(Rouse.path) status", "/dev/null"],
+            by: "/usr/bin/script",
+            environment: ["TERM": "xterm", "ROUSE_GATEWAY": "http://127.0.0.1:\(gateway.port)"])
+        var frames = 0
+        let lines = try await status.lines { line in
+            if line.contains("Gateway") { frames += 1 }
+            return frames == 4
+        }
+        _ = try await status.end(SIGTERM)
+        var screen = SmallScreen(columns: 40, rows: 12)
+        screen.take(lines.joined(separator: "\n"))
+        #expect(screen.scrolledCount == 0, "\(lines)")
+        #expect(screen.rows.count { $0.contains("Gateway") } == 1, "\(screen.rows)")
+        #expect(screen.rows.first?.hasPrefix("Gateway   not-ready") == true, "\(screen.rows)")
+        #expect(screen.rows.contains { $0.hasPrefix("Waiting") }, "\(screen.rows)")
+        #expect(screen.rows.contains { $0.contains("lines are not shown") }, "\(screen.rows)")
+    }
+}
+
+/// As much of a terminal as live pages need: it breaks lines, scrolls, and knows three sequences.
+private struct SmallScreen {
+    let columns: Int
+    private(set) var rows: [String]
+    private(set) var scrolledCount = 0
+    private var row = 0
+    private var column = 0
+
+    init(columns: Int, rows: Int) {
+        self.columns = columns
+        self.rows = Array(repeating: "", count: rows)
+    }
+
+    mutating func take(_ text: String) {
+        var rest = Substring(text.replacing("\r", with: ""))
+        while let character = rest.first {
+            if let match = rest.prefixMatch(of: /\u{1b}\[(\d*)([A-Za-z])/) {
+                obey(match.output.2, Int(match.output.1) ?? 1)
+                rest = rest[match.range.upperBound...]
+                continue
+            }
+            rest = rest.dropFirst()
+            if character == "\n" {
+                step()
+            } else {
+                if column == columns { step() }
+                rows[row] = String(rows[row].prefix(column)) + String(character)
+                column += 1
+            }
+        }
+    }
+
+    private mutating func obey(_ letter: Substring, _ count: Int) {
+        switch letter {
+        case "A": row = max(0, row - count)
+        case "K": rows[row] = String(rows[row].prefix(column))
+        case "J":
+            rows[row] = String(rows[row].prefix(column))
+            for below in rows.indices.dropFirst(row + 1) { rows[below] = "" }
+        default: break
+        }
+    }
+
+    private mutating func step() {
+        column = 0
+        row += 1
+        guard row == rows.count else { return }
+        row -= 1
+        scrolledCount += 1
+        rows = rows.dropFirst() + [""]
     }
 }

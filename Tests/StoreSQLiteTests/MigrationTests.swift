@@ -41,6 +41,24 @@ struct MigrationTests {
             limit: limit)
     }
 
+    @Test("A file of a newer version is known as one, and not opened")
+    func newerVersion() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            try SQLiteWakeStore(path: path).close()
+            #expect(try !SQLiteWakeStore.isOfNewerVersion(path: path))
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { database in
+                try database.execute(
+                    sql: "INSERT INTO grdb_migrations (identifier) VALUES ('999 later')")
+            }
+            try queue.close()
+            #expect(try SQLiteWakeStore.isOfNewerVersion(path: path))
+            let failure = #expect(throws: StoreFailure.self) { try SQLiteWakeStore(path: path) }
+            #expect(failure?.kind == .corrupt)
+        }
+    }
+
     @Test("A key of an earlier version is answered with what its wake says")
     func idempotency() async throws {
         try await withTemporaryFolder { folder in

@@ -14,7 +14,7 @@ struct LiveScreen {
     /// Shows what `lines` gives; a failure ends it, for one that passes is shown and tried again
     /// only where the gateway had been reached before.
     func run(_ lines: () throws(CommandFailure) -> [String]) async throws(CommandFailure) {
-        var shown = 0
+        var shown: LiveFrame?
         var hasSucceeded = false
         while true {
             let page: [String]
@@ -25,10 +25,10 @@ struct LiveScreen {
                 guard hasSucceeded, error.status == .unavailable else { throw error }
                 page = [console.coloured(error.message, .bad)]
             }
-            // Up to where the last page began, then each line over the old one, then what is left.
-            let up = shown > 0 ? "\u{1b}[\(shown)A" : ""
-            console.writeRaw(up + page.map { "\u{1b}[K\($0)\n" }.joined() + "\u{1b}[J")
-            shown = page.count
+            // Asked each time: a window may have become another size meanwhile.
+            let frame = LiveFrame(page, on: .current)
+            console.writeRaw(frame.text(over: shown))
+            shown = frame
             do {
                 try await Task.sleep(for: Self.interval)
             } catch {

@@ -30,6 +30,12 @@ final class ProgressBar {
         write("\r\u{1b}[K")
     }
 
+    /// Takes away a bar that some task may have shown. Any thread may do it.
+    static func wipe() {
+        guard isatty(STDERR_FILENO) == 1 else { return }
+        try? FileHandle.standardError.write(contentsOf: Data("\r\u{1b}[K".utf8))
+    }
+
     /// The bar in characters, with the rate and the time that is left.
     static func text(done: Int, of total: Int, seconds: Double) -> String {
         let filled = total > 0 ? width * done / total : width

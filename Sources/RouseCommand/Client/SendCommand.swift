@@ -16,11 +16,12 @@ struct SendCommand: AsyncParsableCommand {
             number. Ends with 0 when all were taken, 1 when one was not. The API key needs the \
             scope wake.
 
-            When the gateway is gone for good, or refuses a whole batch, the sums so far are told, \
-            and the options with which to go on: --from names the line, and --run the name under \
-            which the gateway recognises what it has taken of it already, for as long as it keeps \
-            idempotency keys. Leave file and --batch as they were. Lines that are told as open had \
-            no answer for good when their batch failed, and are not among those gone on with.
+            When the gateway is gone for good, or refuses a whole batch, or Ctrl-C ends it, the \
+            sums so far are told, and the options with which to go on: --from names the line, and \
+            --run the name under which the gateway recognises what it has taken of it already, \
+            for as long as it keeps idempotency keys. Leave file and --batch as they were. Lines \
+            that are told as open had no answer for good when their batch failed, and are not \
+            among those gone on with.
 
             Example:
 
@@ -70,74 +71,18 @@ struct SendCommand: AsyncParsableCommand {
         let variables = Variables.current
         let console = Console(variables)
         let client = try GatewayClient(gateway, variables)
+        let text = SendText(console: console, isJSON: json, batch: batch, spread: spread)
+        let interruption = Interruption<SendSums> { try? text.tell($0) }
         var sending = SendRun(
             name: runName ?? UUID().uuidString.lowercased(), firstLine: from, spread: spread,
-            batch: batch, console: console)
+            batch: batch, console: console
+        ) { interruption.note($0) }
         let failure = try await sending.send(file, by: client)
+        interruption.end()
         let sums = sending.sums
-        if json {
-            try console.write(sums)
-        } else {
-            tell(sums, console)
-        }
+        try text.tell(sums)
         if let failure { throw failure }
         if sums.refused > 0 { throw ExitCode(ExitStatus.no.rawValue) }
-    }
-}
-
-extension SendCommand {
-    private func tell(_ sums: SendSums, _ console: Console) {
-        console.say(
-            "Sent", "\(sums.accepted) of \(sums.lines) wakes were taken.",
-            sums.accepted == sums.lines ? .good : .bad)
-        for (word, count) in sums.decisions.sorted(by: { $0.key < $1.key }) {
-            console.say("", "\(count) \(word)")
-        }
-        if !sums.openLines.isEmpty {
-            console.say(
-                "Open",
-                "The gateway had no room for these lines, or did not say what became of them: "
-                    + SendSums.ranges(sums.openLines) + ".", .bad)
-        }
-        guard let line = sums.nextLine else { return }
-        console.sayVerbatim(
-            "Go on", "--run \(sums.run) --from \(line) --batch \(batch) --spread \(spread)")
-    }
-}
-
-/// `rouse send --json`.
-struct SendSums: Encodable {
-    /// The name of the run.
-    let run: String
-    /// Lines that are not blank, from the first that was to be sent.
-    var lines = 0
-    /// Wakes that the gateway took.
-    var accepted = 0
-    /// Wakes that it did not take.
-    var refused = 0
-    /// How many of those taken got each decision.
-    var decisions: [String: Int] = [:]
-    /// Lines of a batch that failed in its midst, for which the gateway had no room, or of which it
-    /// did not say what became of them; they are neither among those taken nor among those refused.
-    var openLines: [Int] = []
-    /// The line to go on with, when a batch failed as a whole; the lines from there are neither
-    /// among those taken nor among those refused.
-    var nextLine: Int?
-
-    /// Line numbers in ascending order as a person reads them: `3, 7-9`.
-    static func ranges(_ numbers: [Int]) -> String {
-        var ranges: [ClosedRange<Int>] = []
-        for number in numbers {
-            if let last = ranges.last, last.upperBound + 1 == number {
-                ranges[ranges.count - 1] = last.lowerBound...number
-            } else {
-                ranges.append(number...number)
-            }
-        }
-        let words = ranges.map { range in
-            range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound)"
-        }
-        return words.joined(separator: ", ")
     }
 }
 
@@ -163,8 +108,14 @@ struct SendRun {
     let console: Console
     private(set) var sums: SendSums
     private var toldCount = 0
+    /// Is told what the sums would be if the run ended there, before each wait for the gateway.
+    private let onStanding: (SendSums) -> Void
 
-    init(name: String, firstLine: Int, spread: Int, batch: Int, console: Console) {
+    init(
+        name: String, firstLine: Int, spread: Int, batch: Int, console: Console,
+        onStanding: @escaping (SendSums) -> Void
+    ) {
+        self.onStanding = onStanding
         self.name = name
         self.firstLine = firstLine
         sums = SendSums(run: name)
@@ -193,24 +144,23 @@ struct SendRun {
         while start < lines.count {
             let end = min(start + batch, lines.count)
             let part = Array(lines[start..<end])
+            let numbers = part.map(\.number)
+            let later = end < lines.count ? lines[end].number : nil
             // One run, one name: its batches differ by their place.
             var lot = SendLot(name: "\(name)-\(start)", count: part.count)
             do throws(CommandFailure) {
-                try await deliver(part.map(\.text), &lot, by: client)
+                try await deliver(part.map(\.text), &lot, by: client) { lot in
+                    onStanding(sums.stopped(in: lot, numbers, later: later))
+                }
             } catch {
                 bar.clear()
-                // What was answered before counts, and a repetition of the whole batch could double
-                // it; so what was not is told, and only the next batch is as if unsent.
-                if lot.hasAnswers {
-                    sums.openLines = lot.openPlaces.map { part[$0].number }
-                    book(lot, part.map(\.number))
-                }
-                let next = lot.hasAnswers ? end : start
-                sums.nextLine = next < lines.count ? lines[next].number : nil
+                sums = sums.stopped(in: lot, numbers, later: later)
+                if lot.hasAnswers { tellProblems(lot, numbers) }
                 return error
             }
             bar.clear()
-            book(lot, part.map(\.number))
+            sums.book(lot, numbers)
+            tellProblems(lot, numbers)
             start = end
             bar.show(start)
         }
@@ -219,10 +169,12 @@ struct SendRun {
 
     /// Sends a batch until the gateway had room for all of it, or patience is at its end.
     private func deliver(
-        _ lines: [ArraySlice<UInt8>], _ lot: inout SendLot, by client: borrowing GatewayClient
+        _ lines: [ArraySlice<UInt8>], _ lot: inout SendLot, by client: borrowing GatewayClient,
+        onStanding: (SendLot) -> Void
     ) async throws(CommandFailure) {
         var tries = 0
         while true {
+            onStanding(lot)
             let places = lot.places
             let answer = try await post(places.map { lines[$0] }, key: lot.key, by: client)
             guard answer.items.count == places.count else {
@@ -231,6 +183,7 @@ struct SendRun {
             }
             tries = lot.take(answer.items) ? 1 : tries + 1
             guard lot.isWaiting, tries < Self.maximumTries else { return }
+            onStanding(lot)
             try? await Task.sleep(for: .seconds(Self.pause(afterTries: tries)))
         }
     }
@@ -268,15 +221,9 @@ struct SendRun {
         }
     }
 
-    private mutating func book(_ lot: SendLot, _ numbers: [Int]) {
+    private mutating func tellProblems(_ lot: SendLot, _ numbers: [Int]) {
         let open = Set(sums.openLines)
         for (item, number) in zip(lot.items, numbers) where !open.contains(number) {
-            if let wake = item?.wake {
-                sums.accepted += 1
-                sums.decisions[wake.decision.word, default: 0] += 1
-            } else {
-                sums.refused += 1
-            }
             guard let problem = item?.problem else { continue }
             toldCount += 1
             if toldCount <= Self.maximumToldCount {

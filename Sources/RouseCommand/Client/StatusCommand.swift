@@ -65,13 +65,14 @@ struct GatewayStatus {
         for line in lines(console) { console.say(line) }
     }
 
-    /// It in lines, for a terminal.
+    /// It in lines, for a terminal. What matters most stands first, for a small one.
     func lines(_ console: Console) -> [String] {
         var lines = [
             row("Gateway", console.coloured(readiness.status, isReady ? .good : .bad))
         ]
-        lines += readiness.reasons.map { row("", $0) }
-        if let stats { lines += Self.lines(stats) }
+        if let stats { lines += Self.waiting(stats) }
+        lines += readiness.reasons.enumerated().map { row($0 == 0 ? "Reasons" : "", $1) }
+        if let stats { lines += Self.ends(stats) }
         for app in apps {
             lines.append("")
             lines.append(row("App", "\(app.app) (\(app.environment))"))
@@ -96,17 +97,22 @@ struct GatewayStatus {
         return lines
     }
 
-    private static func lines(_ stats: StatsDocument) -> [String] {
-        let ends = stats.byState.filter { $0.key != "pending" && $0.key != "claimed" }
-            .filter { $0.value > 0 }.sorted { $0.key < $1.key }
-            .map { "\($0.value) \($0.key)" }
+    private static func waiting(_ stats: StatsDocument) -> [String] {
         let oldest = stats.oldestDueMilliseconds.filter { $0.value > 0 }.sorted { $0.key < $1.key }
             .map { "\($0.key) \(Double($0.value) / 1000) s" }
         return [
-            row("Accepted", "\(stats.accepted)"),
             row("Waiting", "\(stats.unended), of which \(stats.inFlight) are on their way"),
-            row("Ended", ends.isEmpty ? "none" : ends.joined(separator: ", ")),
             row("Overdue", oldest.isEmpty ? "nothing" : oldest.joined(separator: ", ")),
+        ]
+    }
+
+    private static func ends(_ stats: StatsDocument) -> [String] {
+        let ends = stats.byState.filter { $0.key != "pending" && $0.key != "claimed" }
+            .filter { $0.value > 0 }.sorted { $0.key < $1.key }
+            .map { "\($0.value) \($0.key)" }
+        return [
+            row("Accepted", "\(stats.accepted)"),
+            row("Ended", ends.isEmpty ? "none" : ends.joined(separator: ", ")),
         ]
     }
 

@@ -32,7 +32,12 @@ struct WakeCommand: AsyncParsableCommand {
     func run() async throws {
         let variables = Variables.current
         let console = Console(variables)
-        let id = try failing(with: .usage) { () throws(InvalidField) in try APNsID(self.id) }
+        guard let id = try? APNsID(self.id) else {
+            throw CommandFailure(
+                .usage,
+                "The wake's id is not a UUID. Write it as the answer to the wake's request gave "
+                    + "it, such as 019aa5e2-6c3e-7d6f-8a37-0f5c2f9a1b7c.")
+        }
         let client = try GatewayClient(gateway, variables)
         let answer = try client.ask(cancel ? "DELETE" : "GET", "/v1/wakes/\(id)")
         let wake = try answer.decoded(WakeDocument.self)

@@ -11,7 +11,8 @@ struct DoctorCommand: AsyncParsableCommand {
             Sends no push. To see whether a server can be reached it makes one request without a \
             device token and without credentials, which APNs refuses; the answer also tells the \
             time. Without --production, --sandbox, --host or a configuration both of Apple's \
-            servers are asked.
+            servers are asked. The receivers of webhooks are asked for the first page of their \
+            server, and get no event.
 
             Ends with 0 when nothing is wrong (a warning is not), 69 when a server cannot be \
             reached, 78 when anything else is wrong.

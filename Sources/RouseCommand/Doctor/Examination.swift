@@ -69,9 +69,10 @@ struct Examination: Sendable {
             return
         }
         findings += LibraryCheck.findings(for: Self.transportKind(command, settings))
-        checkConfiguration(settings, variables)
+        await checkConfiguration(settings, variables)
         checkCredential(settings, variables)
         await checkServers(command, settings)
+        checkReceivers(command, settings, variables)
     }
 
     /// How the command ends: what is wrong here stands before what is wrong elsewhere.
@@ -83,7 +84,9 @@ struct Examination: Sendable {
 
     // MARK: What is configured
 
-    private mutating func checkConfiguration(_ settings: AppSettings, _ variables: Variables) {
+    private mutating func checkConfiguration(
+        _ settings: AppSettings, _ variables: Variables
+    ) async {
         guard let configuration = settings.configuration else {
             findings.append(.skipped("configuration", "None was named (--config)."))
             return
@@ -93,11 +96,45 @@ struct Examination: Sendable {
             .fine(
                 "configuration",
                 apps.isEmpty ? "Readable." : "Readable; apps: \(apps.joined(separator: ", "))."))
-        findings += ListenerCheck.findings(of: configuration, variables)
+        findings += ListenerCheck.findings(of: configuration)
+        findings += WebhookCheck.findings(of: configuration, variables)
+        findings += StoreCheck.findings(of: configuration)
         for app in configuration.apps where app.credential != settings.credential {
             findings += CredentialCheck.findings(
                 of: app.credential, for: "\(app.bundleID) (\(app.environment))", variables)
         }
+        findings += await Self.appFaults(configuration, variables)
+    }
+
+    /// What else of the apps keeps a gateway from being started: what one app's own file cannot
+    /// tell, and whatever is found by doing as a start does.
+    private static func appFaults(
+        _ configuration: ServeConfiguration, _ variables: Variables
+    ) async -> [Finding] {
+        var faults: [Finding] = []
+        do throws(CommandFailure) {
+            try ServedApp.refuseTwoFilesForOneKey(configuration.apps)
+        } catch {
+            faults.append(.wrong("key", error.message))
+        }
+        for app in configuration.apps {
+            do throws(CommandFailure) {
+                _ = try ServedApp.transport(app, configuration.transport)
+            } catch {
+                let fault = Finding.wrong("server", error.message)
+                if !faults.contains(fault) { faults.append(fault) }
+            }
+        }
+        // Where an app's file is at fault, that was told already.
+        guard faults.isEmpty, let apps = try? ServedApp.open(configuration, variables) else {
+            return faults
+        }
+        do throws(CommandFailure) {
+            await (try ClientGroup(apps)).shutDown()
+        } catch {
+            faults.append(.wrong("transport", error.message))
+        }
+        return faults
     }
 
     private mutating func checkCredential(_ settings: AppSettings, _ variables: Variables) {
@@ -126,8 +163,16 @@ struct Examination: Sendable {
                 ).findings()
             }
         } catch {
-            findings.append(.wrong("server", error.message))
+            let fault = Finding.wrong("server", error.message)
+            if !findings.contains(fault) { findings.append(fault) }
         }
+    }
+
+    private mutating func checkReceivers(
+        _ command: DoctorCommand, _ settings: AppSettings, _ variables: Variables
+    ) {
+        guard !command.offline, let configuration = settings.configuration else { return }
+        findings += WebhookCheck.onlineFindings(of: configuration, variables)
     }
 
     /// What carries the pushes: what was typed, else what the configuration says, else what `rouse

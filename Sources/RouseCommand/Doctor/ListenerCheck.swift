@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import APNsClient
 import AdminAPI
 import Foundation
-import StoreSQLite
 import WakeModel
 
-/// Looks at what a gateway's own side needs: API keys, the listener's certificate, the webhooks'
-/// secret, the store's folder.
+/// Looks at what a gateway's listener needs: API keys, an address, a certificate.
 enum ListenerCheck {
+    /// How long before its end a certificate is worth a warning, in seconds: 7 days. Programs that
+    /// renew it by themselves do so earlier.
+    private static let renewalSeconds: Int64 = 7 * 86_400
+    /// The most bytes of a socket's path: `sun_path` with its final zero (unix(7)).
+    private static let socketPathByteCount = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
     /// What was found.
-    static func findings(
-        of configuration: ServeConfiguration, _ variables: Variables
-    ) -> [Examination.Finding] {
-        keys(configuration) + tls(configuration) + webhooks(configuration, variables)
-            + store(configuration)
+    static func findings(of configuration: ServeConfiguration) -> [Examination.Finding] {
+        keys(configuration) + address(configuration) + tls(configuration)
     }
 
     private static func keys(_ configuration: ServeConfiguration) -> [Examination.Finding] {
@@ -35,58 +37,54 @@ enum ListenerCheck {
         guard let files = configuration.tls else { return [] }
         do throws(InvalidField) {
             _ = try ListenerTLS(certificatePath: files.certificatePath, keyPath: files.keyPath)
-            return [.fine("tls", "The listener's certificate and key belong together.")]
         } catch {
             return [.wrong("tls", error.description)]
         }
-    }
-
-    private static func webhooks(
-        _ configuration: ServeConfiguration, _ variables: Variables
-    ) -> [Examination.Finding] {
-        do throws(CommandFailure) {
-            return try configuration.webhookEndpoints(variables).map { endpoint in
-                guard endpoint.url.hasPrefix("https://") else {
-                    return .warning(
-                        "webhook", "Events go to \(endpoint) without TLS.", "Use an https URL.")
-                }
-                return .fine("webhook", "Events go to \(endpoint).")
-            }
-        } catch {
-            return [.wrong("webhook", error.message)]
+        let text = "The listener's certificate and key belong together"
+        // What is read for its dates alone: that the files are good is known by now.
+        guard
+            let certificate = try? PushCertificate(
+                certificatePath: files.certificatePath, keyPath: files.keyPath)
+        else { return [.fine("tls", text + ".")] }
+        let now = WakeClock.system.now()
+        let times = text + "; valid from \(certificate.notBefore), valid until "
+        let words = times + "\(certificate.notAfter)."
+        if now < certificate.notBefore {
+            return [.wrong("tls", words + " It is not valid yet.", "Set the clock, or wait.")]
         }
+        if certificate.notAfter < now {
+            return [.wrong("tls", words + " It is not valid any more.", "Renew it.")]
+        }
+        guard now.advanced(bySeconds: renewalSeconds) < certificate.notAfter else {
+            return [.warning("tls", words, "Renew it, and let the gateway read it by SIGHUP.")]
+        }
+        return [.fine("tls", words)]
     }
 
-    /// Whether the store can be made or written.
-    private static func store(_ configuration: ServeConfiguration) -> [Examination.Finding] {
-        let path = configuration.storePath
+    /// Whether a socket can be made. Whether a port is free is not asked: the gateway whose
+    /// configuration this is may be running.
+    private static func address(_ configuration: ServeConfiguration) -> [Examination.Finding] {
+        guard case .unixSocket(let path) = configuration.listen else { return [] }
         let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
-        let isThere = access(path, F_OK) == 0
+        guard path.utf8.count <= socketPathByteCount else {
+            return [
+                .wrong(
+                    "listen", "The socket's path is too long: \(path)",
+                    "Use one of at most \(socketPathByteCount) bytes.")
+            ]
+        }
         guard access(folder, F_OK) == 0 else {
             return [
-                .wrong(
-                    "store", "\(path) has no folder yet.",
-                    "Make it for the gateway's user: install -d -m 0700 \(folder)", .notAllowed)
+                .wrong("listen", "The socket \(path) has no folder.", "Make it: mkdir \(folder)")
             ]
         }
-        guard access(folder, W_OK) == 0, !isThere || access(path, R_OK | W_OK) == 0 else {
+        guard access(folder, W_OK) == 0 else {
             return [
                 .wrong(
-                    "store", "\(path) cannot be written.",
-                    "Let this user write the file and its folder.", .notAllowed)
+                    "listen", "The socket \(path) cannot be made.",
+                    "Let this user write its folder.", .notAllowed)
             ]
         }
-        var findings: [Examination.Finding] = [
-            .fine("store", isThere ? "\(path) can be written." : "\(path) will be made.")
-        ]
-        if configuration.storeDurability != .disk {
-            findings.append(
-                .warning(
-                    "store",
-                    "store-durability is \(configuration.storeDurability.rawValue): a power cut "
-                        + "may take the last second of what was answered.",
-                    "Write disk if an accepted wake must survive that."))
-        }
-        return findings
+        return []
     }
 }

@@ -189,8 +189,9 @@ struct KeysRevokeCommand: AsyncParsableCommand {
                 let meant = Nearest.name(to: name, among: names)
                 throw CommandFailure(
                     .no,
-                    "No key that is taken is named \(name). "
-                        + (meant.map { "Did you mean \($0)?" } ?? ""))
+                    "No active key is named \(name). "
+                        + (meant.map { "Did you mean \($0)?" }
+                            ?? "`rouse keys list` shows them."))
             }
             file.keys[index].revokedAt = now
             file.keys[index].revokedBy = KeysCreateCommand.userName

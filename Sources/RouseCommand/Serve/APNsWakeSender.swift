@@ -27,13 +27,8 @@ package struct APNsWakeSender: WakeSender {
             let client = clients[app]
             let background = claims.filter { $0.kind == .background }
             sent.append(contentsOf: send(background, with: client, report: finish))
-            // A call that comes after its deadline is worse than none: each has only what time its
-            // wake has left.
             for claim in claims where claim.kind == .voip {
-                let timeLeft = max(1, claim.deadline.milliseconds(since: claim.claimedAt))
-                sent.append(
-                    contentsOf: send(
-                        [claim], with: client, timeout: .milliseconds(timeLeft), report: finish))
+                sent.append(contentsOf: sendCall(claim, with: client, report: finish))
             }
         }
         // A cancelled wait gives the pushes up, and each is answered within a turn of its client,
@@ -44,6 +39,20 @@ package struct APNsWakeSender: WakeSender {
         } onCancel: {
             for batch in batches { batch.cancel() }
         }
+    }
+
+    /// A call that comes after its deadline is worse than none: each has only what time its wake
+    /// has left. Not since it was claimed, for the claim waits for the disk before it is sent.
+    private func sendCall(
+        _ claim: Claim, with client: APNsClient?,
+        report: @escaping @Sendable (SendReport) -> Void
+    ) -> [SentBatch] {
+        let timeLeft = claim.deadline.milliseconds(since: WakeClock.system.now())
+        guard timeLeft > 0 else {
+            report(.notSent(claim, "The deadline came before the push could leave."))
+            return []
+        }
+        return send([claim], with: client, timeout: .milliseconds(timeLeft), report: report)
     }
 
     private func send(

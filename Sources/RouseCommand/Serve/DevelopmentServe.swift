@@ -6,6 +6,7 @@ import AdminAPI
 import Foundation
 import Logging
 import PushTransport
+import UnixSignals
 import WakeModel
 
 /// `rouse serve --dev`: the whole gateway without any configuration, against a stand-in for APNs.
@@ -14,18 +15,15 @@ struct DevelopmentServe {
     static let bundleID = "com.example.demo"
 
     private let folder: StandInFolder
-    private var configuration: ServeConfiguration
+    private let configuration: ServeConfiguration
     private let credential: CredentialSource
     private let variables: Variables
 
-    /// Makes the folder and the key, and takes address and log level from what was typed. Throws
-    /// for a variable that would be set in vain.
+    /// Takes address and log level from what was typed, and then makes the folder and the key, so
+    /// that a refusal leaves nothing behind. Throws for a variable that would be set in vain.
     init(_ command: ServeCommand, variables: Variables) throws(CommandFailure) {
         try OuterSettings.check(variables, withoutFileBut: [.listen, .logLevel])
-        folder = try StandInFolder(path: command.folder)
-        credential = try folder.key()
-        configuration = ServeConfiguration()
-        configuration.storePath = folder.file("rouse.sqlite")
+        var configuration = ServeConfiguration()
         if let text = variables[.listen] {
             configuration.listen = try failing(with: .usage) { () throws(InvalidField) in
                 try ServeConfiguration.Listen(text)
@@ -36,16 +34,22 @@ struct DevelopmentServe {
             configuration.logLevel = try ServeConfiguration.level(word, Variable.logLevel.rawValue)
         }
         try configuration.apply(command)
-        self.variables = variables
         // Without API keys, so only this machine may reach it.
         guard configuration.listen.isLocal else {
             throw CommandFailure(
                 .usage, "--dev asks for no API key, so it listens on loopback addresses only.")
         }
+        folder = try StandInFolder(path: command.folder)
+        credential = try folder.key()
+        configuration.storePath = folder.file("rouse.sqlite")
+        self.configuration = configuration
+        self.variables = variables
     }
 
     /// Runs the stand-in and the gateway until a signal ends them.
-    func run(_ console: Console) async throws(CommandFailure) {
+    func run(
+        _ console: Console, hangUps: UnixSignalsSequence
+    ) async throws(CommandFailure) {
         defer { folder.remove() }
         let simulator: APNsSimulator
         do {
@@ -57,7 +61,7 @@ struct DevelopmentServe {
         }
         let result: Result<Void, CommandFailure>
         do throws(CommandFailure) {
-            result = .success(try await serve(against: simulator, console))
+            result = .success(try await serve(against: simulator, console, hangUps))
         } catch {
             result = .failure(error)
         }
@@ -66,7 +70,7 @@ struct DevelopmentServe {
     }
 
     private func serve(
-        against simulator: APNsSimulator, _ console: Console
+        against simulator: APNsSimulator, _ console: Console, _ hangUps: UnixSignalsSequence
     ) async throws(CommandFailure) {
         let bundleID = try failing(with: .bug) { () throws(InvalidField) in
             try BundleID(Self.bundleID)
@@ -83,7 +87,7 @@ struct DevelopmentServe {
         let assembly = GatewayAssembly(
             plan: ServePlan(
                 configuration: configuration, apps: try ServedApp.open(configuration, variables)),
-            authentication: .disabled, reread: nil)
+            authentication: .disabled, reread: nil, hangUps: hangUps)
         try await assembly.run { address in
             Commands(address: address, folder: folder).say(console)
         }

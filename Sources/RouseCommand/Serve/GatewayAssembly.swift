@@ -19,6 +19,8 @@ struct GatewayAssembly {
     let authentication: AdminConfiguration.Authentication
     /// Reads the configuration again, for SIGHUP; `nil` where there is none to read.
     let reread: (@Sendable () throws(CommandFailure) -> ServePlan)?
+    /// SIGHUP, trapped before the plan was made.
+    let hangUps: UnixSignalsSequence
     /// Whether nothing leaves: every app is paused before the first wake could, and no webhook is
     /// posted by this process.
     var startsPaused = false
@@ -54,9 +56,9 @@ struct GatewayAssembly {
         api.idempotencySeconds = plan.configuration.idempotencyHours * 3600
         let isListening = Mutex(false)
         let reloader = Reloader(
-            reread: reread, started: plan.configuration, gateway: gateway, webhooks: webhooks,
-            authentication: authentication, tls: tls, clients: clients, manager: manager,
-            logger: logger)
+            hangUps: hangUps, reread: reread, started: plan.configuration, gateway: gateway,
+            webhooks: webhooks, authentication: authentication, tls: tls, clients: clients,
+            manager: manager, logger: logger)
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger,
             readings: { reloader.clients.readings }

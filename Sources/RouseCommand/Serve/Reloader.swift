@@ -15,6 +15,7 @@ import WakeModel
 /// What a listener or a store is cannot change while they are open; such a change is told in the
 /// log and takes a restart.
 final class Reloader: Service {
+    private let hangUps: UnixSignalsSequence
     private let reread: (@Sendable () throws(CommandFailure) -> ServePlan)?
     private let started: ServeConfiguration
     private let gateway: Gateway
@@ -25,12 +26,14 @@ final class Reloader: Service {
     private let manager: ServiceNotifier
     private let logger: Logger
 
+    /// `hangUps` has the signals, also those that came before the gateway ran.
     init(
-        reread: (@Sendable () throws(CommandFailure) -> ServePlan)?,
+        hangUps: UnixSignalsSequence, reread: (@Sendable () throws(CommandFailure) -> ServePlan)?,
         started: ServeConfiguration, gateway: Gateway, webhooks: WebhookDelivery,
         authentication: AdminConfiguration.Authentication,
         tls: ListenerTLS?, clients: ClientGroup, manager: ServiceNotifier, logger: Logger
     ) {
+        self.hangUps = hangUps
         self.reread = reread
         self.started = started
         self.gateway = gateway
@@ -47,9 +50,8 @@ final class Reloader: Service {
 
     /// Waits for signals until the service group shuts down.
     func run() async throws {
-        let signals = await UnixSignalsSequence(trapping: .sighup)
         await cancelWhenGracefulShutdown {
-            for await _ in signals { self.reload() }
+            for await _ in self.hangUps { self.reload() }
         }
     }
 

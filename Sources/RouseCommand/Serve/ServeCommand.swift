@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import PushTransport
+import UnixSignals
 
 /// `rouse serve`: the gateway.
 struct ServeCommand: AsyncParsableCommand {
@@ -155,12 +156,14 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Before anything is read: what is changed later is read again once the gateway runs.
+        let hangUps = await UnixSignalsSequence(trapping: .sighup)
         let variables = Variables.current
         let console = Console(variables)
         if dev {
-            try await DevelopmentServe(self, variables: variables).run(console)
+            try await DevelopmentServe(self, variables: variables).run(console, hangUps: hangUps)
         } else {
-            try await ServePlan.run(self, variables: variables, console)
+            try await ServePlan.run(self, variables: variables, console, hangUps: hangUps)
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AdminAPI
+import UnixSignals
 import WakeModel
 
 /// What `rouse serve` needs: a configuration that can be served, and its credentials, opened.
@@ -41,9 +42,10 @@ struct ServePlan {
         webhooks = try configuration.webhookEndpoints(variables)
     }
 
-    /// Serves until a signal ends it.
+    /// Serves until a signal ends it. `hangUps` is trapped before anything is read.
     static func run(
-        _ command: ServeCommand, variables: Variables, _ console: Console
+        _ command: ServeCommand, variables: Variables, _ console: Console,
+        hangUps: UnixSignalsSequence
     ) async throws(CommandFailure) {
         let shelf = CredentialShelf()
         let plan = try ServePlan(command, variables: variables, shelf: shelf)
@@ -51,7 +53,7 @@ struct ServePlan {
             plan: plan, authentication: .keys(KeyRing(plan.keys)),
             reread: { () throws(CommandFailure) in
                 try ServePlan(command, variables: variables, shelf: shelf)
-            }, startsPaused: command.paused)
+            }, hangUps: hangUps, startsPaused: command.paused)
         let isEncrypted = plan.configuration.tls != nil
         try await assembly.run { address in
             console.say("Ready", "The gateway listens on \(address).", .good)
@@ -76,28 +78,36 @@ extension ServeConfiguration {
         _ variables: Variables
     ) throws(CommandFailure) -> [WebhookEndpoint] {
         var endpoints: [WebhookEndpoint] = []
-        for webhook in webhooks {
-            endpoints.append(
-                try webhook.endpoint(webhooks.count == 1 ? variables[.webhookSecret] : nil))
-        }
+        for webhook in webhooks { endpoints.append(try webhook.endpoint(webhookSecret(variables))) }
         return endpoints
+    }
+
+    /// The secret that is a variable, for one endpoint alone.
+    func webhookSecret(_ variables: Variables) -> String? {
+        webhooks.count == 1 ? variables[.webhookSecret] : nil
     }
 }
 
 extension ServeConfiguration.Webhook {
-    /// The endpoint with its secret: this one, or that of its file.
-    func endpoint(_ text: String?) throws(CommandFailure) -> WebhookEndpoint {
-        let secret: String
-        if let text {
-            secret = text
-        } else if let path = secretPath {
-            let bytes = try InputFile.read(path, "\(place).secret-file", limit: 4_096)
-            secret = String(decoding: bytes, as: UTF8.self)
-        } else {
+    /// The text of its secret: this one, or that of its file.
+    func secret(_ text: String?) throws(CommandFailure) -> String {
+        if let text { return text }
+        guard let path = secretPath else {
             throw CommandFailure(
                 .configuration,
                 "\(place) has no secret. Give \(place).secret-file; for one endpoint alone "
                     + "\(Variable.webhookSecret.rawValue) does too.")
+        }
+        let bytes = try InputFile.read(path, "\(place).secret-file", limit: 4_096)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The endpoint with its secret, see ``secret(_:)``. Fails also for a file of authorities that
+    /// no request could use.
+    func endpoint(_ text: String?) throws(CommandFailure) -> WebhookEndpoint {
+        let secret = try secret(text)
+        if let path = certificateAuthorityPath {
+            try InputFile.checkCertificates(path, "\(place).ca-file")
         }
         return try failing(with: .configuration) { () throws(InvalidField) in
             try WebhookEndpoint(

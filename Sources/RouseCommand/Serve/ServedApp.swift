@@ -60,7 +60,7 @@ struct ServedApp: Sendable {
     }
 
     /// Two spellings of one key's place would be two sources of tokens for it.
-    private static func refuseTwoFilesForOneKey(
+    static func refuseTwoFilesForOneKey(
         _ apps: [ServeConfiguration.App]
     ) throws(CommandFailure) {
         var sources: [[DeveloperID]: CredentialSource] = [:]

@@ -32,20 +32,30 @@ enum CredentialSource: Hashable, Sendable {
         case .certificate(let path, let keyPath):
             try InputFile.check(path, "certificate file")
             try InputFile.check(keyPath, "certificate key file")
-            return .certificate(
-                try failing(with: .configuration) { () throws(InvalidField) in
-                    try PushCertificate(
-                        certificatePath: path, keyPath: keyPath,
-                        password: variables[.certificatePassword])
-                })
+            return .certificate(try Self.certificate(path, keyPath, variables))
         case .pkcs12(let path):
             try InputFile.check(path, "PKCS#12 file")
-            return .certificate(
-                try failing(with: .configuration) { () throws(InvalidField) in
-                    try PushCertificate(
-                        certificatePath: path, keyPath: nil,
-                        password: variables[.certificatePassword])
-                })
+            return .certificate(try Self.certificate(path, nil, variables))
+        }
+    }
+
+    private static func certificate(
+        _ path: String, _ keyPath: String?, _ variables: Variables
+    ) throws(CommandFailure) -> PushCertificate {
+        let password = variables[.certificatePassword]
+        do throws(InvalidField) {
+            return try PushCertificate(certificatePath: path, keyPath: keyPath, password: password)
+        } catch {
+            // Where a password comes from is not the library's to know.
+            guard error.problem.hasSuffix("password") else {
+                throw CommandFailure(.configuration, error)
+            }
+            let name = Variable.certificatePassword.rawValue
+            throw CommandFailure(
+                .configuration,
+                InvalidField(
+                    field: "\(error.field) (\(keyPath ?? path))", problem: error.problem,
+                    remedy: password == nil ? "Put it into \(name)." : "Check \(name)."))
         }
     }
 }

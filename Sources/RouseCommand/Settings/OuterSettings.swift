@@ -103,8 +103,17 @@ struct OuterSettings {
 
     private mutating func set(_ key: Key, _ text: String, from origin: String) {
         origins[key.path] = origin
-        let isRelative = key.isFile && !text.isEmpty
-        values.append((key, isRelative ? URL(filePath: text).path(percentEncoded: false) : text))
+        values.append((key, Self.fromHere(text, of: key)))
+    }
+
+    /// The value with the whole path of a file or a socket, which otherwise would begin in the
+    /// file's folder.
+    private static func fromHere(_ text: String, of key: Key) -> String {
+        if key.isFile, !text.isEmpty { return URL(filePath: text).path(percentEncoded: false) }
+        let prefix = ServeConfiguration.Listen.socketPrefix
+        guard key.path == "listen", text.hasPrefix(prefix), text != prefix else { return text }
+        let socket = URL(filePath: String(text.dropFirst(prefix.count)))
+        return prefix + socket.path(percentEncoded: false)
     }
 
     /// The file with these values in it.

@@ -12,10 +12,19 @@ import WakeModel
 // The parts of a configuration file. The table of all keys is in `ServeConfiguration+YAML.swift`.
 
 extension ServeConfiguration.Listen {
+    /// What the path of a socket stands behind.
+    static let socketPrefix = "unix:"
+
+    /// The same with a relative path begun in this folder.
+    func inside(_ folder: URL) -> Self {
+        guard case .unixSocket(let path) = self else { return self }
+        return .unixSocket(path: ServeConfiguration.path(path, in: folder))
+    }
+
     /// Reads `host:port`, `[address]:port` or `unix:path`. Throws ``WakeModel/InvalidField``.
     init(_ text: String) throws(InvalidField) {
-        if text.hasPrefix("unix:"), text.utf8.count > 5 {
-            self = .unixSocket(path: String(text.dropFirst(5)))
+        if text.hasPrefix(Self.socketPrefix), text != Self.socketPrefix {
+            self = .unixSocket(path: String(text.dropFirst(Self.socketPrefix.count)))
             return
         }
         guard let colon = text.lastIndex(of: ":"),

@@ -93,7 +93,9 @@ extension ServeConfiguration {
             outer.over(node), file: file, known: Self.keys, origins: outer.origins)
         self.init()
         if let text = try root.string("listen") {
-            listen = try root.checking("listen") { () throws(InvalidField) in try Listen(text) }
+            listen = try root.checking("listen") { () throws(InvalidField) in
+                try Listen(text).inside(folder)
+            }
         }
         allowsInsecureListen = try root.boolean("insecure") ?? false
         try readFiles(root, folder)

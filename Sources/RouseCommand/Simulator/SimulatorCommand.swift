@@ -14,6 +14,9 @@ struct SimulatorCommand: AsyncParsableCommand {
             token will do too. When it is ready it prints where it listens, and a command to \
             try. It runs until SIGTERM or SIGINT.
 
+            Clients with a certificate instead of a token are served with --client-ca, which \
+            names their authority; a self-signed certificate is its own.
+
             The control endpoint (--control-port) is plain HTTP: GET /pushes, POST /faults, POST \
             /devices, POST /goaway and others inject faults and tell what arrived.
 
@@ -45,6 +48,13 @@ struct SimulatorCommand: AsyncParsableCommand {
             "Write the certificate authority and the key into this folder. Without it: a "
                 + "temporary one.", valueName: "path"))
     var folder: String?
+
+    @Option(
+        name: .customLong("client-ca"),
+        help: ArgumentHelp(
+            "Serve clients whose certificate comes from these authorities (PEM).",
+            valueName: "file"))
+    var clientCA: String?
 
     @Flag(help: "Answer device tokens that nobody registered with BadDeviceToken.")
     var refuseUnknownTokens = false

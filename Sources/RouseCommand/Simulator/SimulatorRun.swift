@@ -25,6 +25,10 @@ struct SimulatorRun {
         configuration.refusesBackgroundPriority10 = command.strictPriority
         configuration.seed = command.seed
         configuration.deviceModel = command.deviceModel?.setup
+        if let path = command.clientCA {
+            configuration.trustedClientCertificateAuthorityPEM =
+                try InputFile.checkCertificates(path, "--client-ca", .data)
+        }
         if let url = command.receipts {
             configuration.receipts = try failing(with: .usage) { () throws(InvalidField) in
                 try ReceiptTarget(

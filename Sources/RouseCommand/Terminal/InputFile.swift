@@ -4,6 +4,11 @@ import Foundation
 
 /// Files that a command is told to read, with the exit code that fits each way to fail.
 enum InputFile {
+    /// The largest file of certificates that is read, in bytes. Those of distributions have a
+    /// quarter of a megabyte.
+    private static let certificatesByteCount = 16_777_216
+    private static let certificateStart = "-----BEGIN CERTIFICATE-----"
+
     /// Fails for a path that cannot be read: 66 when nothing is there, 77 without permission.
     static func check(_ path: String, _ field: String) throws(CommandFailure) {
         guard access(path, R_OK) != 0 else { return }
@@ -17,6 +22,20 @@ enum InputFile {
             throw CommandFailure(
                 .noInput, "\(field) (\(path)) cannot be read: \(reason). Check the path.")
         }
+    }
+
+    /// The text of a file of certificates in PEM. Fails with `status` for one without any.
+    @discardableResult
+    static func checkCertificates(
+        _ path: String, _ field: String, _ status: ExitStatus = .configuration
+    ) throws(CommandFailure) -> String {
+        let bytes = try read(path, field, limit: certificatesByteCount)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.contains(certificateStart) else {
+            throw CommandFailure(
+                status, "\(field) (\(path)) holds no certificate. Name a file with PEM.")
+        }
+        return text
     }
 
     /// The bytes of a file, or of standard input for `-`, up to `limit` bytes and one more, by

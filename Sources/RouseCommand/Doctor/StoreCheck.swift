@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import StoreSQLite
+
+/// Looks at the place of a gateway's store, and changes nothing there: whether the store can be
+/// made or written, and whether what is there is one.
+enum StoreCheck {
+    /// What every database of SQLite begins with (sqlite.org/fileformat.html §1.3), its final zero
+    /// included.
+    private static let magic = Array("SQLite format 3\0".utf8)
+    /// How long the header of a database is, in bytes.
+    private static let headerByteCount = 100
+
+    /// What was found.
+    static func findings(of configuration: ServeConfiguration) -> [Examination.Finding] {
+        let path = configuration.storePath
+        if let fault = folderFault(path) ?? fault(of: path) { return [fault] }
+        let isThere = access(path, F_OK) == 0
+        var findings: [Examination.Finding] = [
+            .fine("store", isThere ? "\(path) can be written." : "\(path) will be made.")
+        ]
+        if configuration.storeDurability != .disk {
+            findings.append(
+                .warning(
+                    "store",
+                    "store-durability is \(configuration.storeDurability.rawValue): a power cut "
+                        + "may take the last second of what was answered.",
+                    "Write disk if an accepted wake must survive that."))
+        }
+        return findings
+    }
+
+    private static func folderFault(_ path: String) -> Examination.Finding? {
+        let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        guard access(folder, F_OK) == 0 else {
+            return .wrong(
+                "store", "\(path) has no folder yet.",
+                "Make it for the gateway's user: install -d -m 0700 \(folder)", .notAllowed)
+        }
+        // The lock and the log stand beside the file itself.
+        let files = [path] + ["-wal", "-shm", ".lock"].map { path + $0 }
+        let isWritable = files.allSatisfy { access($0, F_OK) != 0 || access($0, R_OK | W_OK) == 0 }
+        guard access(folder, W_OK) == 0, isWritable else {
+            return .wrong(
+                "store", "\(path) cannot be written.",
+                "Let this user write the file, those beside it and its folder.", .notAllowed)
+        }
+        return nil
+    }
+
+    private static func fault(of path: String) -> Examination.Finding? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            return .wrong("store", "\(path) is no file.", "Name the file itself under store.")
+        }
+        guard status.st_nlink == 1 else {
+            return .wrong(
+                "store", "\(path) has \(status.st_nlink) names (hard links).",
+                "Remove the other names, or give a copy of the file.")
+        }
+        guard status.st_uid == geteuid() || geteuid() == 0 else {
+            return .wrong(
+                "store", "\(path) is another user's.",
+                "Run the doctor as the gateway's user, or give the file to this one.", .notAllowed)
+        }
+        // A gateway makes a store of an empty file.
+        guard status.st_size > 0 else { return nil }
+        guard isDatabase(path, status.st_size) else {
+            return .wrong(
+                "store", "\(path) is no database of SQLite.",
+                "Name another file under store, or restore this one from a backup.")
+        }
+        return versionFault(path)
+    }
+
+    private static func versionFault(_ path: String) -> Examination.Finding? {
+        do throws(StoreFailure) {
+            guard try SQLiteWakeStore.isOfNewerVersion(path: path) else { return nil }
+            return .wrong(
+                "store", "\(path) was written by a newer version of rouse.",
+                "Use that version, or name another file under store.")
+        } catch {
+            return .wrong(
+                "store", "\(path) cannot be read: \(error.message)",
+                "Name another file under store, or restore this one from a backup.")
+        }
+    }
+
+    private static func isDatabase(_ path: String, _ byteCount: Int) -> Bool {
+        guard byteCount >= headerByteCount, let file = FileHandle(forReadingAtPath: path),
+            let start = try? file.read(upToCount: magic.count)
+        else { return false }
+        return Array(start) == magic
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AdminAPI
+import CurlHTTP
+import Foundation
+
+/// Looks at the receivers of webhooks: their secrets, and online whether they can be reached.
+enum WebhookCheck {
+    /// From how many bytes on Base64 looks like a secret (Standard Webhooks 1.0, "Signing
+    /// secrets").
+    private static let secretByteCount = 24
+    /// How long a receiver may take to answer, in milliseconds.
+    private static let patienceMilliseconds = 10_000
+
+    /// What was found without asking anybody.
+    static func findings(
+        of configuration: ServeConfiguration, _ variables: Variables
+    ) -> [Examination.Finding] {
+        configuration.webhooks.flatMap { webhook in
+            do throws(CommandFailure) {
+                let secret = configuration.webhookSecret(variables)
+                let endpoint = try webhook.endpoint(secret)
+                return [finding(endpoint)]
+                    + (isBareBase64(try webhook.secret(secret)) ? [bareSecret(endpoint)] : [])
+            } catch {
+                return [.wrong("webhook", error.message)]
+            }
+        }
+    }
+
+    private static func finding(_ endpoint: WebhookEndpoint) -> Examination.Finding {
+        guard endpoint.url.hasPrefix("https://") else {
+            return .warning(
+                "webhook", "Events go to \(endpoint) without TLS.", "Use an https URL.")
+        }
+        return .fine("webhook", "Events go to \(endpoint).")
+    }
+
+    private static func bareSecret(_ endpoint: WebhookEndpoint) -> Examination.Finding {
+        .warning(
+            "webhook",
+            "The secret for \(endpoint) looks like Base64 without whsec_: Rouse signs with its "
+                + "characters, and a library for Standard Webhooks checks with the bytes that "
+                + "they decode to.",
+            "Write whsec_ before it, unless the receiver takes the characters too.")
+    }
+
+    /// Whether libraries for Standard Webhooks would decode what Rouse takes as it is.
+    private static func isBareBase64(_ secret: String) -> Bool {
+        let text = secret.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let bytes = Data(base64Encoded: text) else { return false }
+        return bytes.count >= secretByteCount
+    }
+
+    /// Asks each receiver that is configured without a fault for the first page of its server.
+    ///
+    /// Not for the page that takes events, and without one: a receiver may act on any request
+    /// there. Whatever the answer, name, way, TLS and certificate are then known to work.
+    static func onlineFindings(
+        of configuration: ServeConfiguration, _ variables: Variables
+    ) -> [Examination.Finding] {
+        configuration.webhooks.compactMap { webhook in
+            guard let endpoint = try? webhook.endpoint(configuration.webhookSecret(variables))
+            else { return nil }
+            var request = HTTPCaller.Request("GET", "\(endpoint)/")
+            request.headers = [("User-Agent", "rouse/\(RouseVersion.current)")]
+            request.certificateAuthorityPath = endpoint.certificateAuthorityPath
+            request.milliseconds = patienceMilliseconds
+            do throws(HTTPCaller.Failure) {
+                let status = try HTTPCaller().call(request).status
+                return .fine("webhook", "\(endpoint) can be reached; it answered \(status).")
+            } catch {
+                // A page may be too long for the caller; it came from the receiver all the same.
+                guard !error.isSent else {
+                    return .fine("webhook", "\(endpoint) can be reached.")
+                }
+                return .wrong(
+                    "webhook", "\(endpoint) cannot be reached: \(error.description).",
+                    "Check the receiver, the way to it, and the authorities that are trusted "
+                        + "(ca-file).", .unavailable)
+            }
+        }
+    }
+}
