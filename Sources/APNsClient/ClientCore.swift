@@ -193,7 +193,8 @@ final class ClientCore: Sendable {
             deliveries.add(outcome, to: sent, at: sent.index(of: id))
         }
         carryOut(mending)
-        deliveries.deliver()
+        deliveries.deliver(
+            by: deliveries.hasManyCallers ? state.withLock { $0.transport } : nil)
     }
 
     /// Those who wait for one push each, in the order of the completions that have no context.

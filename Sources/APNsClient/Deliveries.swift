@@ -21,22 +21,33 @@ struct Deliveries {
         if sent.add(outcome, at: index) { groups.append(sent) }
     }
 
-    /// Tells each who waits, once. Holds no lock.
-    func deliver() {
-        resumeCallers()
+    /// Whether several lone pushes have their answers.
+    var hasManyCallers: Bool { callers.count > 1 }
+
+    /// Tells each who waits, once. Holds no lock. `transport` is the one on which those that have
+    /// their answer may send their next push.
+    func deliver(by transport: (any PushTransport)?) {
+        resumeCallers(transport)
         for sent in groups { sent.handOn() }
     }
 
     /// Resumes several callers from a task instead of from the transport's thread. There, each one
     /// would wake a thread of the pool for itself, which sends its next push and falls asleep
     /// before the next one is resumed; from a thread of the pool, they are queued up together.
-    private func resumeCallers() {
-        guard callers.count > 1 else {
+    ///
+    /// Their next pushes wait for each other, until the task has its turn again, behind them: the
+    /// first would wake the transport's thread, which sends it alone, and so the server answers it
+    /// alone, until each push goes by itself.
+    private func resumeCallers(_ transport: (any PushTransport)?) {
+        guard hasManyCallers else {
             for (caller, answer) in callers { caller.resume(returning: answer) }
             return
         }
+        transport?.beginGathering()
         Task.detached { [callers] in
             for (caller, answer) in callers { caller.resume(returning: answer) }
+            await Task.yield()
+            transport?.endGathering()
         }
     }
 }

@@ -86,8 +86,8 @@ final class CurlLoop {
     /// Waits for libcurl, the mailbox or the next point of time, and lets libcurl work.
     private func wait() {
         let now = CCurl_monotonic_milliseconds()
-        let mayWait = mailbox.mayFallAsleep()
-        let limit = mayWait ? max(0, min(nextDue(now: now) - now, Self.maximumWaitMilliseconds)) : 0
+        let rest = min(mailbox.fallAsleep(), Self.maximumWaitMilliseconds)
+        let limit = rest > 0 ? max(0, min(nextDue(now: now) - now, rest)) : 0
         _ = CCurlReactor_turn(reactor, Int32(limit))
     }
 

@@ -78,6 +78,12 @@ public final class CurlTransport: PushTransport {
         refusals.refuse([submission])
     }
 
+    /// Lets submissions one by one wait for each other; see `PushTransport.beginGathering()`.
+    public func beginGathering() { mailbox.beginGathering() }
+
+    /// Lets them go; see `PushTransport.endGathering()`.
+    public func endGathering() { mailbox.endGathering() }
+
     /// Gives up on one submission; see ``PushTransport/PushTransport/cancel(_:)``. A request that
     /// has a stream is reset.
     public func cancel(_ id: Submission.ID) { mailbox.cancel(id) }

@@ -105,8 +105,8 @@ final class HTTP2Loop {
         let now = CHTTP2_monotonic_milliseconds()
         let isBusy = hasFreedStreams || connections.contains { $0.hasMoreToRead }
         hasFreedStreams = false
-        let mayWait = !isBusy && mailbox.mayFallAsleep()
-        let limit = mayWait ? max(0, min(nextDue(now: now) - now, Self.maximumWaitMilliseconds)) : 0
+        let rest = isBusy ? 0 : min(mailbox.fallAsleep(), Self.maximumWaitMilliseconds)
+        let limit = rest > 0 ? max(0, min(nextDue(now: now) - now, rest)) : 0
         return Int(
             CHTTP2Reactor_wait(reactor.pointer, &events, Int32(events.count), Int32(limit)))
     }

@@ -76,6 +76,12 @@ public final class HTTP2Transport: PushTransport {
         refusals.refuse([submission])
     }
 
+    /// Lets submissions one by one wait for each other; see `PushTransport.beginGathering()`.
+    public func beginGathering() { mailbox.beginGathering() }
+
+    /// Lets them go; see `PushTransport.endGathering()`.
+    public func endGathering() { mailbox.endGathering() }
+
     /// Gives up on one submission; see `PushTransport.cancel(_:)`. A request that has a stream is
     /// reset.
     public func cancel(_ id: Submission.ID) { mailbox.cancel(id) }

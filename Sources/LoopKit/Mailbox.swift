@@ -54,6 +54,10 @@ package final class Mailbox: Sendable {
     fileprivate struct State {
         var contents = Contents()
         var isAsleep = false
+        /// How many groups of callers are about to submit, each for itself.
+        var gatherings = 0
+        /// Whether something came that does not wait for them.
+        var isPressing = false
         /// How many threads are about to wake the loop, or are at it.
         var wakes = 0
         var phase = Phase.open
@@ -70,6 +74,9 @@ package final class Mailbox: Sendable {
         case left
     }
 
+    /// How long submissions wait for those that gather with them.
+    private static let gatheringMilliseconds: Int64 = 1
+
     private let state = StateLock(State())
     private let waker: any LoopWaker
 
@@ -83,6 +90,7 @@ package final class Mailbox: Sendable {
         let (isTaken, mustWake) = state.withLock { state in
             guard state.phase == .open else { return (false, false) }
             edit(&state.contents)
+            state.isPressing = true
             return (true, state.rouse())
         }
         if mustWake { wake() }
@@ -101,9 +109,30 @@ package final class Mailbox: Sendable {
         }
     }
 
-    /// Leaves one submission. False once shutdown has begun.
+    /// Leaves one submission, which waits for others if they are about to come. False once
+    /// shutdown has begun.
     package func submit(_ submission: Submission) -> Bool {
-        leave { $0.submissions.append(submission) }
+        let (isTaken, mustWake) = state.withLock { state in
+            guard state.phase == .open else { return (false, false) }
+            state.contents.submissions.append(submission)
+            return (true, state.gatherings == 0 && state.rouse())
+        }
+        if mustWake { wake() }
+        return isTaken
+    }
+
+    /// Says that submissions one by one are about to come, from the loop's own thread: it would be
+    /// woken by the first and find no other, and so would the server.
+    package func beginGathering() { state.withLock { $0.gatherings += 1 } }
+
+    /// They have come, or will be on their own.
+    package func endGathering() {
+        let mustWake = state.withLock { state in
+            state.gatherings -= 1
+            return state.gatherings == 0 && state.isReachable && !state.contents.isEmpty
+                && state.rouse()
+        }
+        if mustWake { wake() }
     }
 
     /// Asks the loop to give up on a submission that came before.
@@ -128,6 +157,7 @@ package final class Mailbox: Sendable {
         let mustWake = state.withLock { state in
             guard state.isReachable else { return false }
             state.contents.isRung = true
+            state.isPressing = true
             return state.rouse()
         }
         if mustWake { wake() }
@@ -138,6 +168,7 @@ package final class Mailbox: Sendable {
         let mustWake = state.withLock { state in
             guard state.isReachable else { return false }
             state.phase = .shuttingDown
+            state.isPressing = true
             state.contents.shutdownGrace = min(grace, state.contents.shutdownGrace ?? grace)
             return state.rouse()
         }
@@ -177,6 +208,7 @@ package final class Mailbox: Sendable {
     package func take(into contents: inout Contents) {
         state.withLock { state in
             state.isAsleep = false
+            state.isPressing = false
             swap(&state.contents, &contents)
         }
     }
@@ -184,12 +216,14 @@ package final class Mailbox: Sendable {
     /// Says what the loop holds.
     package func publish(_ gauges: TransportGauges) { state.withLock { $0.gauges = gauges } }
 
-    /// Says that the loop is about to wait. False if a message is there, so that it must not.
-    package func mayFallAsleep() -> Bool {
+    /// Says that the loop is about to wait: for how many milliseconds it may, which is 0 if a
+    /// message is there. While submissions gather it is short, since nothing else may end the wait.
+    package func fallAsleep() -> Int64 {
         state.withLock { state in
-            guard state.contents.isEmpty else { return false }
+            let isGathering = state.gatherings > 0 && !state.isPressing
+            guard isGathering || state.contents.isEmpty else { return 0 }
             state.isAsleep = true
-            return true
+            return isGathering ? Self.gatheringMilliseconds : .max
         }
     }
 

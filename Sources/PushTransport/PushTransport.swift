@@ -21,6 +21,14 @@ public protocol PushTransport: AnyObject, Sendable {
     /// Hands over one submission, as a batch of one would be.
     func submit(_ submission: Submission)
 
+    /// Says that submissions one by one are about to come, each from another task, until
+    /// ``endGathering()``. Those may wait for each other meanwhile, for a millisecond at most: they
+    /// then share a turn of the transport's thread and its writes. Calls may nest.
+    func beginGathering()
+
+    /// Ends what ``beginGathering()`` began.
+    func endGathering()
+
     /// Gives up on one submission. It is answered `cancelled`, with the certainty that holds at
     /// that moment, unless its outcome was already on its way. Unknown ids are disregarded, also
     /// those that are submitted later.
@@ -41,6 +49,10 @@ public protocol PushTransport: AnyObject, Sendable {
 extension PushTransport {
     /// A batch of one. A transport that can spare the array has a method of its own.
     public func submit(_ submission: Submission) { submit([submission]) }
+    /// Nothing: a transport need not wait for more.
+    public func beginGathering() {}
+    /// Nothing.
+    public func endGathering() {}
 }
 
 /// One request on its way into a transport.

@@ -39,4 +39,39 @@ struct LoneCallersTests {
             try await group.waitForAll()
         }
     }
+
+    @Test("callers who are answered together have their next pushes gathered; one alone has not")
+    func gathering() async throws {
+        let play = try Play()
+        let client = play.client
+        let count = 5
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                let push = try Samples.background(number)
+                group.addTask { for _ in 0..<2 { _ = try await client.send(push) } }
+            }
+            var ids: [Submission.ID] = []
+            for _ in 0..<count { ids.append(await play.nextSubmission().id) }
+            #expect(play.transport.takeEvents().isEmpty)
+            play.transport.accept(ids)
+            ids = []
+            for _ in 0..<count { ids.append(await play.nextSubmission().id) }
+            var steps: [ScriptedTransport.Event] = []
+            while steps.count < 2 {
+                steps += play.transport.takeEvents()
+                await Task.yield()
+            }
+            guard case (.beganGathering, .endedGathering) = (steps[0], steps[1]) else {
+                Issue.record("It was not told that they come: \(steps)")
+                return
+            }
+            for id in ids {
+                play.transport.accept([id])
+                for event in play.transport.takeEvents() {
+                    if case .beganGathering = event { Issue.record("One alone was announced.") }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
 }

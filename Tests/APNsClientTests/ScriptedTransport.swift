@@ -10,6 +10,8 @@ final class ScriptedTransport: PushTransport {
         case submitted(Submission)
         case cancelled(Submission.ID)
         case replacedConnections
+        case beganGathering
+        case endedGathering
     }
 
     private struct State {
@@ -98,6 +100,15 @@ final class ScriptedTransport: PushTransport {
         sink([Completion(id: id, result: .success(response), context: context(id))])
     }
 
+    /// Accepts several pushes at the same moment.
+    func accept(_ ids: [Submission.ID]) {
+        sink(
+            ids.map { id in
+                Completion(
+                    id: id, result: .success(WireResponse(status: 200)), context: context(id))
+            })
+    }
+
     func fail(_ id: Submission.ID, _ failure: TransportFailure) {
         sink([Completion(id: id, result: .failure(failure), context: context(id))])
     }
@@ -120,6 +131,10 @@ final class ScriptedTransport: PushTransport {
     }
 
     func cancel(_ id: Submission.ID) { state.withLock { $0.events.append(.cancelled(id)) } }
+
+    func beginGathering() { state.withLock { $0.events.append(.beganGathering) } }
+
+    func endGathering() { state.withLock { $0.events.append(.endedGathering) } }
 
     func replaceConnections() { state.withLock { $0.events.append(.replacedConnections) } }
 

@@ -33,12 +33,12 @@ struct MailboxTests {
         let mailbox = Mailbox(waker: waker)
         #expect(mailbox.submit(TestPush.submission(1)))
         #expect(waker.wakes.load(ordering: .relaxed) == 0)
-        #expect(!mailbox.mayFallAsleep(), "a message is there")
+        #expect(mailbox.fallAsleep() == 0, "a message is there")
         var contents = Mailbox.Contents()
         mailbox.take(into: &contents)
         #expect(contents.submissions.map(\.id) == [1])
         contents = Mailbox.Contents()
-        #expect(mailbox.mayFallAsleep())
+        #expect(mailbox.fallAsleep() == .max)
         #expect(mailbox.submit([TestPush.submission(2), TestPush.submission(3)]))
         mailbox.cancel(2)
         mailbox.ring()
@@ -48,12 +48,55 @@ struct MailboxTests {
         #expect(contents.cancellations.map(\.submittedBefore) == [2])
     }
 
+    @Test("submissions that gather wake the loop once, when the last group has come")
+    func gathering() {
+        let waker = GatedWaker()
+        let mailbox = Mailbox(waker: waker)
+        mailbox.beginGathering()
+        mailbox.beginGathering()
+        #expect(mailbox.submit(TestPush.submission(1)))
+        #expect(mailbox.fallAsleep() == 1, "it may wait for the others, for a moment")
+        #expect(mailbox.submit(TestPush.submission(2)))
+        mailbox.endGathering()
+        #expect(mailbox.submit(TestPush.submission(3)))
+        #expect(waker.wakes.load(ordering: .relaxed) == 0)
+        mailbox.endGathering()
+        #expect(waker.wakes.load(ordering: .relaxed) == 1)
+        var contents = Mailbox.Contents()
+        mailbox.take(into: &contents)
+        #expect(contents.submissions.map(\.id) == [1, 2, 3])
+        contents = Mailbox.Contents()
+        #expect(mailbox.fallAsleep() == .max, "nobody gathers any more")
+        #expect(mailbox.submit(TestPush.submission(4)))
+        #expect(waker.wakes.load(ordering: .relaxed) == 2)
+    }
+
+    @Test("nothing else waits for those that gather")
+    func pressing() {
+        let messages: [@Sendable (Mailbox) -> Void] = [
+            { _ = $0.submit([TestPush.submission(2)]) }, { $0.cancel(1) }, { $0.ring() },
+            { $0.replaceConnections() }, { $0.requestShutdown(grace: .zero) },
+        ]
+        for message in messages {
+            let waker = GatedWaker()
+            let mailbox = Mailbox(waker: waker)
+            mailbox.beginGathering()
+            #expect(mailbox.submit(TestPush.submission(1)))
+            #expect(mailbox.fallAsleep() == 1)
+            message(mailbox)
+            #expect(waker.wakes.load(ordering: .relaxed) == 1)
+            #expect(mailbox.fallAsleep() == 0, "a message is there that does not wait")
+            mailbox.endGathering()
+            #expect(waker.wakes.load(ordering: .relaxed) == 1)
+        }
+    }
+
     @Test("closing waits for who is waking the loop, and nobody wakes it afterwards")
     func closing() async throws {
         let waker = GatedWaker()
         let mailbox = Mailbox(waker: waker)
         waker.isOpen.store(false, ordering: .sequentiallyConsistent)
-        #expect(mailbox.mayFallAsleep())
+        #expect(mailbox.fallAsleep() == .max)
         let ringing = Thread { mailbox.ring() }
         ringing.start()
         try await waitUntil { waker.isWaking.load(ordering: .sequentiallyConsistent) }
