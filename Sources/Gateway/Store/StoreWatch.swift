@@ -65,11 +65,11 @@ final class StoreWatch: Sendable {
         }
         guard old?.kind != new?.kind else { return }
         if let new {
-            logger.info(
+            logger.error(
                 "the store fails",
                 metadata: ["kind": "\(new.kind.rawValue)", "reason": "\(new.message)"])
         } else {
-            logger.info("the store works again")
+            logger.notice("the store works again")
         }
     }
 }
