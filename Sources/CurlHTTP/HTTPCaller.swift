@@ -53,6 +53,8 @@ public struct HTTPCaller: ~Copyable {
         public let description: String
         /// Whether the server may have seen the request, or some of it.
         public var isSent = false
+        /// Whether an answer came that is larger than the caller reads.
+        public var isTooLarge = false
     }
 
     private let caller: OpaquePointer
@@ -83,7 +85,7 @@ public struct HTTPCaller: ~Copyable {
         guard answer.code == 0 else {
             let words =
                 answer.isTooLarge ? "the answer is too large" : String(cString: answer.error)
-            throw Failure(description: words, isSent: answer.isSent)
+            throw Failure(description: words, isSent: answer.isSent, isTooLarge: answer.isTooLarge)
         }
         return Answer(
             status: Int(answer.status), retryAfterSeconds: Int(answer.retryAfterSeconds),

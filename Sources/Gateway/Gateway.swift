@@ -4,6 +4,7 @@ public import Logging
 public import PayloadRules
 public import ServiceLifecycle
 import Synchronization
+import WakeBudget
 public import WakeModel
 
 /// The hall where everything meets: requests come in, are checked, decided and kept; due wakes go
@@ -144,7 +145,7 @@ public final class Gateway: Service {
     ///
     /// With `spreadSeconds` the due times are spread evenly over as long: the request at place i
     /// of n is not sent before i/n of it has passed, and one by itself not before a random part of
-    /// it has. Calls are not spread.
+    /// it has. None is put off until its time is over. Calls are not spread.
     public func accept(
         _ inquiries: [Inquiry], spreadSeconds: Int = 0
     ) async -> [Acceptance] {
@@ -159,9 +160,9 @@ public final class Gateway: Service {
         var calls = Batch()
         background.reserveCapacity(inquiries.count)
         for (index, inquiry) in inquiries.enumerated() {
-            let delay = start + spread * Int64(index) / Int64(inquiries.count)
-            let notBefore = now.advanced(byMilliseconds: delay)
-            switch examine(inquiry, apps, now: now, notBefore: notBefore, most: findings) {
+            let offset = start + spread * Int64(index) / Int64(inquiries.count)
+            let delay = Delay(spread: spread, offset: offset)
+            switch examine(inquiry, apps, now: now, delay, most: findings) {
             case .refused(let acceptance): answers[index] = acceptance
             case .fine(let submission, let remarks):
                 if submission.wake.wake.kind == .voip {
@@ -223,8 +224,37 @@ public final class Gateway: Service {
         case fine(Submission, remarks: [Diagnostic])
     }
 
+    /// How far a wake is put off: a part of the time over which it is spread, or of what its own
+    /// end leaves of that.
+    private struct Delay {
+        /// How long before its end a wake is let go at the latest, so that it may still arrive.
+        static let reserveMilliseconds: Int64 = 60_000
+
+        /// In milliseconds.
+        let spread: Int64
+        /// How much of them.
+        let offset: Int64
+
+        /// From when on the wake may go; `nil` at once. A wake without an expiry is held for
+        /// `holdSeconds`.
+        func notBefore(
+            _ wake: ValidWake, now: WallInstant, holdSeconds: Int
+        ) -> WallInstant? {
+            guard spread > 0, wake.kind == .background else { return nil }
+            var life = Int64(holdSeconds) * 1000
+            if case .at(let expiry) = wake.expiration {
+                life = min(life, expiry.milliseconds(since: now))
+            }
+            let reach = max(0, life - Self.reserveMilliseconds)
+            let delay =
+                reach >= spread
+                ? offset : Int64(Double(reach) * Double(offset) / Double(spread))
+            return delay > 0 ? now.advanced(byMilliseconds: delay) : nil
+        }
+    }
+
     private func examine(
-        _ inquiry: Inquiry, _ apps: [AppIdentity], now: WallInstant, notBefore: WallInstant,
+        _ inquiry: Inquiry, _ apps: [AppIdentity], now: WallInstant, _ delay: Delay,
         most findings: Int
     ) -> Examined {
         let request = inquiry.request
@@ -243,7 +273,10 @@ public final class Gateway: Service {
         case .valid(let wake, let remarks):
             let new = NewWake(
                 wake: wake, environment: app.environment, acceptedAt: now,
-                notBefore: notBefore > now && wake.kind == .background ? notBefore : nil,
+                notBefore: delay.notBefore(
+                    wake, now: now,
+                    holdSeconds: (hall.configuration.policies[app] ?? .standard).settings
+                        .holdSeconds),
                 urgency: inquiry.urgency, coalescing: inquiry.coalescing,
                 ref: inquiry.ref, entropy: entropy())
             return .fine(

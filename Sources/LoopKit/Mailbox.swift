@@ -54,6 +54,8 @@ package final class Mailbox: Sendable {
     fileprivate struct State {
         var contents = Contents()
         var isAsleep = false
+        /// Whether it sleeps for those who gather, and so for a moment only.
+        var naps = false
         /// How many groups of callers are about to submit, each for itself.
         var gatherings = 0
         /// Whether something came that does not wait for them.
@@ -115,7 +117,9 @@ package final class Mailbox: Sendable {
         let (isTaken, mustWake) = state.withLock { state in
             guard state.phase == .open else { return (false, false) }
             state.contents.submissions.append(submission)
-            return (true, state.gatherings == 0 && state.rouse())
+            // Who sleeps for longer does not know that they come.
+            let mayWait = state.gatherings > 0 && (state.naps || !state.isAsleep)
+            return (true, !mayWait && state.rouse())
         }
         if mustWake { wake() }
         return isTaken
@@ -223,6 +227,7 @@ package final class Mailbox: Sendable {
             let isGathering = state.gatherings > 0 && !state.isPressing
             guard isGathering || state.contents.isEmpty else { return 0 }
             state.isAsleep = true
+            state.naps = isGathering
             return isGathering ? Self.gatheringMilliseconds : .max
         }
     }

@@ -42,6 +42,10 @@ extension SQLiteWakeStore {
         }
     }
 
+    /// Where the file of a store at this path is, or would be made, behind all symbolic links: its
+    /// log and its lock stand beside it.
+    public static func place(of path: String) -> String { StorePath.resolve(path) }
+
     /// Whether a store's file was written by a newer version, so that this one will not open it. It
     /// only reads, as ``audit(path:)`` does, and throws as that does; its cost does not grow with
     /// the file.

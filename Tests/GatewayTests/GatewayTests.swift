@@ -80,6 +80,30 @@ struct GatewayTests {
         }
     }
 
+    @Test("What is spread over more time than it has left is sent within that")
+    func spreadBeyondEnd() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        let expiry = clock.now().advanced(bySeconds: 3_600)
+        try await withRunning(gateway) {
+            let inquiries = (0..<50 as Range<UInt64>).map { device in
+                Inquiry(
+                    Samples.request(device: device, expiration: device < 25 ? .at(expiry) : nil),
+                    environment: nil)
+            }
+            for answer in await gateway.accept(inquiries, spreadSeconds: 7 * 86_400) {
+                guard case .admitted(let wake, _) = answer else {
+                    Issue.record("It was refused: \(answer)")
+                    continue
+                }
+                if case .deferred(let until, _) = wake.decision {
+                    #expect(until <= wake.deadline.advanced(bySeconds: -59))
+                } else {
+                    #expect(wake.decision == .send)
+                }
+            }
+        }
+    }
+
     @Test("Without any answer for a minute the gateway is not ready and says why; one ends that")
     func silence() async throws {
         let isBack = Flag()

@@ -54,6 +54,21 @@ struct LaneSilencesTests {
         #expect(silences.silence(of: lane, at: at(70)) == nil)
     }
 
+    @Test("Two failures with hours in between are none")
+    func farApart() {
+        var silences = silences(failingFor: [0])
+        #expect(silences.note(.unanswered("gone"), on: lane, now: at(28_800)) == .none)
+        #expect(silences.silence(of: lane, at: at(28_800)) == nil)
+        #expect(silences.note(.unanswered("gone"), on: lane, now: at(28_859)) == .none)
+        let since = at(28_800)
+        let began = silences.note(.unanswered("gone"), on: lane, now: at(28_860))
+        guard case .began(let silence) = began else {
+            Issue.record("It was not told: \(began)")
+            return
+        }
+        #expect(silence.since == since)
+    }
+
     @Test("It is not told any more when nothing was tried for three minutes")
     func idle() {
         let silences = silences(failingFor: [0, 60])

@@ -71,6 +71,19 @@ struct MailboxTests {
         #expect(waker.wakes.load(ordering: .relaxed) == 2)
     }
 
+    @Test("a loop that fell asleep before they began to gather is woken by the first")
+    func gatheringLate() {
+        let waker = GatedWaker()
+        let mailbox = Mailbox(waker: waker)
+        #expect(mailbox.fallAsleep() == .max)
+        mailbox.beginGathering()
+        #expect(mailbox.submit(TestPush.submission(1)))
+        #expect(waker.wakes.load(ordering: .relaxed) == 1)
+        #expect(mailbox.submit(TestPush.submission(2)))
+        mailbox.endGathering()
+        #expect(waker.wakes.load(ordering: .relaxed) == 1)
+    }
+
     @Test("nothing else waits for those that gather")
     func pressing() {
         let messages: [@Sendable (Mailbox) -> Void] = [

@@ -103,6 +103,19 @@ struct ExaminationTests {
         try folder.write("", to: "x.sqlite")
         let empty = try await Rouse.run(["doctor", "--offline", "--config", named])
         #expect(empty.status == 0, "\(empty.all)")
+        // A link is as good as what it leads to.
+        let link = try folder.write(
+            String(contentsOfFile: named, encoding: .utf8).replacing("x.", with: "link."),
+            to: "link.yaml")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link.sqlite", withDestinationPath: store)
+        let linked = try await Rouse.run(["doctor", "--offline", "--config", link])
+        #expect(linked.status == 0 && Self.words(linked.out).contains(store), "\(linked.all)")
+        try FileManager.default.removeItem(atPath: folder.path + "/link.sqlite")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link.sqlite",
+            withDestinationPath: folder.path + "/none/x.sqlite")
+        try await Self.expectRefusal(link, "\(folder.path)/none/x.sqlite has no folder yet")
         try FileManager.default.linkItem(atPath: store, toPath: folder.path + "/y.sqlite")
         try await Self.expectRefusal(named, "\(store) has 2 names (hard links)")
     }

@@ -136,6 +136,25 @@ struct SendTests {
         }
     }
 
+    @Test("a script's rouse send &, which ignores Ctrl-C, goes on")
+    func notInterrupted() async throws {
+        let busy = try OneShotServer(
+            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n")
+        defer { busy.stop() }
+        let folder = try TestFolder()
+        let file = try folder.write(Self.line(1), to: "wakes.ndjson")
+        let send = try RunningRouse(
+            ["-c", "trap '' INT; exec \"$0\" \"$@\"", Rouse.path, "send", file], by: "/bin/sh",
+            environment: ["ROUSE_GATEWAY": "http://127.0.0.1:\(busy.port)"])
+        for _ in 0..<200 where busy.received.isEmpty {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        send.signal(SIGINT)
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(kill(send.processID, 0) == 0, "it ended")
+        #expect(try await send.end(SIGTERM) == -1)
+    }
+
     /// An answer to each wake of a request, by the statuses.
     private static func items(_ statuses: [Int]) -> [BatchDocument.Item] {
         statuses.map { BatchDocument.Item(status: $0, wake: nil, problem: nil) }

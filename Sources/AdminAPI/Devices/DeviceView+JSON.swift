@@ -41,7 +41,7 @@ extension DeviceView {
         switch lane?.circuit {
         case nil, .closed: break
         case .open(let reason, let since, _), .probing(let reason, let since):
-            obstacles.append("Nothing of the app is sent: it is held since \(since). \(reason)")
+            obstacles.append("Nothing of this kind is sent: it is held since \(since). \(reason)")
         }
         if let silence = lane?.silence {
             obstacles.append(

@@ -66,9 +66,9 @@ struct ReceiptsBody {
     ) throws(InvalidField) -> Receipt {
         try members.check(
             names: ["id", "apns_id", "ref", "device_token", "launched_at", "synced"])
-        // A phone's clock may be fast, and its receipt is good all the same; but what is asked for
-        // between now and then must not count as answered.
-        let launchedAt = try members.instant("launched_at").map { min($0, now) }
+        // A phone's clock may be fast, and its receipt is good all the same; but when the launch
+        // was is then not known, and what was asked for after it must not count as answered.
+        let launchedAt = try members.instant("launched_at").flatMap { $0 > now ? nil : $0 }
         return Receipt(
             try subject(members), launchedAt: launchedAt,
             hasSynced: try members.boolean("synced") ?? false)

@@ -27,9 +27,10 @@ extension Dispatcher {
     private func tellOfStrangers(_ rows: [LaneRow]) async throws(StoreFailure) {
         let strangers = state.withLock { $0.strangers(among: rows) }
         for lane in strangers {
-            let isAwaited = try await hall.nextDue(in: [lane]) != nil
+            // What a dead process had in hand is not among them until it is taken back, so one for
+            // which nothing waits is looked at again.
+            guard try await hall.nextDue(in: [lane]) != nil else { continue }
             state.withLock { _ = $0.knownStrangers.insert(lane) }
-            guard isAwaited else { continue }
             hall.logger.warning(
                 "wakes wait for an app that is not configured", metadata: ["lane": "\(lane)"])
         }
@@ -37,7 +38,7 @@ extension Dispatcher {
 }
 
 extension Dispatcher.State {
-    /// Lanes of the store that are not configured, and were not looked at since the reload.
+    /// Lanes of the store that are not configured, and were not told of since the reload.
     fileprivate func strangers(among rows: [LaneRow]) -> [Lane] {
         guard rows.count > knownStrangers.count else { return [] }
         let known = knownStrangers.union(voipLanes).union(backgroundLanes)

@@ -24,7 +24,7 @@ final class Dispatcher: Sendable {
         var pausesUnderWay = 0
         var pausesSet = 0
         var confirming: Set<Lane> = []
-        /// Lanes that the store has and that are not configured, once they were looked at.
+        /// Lanes that are not configured, once it was told that wakes wait for them.
         var knownStrangers: Set<Lane> = []
         /// Lanes in which older wakes may be due: new ones must not overtake them.
         var unfinished: Set<Lane>

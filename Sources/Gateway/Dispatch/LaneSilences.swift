@@ -35,10 +35,14 @@ struct LaneSilences: Sendable {
     /// The silence of a lane, while it is told. One of which nothing was tried lately is over: a
     /// gateway that is not ready because of it might not be given anything to try.
     func silence(of lane: Lane, at now: WallInstant) -> Silence? {
-        guard let silence = silences[lane], silence.isTold,
-            abs(now.milliseconds(since: silence.latest)) < 3 * patienceMilliseconds
-        else { return nil }
+        guard let silence = silences[lane], silence.isTold, !isOver(silence, at: now) else {
+            return nil
+        }
         return silence
+    }
+
+    private func isOver(_ silence: Silence, at now: WallInstant) -> Bool {
+        abs(now.milliseconds(since: silence.latest)) >= 3 * patienceMilliseconds
     }
 
     /// The lanes that are told as silent.
@@ -56,8 +60,10 @@ struct LaneSilences: Sendable {
             }
             return ended.isTold ? .ended : .none
         }
+        // One long ago is of another time: of what was in between nothing is known.
+        let known = silences[lane].flatMap { isOver($0, at: now) ? nil : $0 }
         var silence =
-            silences[lane] ?? Silence(since: now, latest: now, failure: failure, isTold: false)
+            known ?? Silence(since: now, latest: now, failure: failure, isTold: false)
         silence.latest = now
         silence.failure = failure
         let isNew =

@@ -135,9 +135,9 @@ extension WakeBooks {
         guard var wake = try carrier(of: named) else { return .notSent }
         guard wake.mayHaveLaunched else { return .notSent }
         guard wake.launchedAt == nil else { return .repeated }
-        // By the device's clock, which may be wrong: not before the wake left, nor after the
-        // receipt came.
-        let launchedAt = receipt.launchedAt.map { min(max($0, wake.claimedAt), now) }
+        // By the device's clock, which may be wrong: a launch was not before its wake left, and of
+        // one after its receipt came nothing is known.
+        let launchedAt = receipt.launchedAt.flatMap { $0 > now ? nil : max($0, wake.claimedAt) }
         wake.launchedAt = launchedAt ?? now
         try rows.update(wake, .launch)
         let lane = try lane(wake.lane)

@@ -64,7 +64,7 @@ extension WakeBooks {
         var end = end
         // What APNs took is final already; see the type.
         if settlement.fate != .accepted, var device = try rows.device(wake.device) {
-            refund(wake, &device, settlement.fate, at: settlement.at)
+            try refund(wake, &device, settlement.fate, at: settlement.at)
             if case .refused(let refusal) = settlement.attempt {
                 end = try learn(refusal, end, wake, &device, lane, at: settlement.at)
             }
@@ -77,17 +77,35 @@ extension WakeBooks {
     private func refund(
         _ wake: borrowing WakeRow, _ device: inout DeviceRow, _ fate: SendFate,
         at now: WallInstant
-    ) {
+    ) throws(StoreFailure) {
         switch device.ledger.kind {
         case .background:
             if let charge = wake.charge {
-                _ = device.ledger.settle(charge, as: fate, at: now)
+                let whole = try fateSoFar(of: wake, fate)
+                _ = device.ledger.settle(charge, as: whole, at: now)
             }
         case .voip:
             if fate == .notSent, wake.tries == 0, let call = wake.call {
                 _ = device.ledger.refund(call, at: now)
             }
         }
+    }
+
+    /// What is known of a wake whose latest attempt had this fate. Its debit stands for all its
+    /// attempts: if an earlier one may have arrived, it is not given back, however certain it is
+    /// that the latest did not.
+    private func fateSoFar(
+        of wake: borrowing WakeRow, _ fate: SendFate
+    ) throws(StoreFailure) -> SendFate {
+        guard fate == .notSent, wake.tries > 0 else { return fate }
+        let mayHaveArrived = try rows.attempts(of: wake.number).contains { attempt in
+            switch attempt.result {
+            case .unanswered(let failure): failure.certainty == .unknown
+            case .abandoned: true
+            case .accepted, .refused: false
+            }
+        }
+        return mayHaveArrived ? .unknown : fate
     }
 
     /// What a final refusal says of the device token: books it, and tells the feed.
@@ -149,7 +167,7 @@ extension WakeBooks {
         // debit, that of its latest attempt: its own lost attempt does not hold it back, or a crash
         // would cost every wake in flight a quarter of an hour. Another wake keeps its distance
         // from what may have been sent.
-        let booked = device.pending == 0 ? .notSent : fate
+        let booked = device.pending == 0 ? .notSent : try fateSoFar(of: wake, fate)
         let place = device.ledger.settle(charge, as: booked, returns: true, at: now)
         wake.charge = nil
         switch place {

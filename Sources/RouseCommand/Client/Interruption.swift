@@ -18,12 +18,17 @@ final class Interruption<Standing: Sendable> {
     }
 
     private let latest = Note()
-    private let source: any DispatchSourceSignal
+    /// `nil` where the process was started to ignore the signal, as a script's `&` does.
+    private let source: (any DispatchSourceSignal)?
 
     /// Listens as long as the object is there. `tell` is given what was noted last, if anything
     /// was.
     init(_ tell: @escaping @Sendable (Standing) -> Void) {
-        source = DispatchSource.makeSignalSource(
+        guard !isIgnored(SIGINT) else {
+            source = nil
+            return
+        }
+        let source = DispatchSource.makeSignalSource(
             signal: SIGINT, queue: DispatchQueue(label: "rouse.interruption"))
         source.setEventHandler { [latest] in
             if let standing = latest.latest {
@@ -33,15 +38,25 @@ final class Interruption<Standing: Sendable> {
             endBySignal(SIGINT)
         }
         source.resume()
+        self.source = source
     }
 
-    deinit { source.cancel() }
+    deinit { source?.cancel() }
 
     /// Notes how it stands, in case of a signal from now on.
     func note(_ standing: Standing) { latest.latest = standing }
 
     /// From now on the signal tells nothing, and ends the process.
     func end() { latest.latest = nil }
+}
+
+/// Whether the process ignores a signal.
+private func isIgnored(_ number: CInt) -> Bool {
+    // The one way to ask that is the same in every C library: to set it, and to set it back.
+    let present = signal(number, SIG_IGN)
+    signal(number, present)
+    // SAFETY: both are addresses of functions, or stand for none; they are only compared.
+    return unsafeBitCast(present, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 }
 
 /// Ends the process as if nobody had listened for the signal.

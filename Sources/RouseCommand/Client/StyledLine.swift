@@ -22,7 +22,7 @@ struct StyledLine {
         var style = ""
         var rest = Substring(text)
         while let character = rest.first {
-            if let sequence = rest.prefixMatch(of: /\u{1b}\[[0-9;]*m/) {
+            if character == "\u{1b}", let sequence = rest.prefixMatch(of: /\u{1b}\[[0-9;]*m/) {
                 let words = sequence.output
                 style = words == Self.reset || words == "\u{1b}[m" ? "" : style + words
                 rest = rest[words.endIndex...]

@@ -15,7 +15,7 @@ enum StoreCheck {
 
     /// What was found.
     static func findings(of configuration: ServeConfiguration) -> [Examination.Finding] {
-        let path = configuration.storePath
+        let path = SQLiteWakeStore.place(of: configuration.storePath)
         if let fault = folderFault(path) ?? fault(of: path) { return [fault] }
         let isThere = access(path, F_OK) == 0
         var findings: [Examination.Finding] = [

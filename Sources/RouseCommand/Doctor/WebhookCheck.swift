@@ -71,7 +71,7 @@ enum WebhookCheck {
                 return .fine("webhook", "\(endpoint) can be reached; it answered \(status).")
             } catch {
                 // A page may be too long for the caller; it came from the receiver all the same.
-                guard !error.isSent else {
+                guard !error.isTooLarge else {
                     return .fine("webhook", "\(endpoint) can be reached.")
                 }
                 return .wrong(

@@ -7,7 +7,10 @@ enum InputFile {
     /// The largest file of certificates that is read, in bytes. Those of distributions have a
     /// quarter of a megabyte.
     private static let certificatesByteCount = 16_777_216
-    private static let certificateStart = "-----BEGIN CERTIFICATE-----"
+    /// What OpenSSL takes as the beginning of one (PEM_read_bio_X509(3)).
+    private static let certificateStarts = ["", "X509 ", "TRUSTED "].map {
+        "-----BEGIN \($0)CERTIFICATE-----"
+    }
 
     /// Fails for a path that cannot be read: 66 when nothing is there, 77 without permission.
     static func check(_ path: String, _ field: String) throws(CommandFailure) {
@@ -31,7 +34,7 @@ enum InputFile {
     ) throws(CommandFailure) -> String {
         let bytes = try read(path, field, limit: certificatesByteCount)
         let text = String(decoding: bytes, as: UTF8.self)
-        guard text.contains(certificateStart) else {
+        guard certificateStarts.contains(where: text.contains) else {
             throw CommandFailure(
                 status, "\(field) (\(path)) holds no certificate. Name a file with PEM.")
         }

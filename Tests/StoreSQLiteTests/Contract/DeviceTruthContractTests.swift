@@ -68,6 +68,23 @@ struct DeviceTruthContractTests {
     }
 
     @Test(
+        "A launch in the future does not answer what was asked for after the real one",
+        arguments: StoreKind.allCases)
+    func launchAhead(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let claim = try await desk.claimOne(Samples.wake())
+            try await desk.settleSent(claim)
+            let behind = try await desk.admitOne(Samples.wake(at: desk.later(10).now))
+            let later = desk.later(20)
+            let outcome = try await later.store.confirm(
+                [Receipt(id: claim.id, launchedAt: desk.later(300).now, hasSynced: true)],
+                at: later.now, under: later.rules)
+            #expect(outcome.answers == [.recorded] && outcome.ended.isEmpty)
+            #expect(try await later.record(behind.id).state == .pending)
+        }
+    }
+
+    @Test(
         "A launch is kept within what can be: after the send, before the receipt",
         arguments: StoreKind.allCases)
     func impossibleLaunches(_ kind: StoreKind) async throws {

@@ -97,6 +97,38 @@ struct DispatchContractTests {
     }
 
     @Test(
+        "What may have arrived holds back the wake behind it, whatever became of the next attempt",
+        arguments: StoreKind.allCases)
+    func unknownThenNotSent(_ kind: StoreKind) async throws {
+        let lost = SendFailure(certainty: .unknown, description: "lost")
+        let refused = SendFailure(certainty: .notSent, description: "refused")
+        let refusal = Refusal(status: 413, reason: .payloadTooLarge)
+        try await kind.withCounter { (desk) async throws in
+            for device in 1...2 as ClosedRange<UInt64> {
+                let first = try await desk.claimOne(Samples.wake(device: device))
+                let start = desk.later(1)
+                try await desk.settle(
+                    first, .retry(at: start.now, charged: true), attempt: .unanswered(lost))
+                let again = try #require(try await start.claim().claims.first)
+                #expect(again.id == first.id)
+                let behind = try await start.admitOne(Samples.wake(at: start.now, device: device))
+                if device == 1 {
+                    let answer = try await start.settle(
+                        again, .retry(at: start.later(1).now, charged: false),
+                        attempt: .unanswered(refused))
+                    #expect(answer.ended.map(\.end) == [.coalesced(into: behind.id)])
+                } else {
+                    try await start.settle(
+                        again, .end(.rejected(refusal)), attempt: .refused(refusal))
+                }
+                let due = try await desk.record(behind.id).dueAt
+                let spacing = Int64(BudgetPolicy.standard.settings.spacingSeconds)
+                #expect(due >= start.later(spacing - 1).now, "device \(device)")
+            }
+        }
+    }
+
+    @Test(
         "A refusal that frees the budget says that the wake behind it is due",
         arguments: StoreKind.allCases)
     func freedByRefusal(_ kind: StoreKind) async throws {
