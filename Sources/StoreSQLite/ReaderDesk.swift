@@ -11,10 +11,11 @@ import Synchronization
 /// room for the next connection, and its reading waits on.
 ///
 // SAFETY: `@unchecked`, because a desk must not be used by two threads at a time. It is made, used
-// and closed on the queue of its connection only.
+// and closed on the queue of its connection only. The weight alone is anybody's, and is an atomic.
 final class ReaderDesk: @unchecked Sendable {
     /// The most that callers have waiting to be read, in rows: more than the readings of all who
-    /// may wait for outcomes. A thousand rows take about 6 ms.
+    /// may wait for outcomes. For a list to look at 5 000 took 10 ms over HTTP, and to give 1 000
+    /// of them 24 ms.
     static let maximumCallersWeight = 65_536
 
     private let database: DatabaseQueue

@@ -194,12 +194,12 @@ extension SQLiteWakeStore {
 
     /// One wake; see ``Gateway/WakeStore/record(of:)``.
     public func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
-        try await show { books throws(StoreFailure) in try books.record(of: id) }
+        try await ask(isShown: true) { books throws(StoreFailure) in try books.record(of: id) }
     }
 
     /// Wakes, page by page; see ``Gateway/WakeStore/wakes(_:)``.
     public func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
-        try await show(weight: query.limit) { books throws(StoreFailure) in
+        try await ask(weight: query.rowCount, isShown: true) { books throws(StoreFailure) in
             try books.wakes(query)
         }
     }
@@ -209,7 +209,7 @@ extension SQLiteWakeStore {
         _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> [DeviceView] {
         let weight = DeviceView.recentCount * lanes.count
-        return try await show(weight: weight) { books throws(StoreFailure) in
+        return try await ask(weight: weight, isShown: true) { books throws(StoreFailure) in
             try books.devices(token, in: lanes, at: now, under: rules)
         }
     }
@@ -228,7 +228,7 @@ extension SQLiteWakeStore {
     public func feedback(
         after cursor: Int64, limit: Int
     ) async throws(StoreFailure) -> [FeedbackEntry] {
-        try await show(weight: limit) { books throws(StoreFailure) in
+        try await ask(weight: limit, isShown: true) { books throws(StoreFailure) in
             try books.feedback(after: cursor, limit: limit)
         }
     }
@@ -242,27 +242,17 @@ extension SQLiteWakeStore {
         return try await reader.read(body)
     }
 
-    /// The same for a caller: beside the gateway's own looks, and bounded.
+    /// The same for a caller: beside the gateway's own looks, and bounded. With ``Durability/disk``
+    /// one who `isShown` wakes hears of nothing that is not there: a reader sees transactions as
+    /// soon as they are committed, before their flush.
     private func ask<Answer: Sendable>(
-        weight: Int = 1,
-        _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
-    ) async throws(StoreFailure) -> Answer {
-        if let failure = flusher.failure { throw failure }
-        return try await callersReader.bounded(weight: weight) { () async throws(StoreFailure) in
-            try await callersReader.read(body)
-        }
-    }
-
-    /// The same for one who with ``Durability/disk`` hears of nothing that is not there: a reader
-    /// sees transactions as soon as they are committed, before their flush.
-    private func show<Answer: Sendable>(
-        weight: Int = 1,
+        weight: Int = 1, isShown: Bool = false,
         _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         if let failure = flusher.failure { throw failure }
         return try await callersReader.bounded(weight: weight) { () async throws(StoreFailure) in
             let answer = try await callersReader.read(body)
-            guard durability == .disk else { return answer }
+            guard isShown, durability == .disk else { return answer }
             if let failure = await flusher.flushed() { throw failure }
             return answer
         }

@@ -12,12 +12,12 @@ struct ReceiptsBody {
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body`, `body-too-large` and
     /// `invalid-field`.
-    init(_ text: [UInt8], now: WallInstant) throws(Problem) {
+    init(_ text: [UInt8]) throws(Problem) {
         let members = try Members(parsing: text)
         let list: ArraySlice<UInt8>
         do throws(InvalidField) {
             guard let value = members.raw("receipts") else {
-                receipts = [try Self.receipt(members, now: now)]
+                receipts = [try Self.receipt(members)]
                 return
             }
             try members.check(names: ["receipts"])
@@ -35,14 +35,14 @@ struct ReceiptsBody {
         }
         var receipts: [Receipt] = []
         for (index, item) in items.enumerated() {
-            receipts.append(try Self.receipt(Array(item), at: "receipts[\(index)]", now: now))
+            receipts.append(try Self.receipt(Array(item), at: "receipts[\(index)]"))
         }
         self.receipts = receipts
     }
 
     /// Parses a receipt of a list; what is wrong with it names its place.
     private static func receipt(
-        _ text: [UInt8], at place: String, now: WallInstant
+        _ text: [UInt8], at place: String
     ) throws(Problem) -> Receipt {
         let members: Members
         do throws(JSONFault) {
@@ -52,7 +52,7 @@ struct ReceiptsBody {
                 .malformedBody, "\(place): \(error.problem), at its byte \(error.offset).")
         }
         do throws(InvalidField) {
-            return try receipt(members, now: now)
+            return try receipt(members)
         } catch {
             throw Problem(
                 InvalidField(
@@ -62,15 +62,12 @@ struct ReceiptsBody {
     }
 
     private static func receipt(
-        _ members: Members, now: WallInstant
+        _ members: Members
     ) throws(InvalidField) -> Receipt {
         try members.check(
             names: ["id", "apns_id", "ref", "device_token", "launched_at", "synced"])
-        // A phone's clock may be fast, and its receipt is good all the same; but when the launch
-        // was is then not known, and what was asked for after it must not count as answered.
-        let launchedAt = try members.instant("launched_at").flatMap { $0 > now ? nil : $0 }
         return Receipt(
-            try subject(members), launchedAt: launchedAt,
+            try subject(members), launchedAt: try members.instant("launched_at"),
             hasSynced: try members.boolean("synced") ?? false)
     }
 

@@ -299,8 +299,7 @@ extension Dispatcher.State {
         _ signal: RetryPolicy.LaneSignal, on lane: Lane, generation: Int, now: WallInstant
     ) -> (LaneHolds.Change, LaneSilences.Change) {
         guard generation == self.generation else { return (.none, .none) }
-        if case .answered = signal {
-        } else {
+        if signal != .answered {
             let lanes = lane.kind == .voip ? voipLanes : backgroundLanes
             guard lanes.contains(lane) else { return (.none, .none) }
         }

@@ -29,6 +29,13 @@ public struct WakeQuery: Hashable, Sendable {
         self.after = after
         self.limit = max(1, min(limit, Self.maximumLimit))
     }
+
+    /// How many rows one page looks at, at most, for wakes that are asked for: what it costs.
+    package var rowCount: Int {
+        let isByDevice = deviceToken != nil
+        guard states == nil, isByDevice || app == nil else { return WakeBooks.scannedRowCount }
+        return isByDevice ? limit : max(limit, WakeBooks.rowsPerLook)
+    }
 }
 
 /// Wakes, the newest first.

@@ -7,6 +7,8 @@ extension WakeBooks {
     /// How many rows one page of a list looks at, so that a rare state does not cost a walk
     /// through the whole store.
     static let scannedRowCount = 5_000
+    /// Rows that are looked up together.
+    static let rowsPerLook = 500
 
     /// One wake; see ``WakeStore/record(of:)``. One whose device is gone is not told of: nobody
     /// knows its token any more.
@@ -79,7 +81,7 @@ extension WakeBooks {
         var before = query.after?.number ?? .max
         var looked = 0
         while looked < Self.scannedRowCount {
-            let rows = try self.rows.wakes(before: before, limit: 500)
+            let rows = try self.rows.wakes(before: before, limit: Self.rowsPerLook)
             for wake in rows {
                 looked += 1
                 before = wake.number
@@ -90,7 +92,7 @@ extension WakeBooks {
                 found.append(try record(wake, of: device))
                 if found.count == query.limit { return WakePage(wakes: found, next: wake.id) }
             }
-            guard rows.count == 500, let last = rows.last else {
+            guard rows.count == Self.rowsPerLook, let last = rows.last else {
                 return WakePage(wakes: found, next: nil)
             }
             if looked >= Self.scannedRowCount { return WakePage(wakes: found, next: last.id) }

@@ -104,6 +104,21 @@ struct DurabilityTests {
         try await withHeldDisk(.disk) { (desk, disk) async throws in
             let admission = Verb { try await desk.admit([Samples.wake()]) }
             try await waitUntil { disk.count == 1 }
+            let store = try #require(desk.store as? SQLiteWakeStore)
+            // A page weighs what is looked at for it, however little it gives.
+            let query = WakeQuery(states: [.cancelled], limit: 1)
+            let list = Verb { _ = try await desk.store.wakes(query) }
+            try await waitUntil { store.callersReader.waitingWeight == query.rowCount }
+            #expect(query.rowCount == 5_000)
+            #expect(WakeQuery(limit: 1).rowCount == 500)
+            #expect(WakeQuery(deviceToken: Samples.deviceToken(), limit: 9).rowCount == 9)
+            disk.letGo()
+            try await list.finish()
+            try await admission.finish()
+        }
+        try await withHeldDisk(.disk) { (desk, disk) async throws in
+            let admission = Verb { try await desk.admit([Samples.wake()]) }
+            try await waitUntil { disk.count == 1 }
             // As much as may wait: what they saw is not on the disk yet.
             let part = ReaderDesk.maximumCallersWeight / 4
             let looks = (0..<4).map { _ in
