@@ -82,19 +82,24 @@ final class ClientCore: Sendable {
     }
 
     /// Hands one push to the transport, for a caller who is suspended until its answer comes.
+    ///
+    /// Not inlined: what it needs of the stack would be part of the caller's task instead, which
+    /// then needs a second piece of memory for each push.
+    @inline(never)
     func send(
         _ push: Push, _ id: Submission.ID, of caller: LoneCallers.Caller, due: Duration,
         timeLeft: Duration, isSecond: Bool, over transport: any PushTransport
     ) {
-        let request = state.withLock { state in
-            refreshToken(&state, uptime: due - timeLeft)
-            state.callers.insert(
-                id,
-                .init(
-                    caller: caller, tokenGeneration: state.tokenGeneration, isSecond: isSecond))
-            return state.encoder.encode(push)
-        }
-        transport.submit(Submission(id: id, request: request, timeout: timeLeft))
+        transport.submit(
+            state.withLock { state in
+                refreshToken(&state, uptime: due - timeLeft)
+                state.callers.insert(
+                    id,
+                    .init(
+                        caller: caller, tokenGeneration: state.tokenGeneration,
+                        isSecond: isSecond))
+                return Submission(id: id, request: state.encoder.encode(push), timeout: timeLeft)
+            })
     }
 
     /// Hands the pushes, of which their group is made, to the transport.
@@ -173,10 +178,10 @@ final class ClientCore: Sendable {
     /// The transport's sink: sends again what is to be sent again, and tells the rest to those who
     /// wait.
     func receive(_ completions: [Completion]) {
-        var deliveries = Deliveries()
         var mending = Mending()
         observeDate(of: completions)
         var callers = takeCallers(of: completions)[...]
+        var deliveries = Deliveries(lonePushes: callers.count)
         for place in completions.indices {
             let (id, outcome) = (completions[place].id, Self.outcome(of: completions[place]))
             guard let context = completions[place].context else {
@@ -199,13 +204,14 @@ final class ClientCore: Sendable {
 
     /// Those who wait for one push each, in the order of the completions that have no context.
     private func takeCallers(of completions: [Completion]) -> [LoneCallers.Waiting] {
-        let count = completions.count { $0.context == nil }
+        // By their places: an iterator would copy each outcome.
+        let count = completions.indices.count { completions[$0].context == nil }
         guard count > 0 else { return [] }
         var callers: [LoneCallers.Waiting] = []
         callers.reserveCapacity(count)
         state.withLock { state in
-            for completion in completions where completion.context == nil {
-                callers.append(state.callers.remove(completion.id))
+            for place in completions.indices where completions[place].context == nil {
+                callers.append(state.callers.remove(completions[place].id))
             }
         }
         return callers

@@ -9,6 +9,9 @@ struct Deliveries {
     /// Those that have replies to be handed on.
     private var groups: [SentPushes] = []
 
+    /// With room for the answers to so many lone pushes.
+    init(lonePushes: Int) { callers.reserveCapacity(lonePushes) }
+
     /// Adds the answer to a lone push.
     mutating func add(
         _ outcome: consuming SentPushes.Outcome, mayGoAgain: Bool, to caller: LoneCallers.Caller

@@ -103,27 +103,19 @@ final class CurlLoop {
     }
 
     private func accept(_ contents: inout Mailbox.Contents, now: Int64) {
-        // In the order in which they came: a cancellation is of what was submitted before it.
-        var next = 0
-        for cancellation in contents.cancellations {
-            while next < cancellation.submittedBefore {
-                enqueue(contents.submissions[next], now: now)
-                next += 1
-            }
-            guard let transfer = transfers[cancellation.id] else { continue }
-            giveUp(transfer, as: .cancelled, detail: "cancelled by the submitter")
-        }
-        for submission in contents.submissions[next...] { enqueue(submission, now: now) }
-        if contents.replacesConnections {
+        let (replacesConnections, grace) = (contents.replacesConnections, contents.shutdownGrace)
+        contents.drain(
+            submission: { enqueue($0, now: now) },
+            cancellation: { id in
+                guard let transfer = transfers[id] else { return }
+                giveUp(transfer, as: .cancelled, detail: "cancelled by the submitter")
+            })
+        if replacesConnections {
             for connection in connections { connection.drain() }
         }
-        if let grace = contents.shutdownGrace {
+        if let grace {
             shutdownDue = min(now + grace.wholeMilliseconds, shutdownDue ?? .max)
         }
-        contents.submissions.removeAll(keepingCapacity: contents.submissions.count < 4096)
-        contents.cancellations.removeAll(keepingCapacity: contents.cancellations.count < 4096)
-        contents.replacesConnections = false
-        contents.shutdownGrace = nil
     }
 
     private func enqueue(_ submission: Submission, now: Int64) {

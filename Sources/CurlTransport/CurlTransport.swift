@@ -67,15 +67,15 @@ public final class CurlTransport: PushTransport {
 
     /// Hands over a batch; see ``PushTransport/PushTransport/submit(_:)``. One lock, and a wake-up
     /// only if the thread sleeps.
-    public func submit(_ batch: [Submission]) {
-        guard !batch.isEmpty, !mailbox.submit(batch) else { return }
-        refusals.refuse(batch)
+    public func submit(_ batch: consuming [Submission]) {
+        guard !batch.isEmpty, let refused = mailbox.submit(batch) else { return }
+        refusals.refuse(refused)
     }
 
     /// Hands over one submission, as a batch of one would be.
-    public func submit(_ submission: Submission) {
-        guard !mailbox.submit(submission) else { return }
-        refusals.refuse([submission])
+    public func submit(_ submission: consuming Submission) {
+        guard let refused = mailbox.submit(submission) else { return }
+        refusals.refuse([refused])
     }
 
     /// Lets submissions one by one wait for each other; see `PushTransport.beginGathering()`.

@@ -11,17 +11,13 @@ extension AnswerFields {
         // after this copy.
         let lines = UnsafeRawBufferPointer(start: report.headers, count: report.headersLength)
         let body = UnsafeBufferPointer(start: report.body, count: report.bodyLength)
-        var response = WireResponse(
-            status: Int(report.status), body: body.isEmpty ? [] : Array(body))
-        read(lines, into: &response)
-        return response
+        read(lines)
+        return response(status: Int(report.status), body: body.isEmpty ? [] : Array(body))
     }
 
     /// Reads lines of `name: value`, each ended by a line feed. A line without a colon is left out.
     /// Plain loops over bytes: this runs for every answer.
-    private mutating func read(
-        _ lines: UnsafeRawBufferPointer, into response: inout WireResponse
-    ) {
+    private mutating func read(_ lines: UnsafeRawBufferPointer) {
         var start = 0
         while start < lines.count {
             var end = start
@@ -33,7 +29,7 @@ extension AnswerFields {
             if colon >= 0 {
                 read(
                     UnsafeRawBufferPointer(rebasing: lines[start..<colon]),
-                    Self.trimmed(lines[(colon + 1)..<end]), into: &response)
+                    Self.trimmed(lines[(colon + 1)..<end]))
             }
             start = end + 1
         }

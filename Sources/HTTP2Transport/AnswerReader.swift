@@ -14,16 +14,13 @@ struct AnswerReader {
         // after this copy.
         let head = UnsafeRawBufferPointer(start: answer.headers, count: Int(answer.headersLength))
         let body = UnsafeRawBufferPointer(start: answer.body, count: Int(answer.bodyLength))
-        var response = WireResponse(
+        readFields(of: head)
+        return fields.response(
             status: Int(answer.status), body: body.isEmpty ? [] : Array(body))
-        readFields(of: head, into: &response)
-        return response
     }
 
     /// Each field's name and value, as the shims' header lays them out.
-    private mutating func readFields(
-        of bytes: UnsafeRawBufferPointer, into response: inout WireResponse
-    ) {
+    private mutating func readFields(of bytes: UnsafeRawBufferPointer) {
         var offset = 0
         while offset + 3 <= bytes.count {
             let nameStart = offset + 3
@@ -32,7 +29,7 @@ struct AnswerReader {
             offset = valueStart + valueLength
             fields.read(
                 UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart]),
-                UnsafeRawBufferPointer(rebasing: bytes[valueStart..<offset]), into: &response)
+                UnsafeRawBufferPointer(rebasing: bytes[valueStart..<offset]))
         }
     }
 }

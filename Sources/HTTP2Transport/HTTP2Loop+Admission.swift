@@ -9,7 +9,7 @@ extension HTTP2Loop {
     /// Gives waiting transfers to connections that have room, and opens connections as needed.
     func admit(now: Int64) {
         while let place = nextQueued {
-            let bodyCount = pool.withRequest(place) { $0.body.count }
+            let bodyCount = pool.bodyCount(place)
             guard let (connection, run) = connectionWithMostRoom(for: bodyCount, now: now) else {
                 openConnection(now: now)
                 return
@@ -23,7 +23,7 @@ extension HTTP2Loop {
     private func startRun(of count: Int, on connection: HTTP2Connection, now: Int64) {
         var left = count
         while left > 0, let place = nextQueued, connection.room(maximum: maximumStreams) > 0,
-            connection.takesBody(of: pool.withRequest(place) { $0.body.count })
+            connection.takesBody(of: pool.bodyCount(place))
         {
             unqueue(place)
             start(place, on: connection, now: now)
@@ -123,6 +123,7 @@ extension HTTP2Loop {
         _ request: borrowing WireRequest, block: HeaderBlock, on session: OpaquePointer
     ) {
         let prefix = WireRequest.pathPrefix.utf8
+        // Not the request: a closure that names a value lent to it takes a copy of all of it.
         let token = request.deviceToken?.hex ?? ""
         let count = prefix.count + token.utf8.count
         // SAFETY: both parts are written, `count` bytes in all, before any is read.

@@ -10,26 +10,17 @@ extension HTTP2Loop {
 
     /// Takes in what the mailbox held.
     func accept(_ contents: inout Mailbox.Contents, now: Int64) {
-        // In the order in which they came: a cancellation is of what was submitted before it.
-        var next = 0
-        for cancellation in contents.cancellations {
-            while next < cancellation.submittedBefore {
-                enqueue(contents.submissions[next], now: now)
-                next += 1
-            }
-            guard let place = table[cancellation.id] else { continue }
-            giveUp(place, as: .cancelled, detail: "cancelled by the submitter")
-        }
-        for submission in contents.submissions[next...] { enqueue(submission, now: now) }
-        if contents.replacesConnections {
+        let (replacesConnections, grace) = (contents.replacesConnections, contents.shutdownGrace)
+        contents.drain(
+            submission: { enqueue($0, now: now) },
+            cancellation: { id in
+                guard let place = table[id] else { return }
+                giveUp(place, as: .cancelled, detail: "cancelled by the submitter")
+            })
+        if replacesConnections {
             for connection in connections { connection.drain() }
         }
-        if let grace = contents.shutdownGrace { shutDown(grace: grace, now: now) }
-        contents.submissions.removeAll(keepingCapacity: contents.submissions.count < 4096)
-        contents.cancellations.removeAll(keepingCapacity: contents.cancellations.count < 4096)
-        contents.replacesConnections = false
-        contents.isRung = false
-        contents.shutdownGrace = nil
+        if let grace { shutDown(grace: grace, now: now) }
     }
 
     private func enqueue(_ submission: consuming Submission, now: Int64) {

@@ -70,8 +70,7 @@ extension String {
     /// Lends the string's bytes to `body`.
     @inline(__always)
     func withBytes<Result>(_ body: (ForeignBytes) -> Result) -> Result {
-        var text = self
-        return text.withUTF8 { bytes in
+        func lend(_ bytes: UnsafeBufferPointer<UInt8>) -> Result {
             guard let start = bytes.baseAddress else {
                 // SAFETY: the address of a byte that is not read, for an empty string without one.
                 return withUnsafePointer(to: 0 as UInt8) {
@@ -80,6 +79,10 @@ extension String {
             }
             return body(ForeignBytes(start: start, count: bytes.count))
         }
+        // Where they are, as they nearly always can be: a variable of the same text counts it up.
+        if let result = utf8.withContiguousStorageIfAvailable(lend) { return result }
+        var text = self
+        return text.withUTF8(lend)
     }
 }
 

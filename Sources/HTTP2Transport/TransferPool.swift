@@ -46,7 +46,8 @@ final class TransferPool {
     }
 
     // SAFETY: both have `capacity` elements. All of `slots` are initialized and trivial; those of
-    // `submissions` are initialized whose slot is not free, which is checked before each is read.
+    // `submissions` are initialized whose slot is not free, which is checked before each is read,
+    // but for one that is lent.
     // Only this type touches them, and `deinit` gives both back. A slot or a submission is lent for
     // the length of a call whose body does not come back to this pool, so none moves meanwhile.
     private var slots: UnsafeMutablePointer<Slot>
@@ -138,10 +139,24 @@ final class TransferPool {
         return submissions[Int(place)].timeout
     }
 
-    /// Looks at a request where it is; `body` must not use the pool.
+    /// The size of a request's body.
+    func bodyCount(_ place: Place) -> Int {
+        precondition(slots[Int(place)].stage != .free, Self.isFree)
+        return submissions[Int(place)].request.body.count
+    }
+
+    /// Lends a request to `body`, which must not use the pool.
+    ///
+    /// It is taken out meanwhile: lent from its place it would be copied first, for fear that
+    /// somebody changes it there, and a copy counts up all that it refers to.
     func withRequest<Result>(_ place: Place, _ body: (borrowing WireRequest) -> Result) -> Result {
         precondition(slots[Int(place)].stage != .free, Self.isFree)
-        return body(submissions[Int(place)].request)
+        // SAFETY: the slot is not free, so its submission is initialized, and it is again when this
+        // returns.
+        let submission = (submissions + Int(place)).move()
+        let result = body(submission.request)
+        (submissions + Int(place)).initialize(to: submission)
+        return result
     }
 
     private static let isFree = "A transfer that has ended was looked at."

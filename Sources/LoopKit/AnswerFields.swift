@@ -10,23 +10,32 @@ internal import WakeModel
 /// loop's thread.
 package struct AnswerFields {
     private var lastDate = ""
+    private var apnsID: APNsID?
+    private var apnsUniqueID: String?
+    private var date: String?
 
     /// Nothing read yet.
     package init() {}
 
-    /// Keeps the field's value in the answer, if it is one of those. `name` is in lower case, as
-    /// HTTP/2 has it (RFC 9113 §8.2.1), and `value` without surrounding white space.
-    package mutating func read(
-        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
-        into response: inout WireResponse
-    ) {
+    /// Keeps the field's value for the answer that is being read, if it is one of those. `name` is
+    /// in lower case, as HTTP/2 has it (RFC 9113 §8.2.1), and `value` without surrounding white
+    /// space.
+    package mutating func read(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         if name.holds("apns-id") {
-            response.apnsID = APNsID(utf8: value)
+            apnsID = APNsID(utf8: value)
         } else if name.holds("date") {
-            response.date = date(value)
+            date = date(value)
         } else if name.holds("apns-unique-id") {
-            response.apnsUniqueID = String(decoding: value, as: UTF8.self)
+            apnsUniqueID = String(decoding: value, as: UTF8.self)
         }
+    }
+
+    /// The answer with the fields that were read since the last one.
+    package mutating func response(status: Int, body: [UInt8]) -> WireResponse {
+        defer { apnsID = nil }
+        return WireResponse(
+            status: status, apnsID: apnsID, apnsUniqueID: apnsUniqueID.take(), date: date.take(),
+            body: body)
     }
 
     private mutating func date(_ bytes: UnsafeRawBufferPointer) -> String {

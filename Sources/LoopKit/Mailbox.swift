@@ -45,6 +45,35 @@ package final class Mailbox: Sendable {
             }
         }
 
+        /// Hands out what came in and forgets it: a cancellation behind what was submitted before
+        /// it. Each submission is moved out, since to copy one counts up all that it refers to.
+        package mutating func drain(
+            submission take: (consuming Submission) -> Void,
+            cancellation giveUp: (Submission.ID) -> Void
+        ) {
+            let count = submissions.count
+            // An array gives its elements away at its end only.
+            // SAFETY: the buffer is not kept. It moves the elements; the array would copy them.
+            submissions.withUnsafeMutableBufferPointer { $0.reverse() }
+            for cancellation in cancellations {
+                while count - submissions.count < cancellation.submittedBefore,
+                    let submission = submissions.popLast()
+                {
+                    take(submission)
+                }
+                giveUp(cancellation.id)
+            }
+            while let submission = submissions.popLast() { take(submission) }
+            if count >= Self.keptCapacity { submissions = [] }
+            cancellations.removeAll(keepingCapacity: cancellations.count < Self.keptCapacity)
+            replacesConnections = false
+            isRung = false
+            shutdownGrace = nil
+        }
+
+        /// Memory for more messages than this is given back.
+        private static let keptCapacity = 4096
+
         var isEmpty: Bool {
             submissions.isEmpty && cancellations.isEmpty && !replacesConnections && !isRung
                 && shutdownGrace == nil
@@ -99,30 +128,36 @@ package final class Mailbox: Sendable {
         return isTaken
     }
 
-    /// Leaves a batch; one lock, and a wake-up only if the loop sleeps. False once shutdown has
-    /// begun.
-    package func submit(_ batch: [Submission]) -> Bool {
-        leave { contents in
+    /// Leaves a batch; one lock, and a wake-up only if the loop sleeps. Gives it back once shutdown
+    /// has begun; otherwise the caller keeps nothing of it, so that the loop may empty the array
+    /// where it is.
+    package func submit(_ batch: consuming [Submission]) -> [Submission]? {
+        var left = Optional(consume batch)
+        _ = leave { contents in
+            guard let batch = left.take() else { return }
             if contents.submissions.isEmpty {
-                contents.submissions = batch
+                contents.submissions = consume batch
             } else {
                 contents.submissions.append(contentsOf: batch)
             }
         }
+        return left
     }
 
-    /// Leaves one submission, which waits for others if they are about to come. False once
+    /// Leaves one submission, which waits for others if they are about to come. Gives it back once
     /// shutdown has begun.
-    package func submit(_ submission: Submission) -> Bool {
-        let (isTaken, mustWake) = state.withLock { state in
-            guard state.phase == .open else { return (false, false) }
-            state.contents.submissions.append(submission)
+    package func submit(_ submission: consuming Submission) -> Submission? {
+        // The words that move it spare a copy, which would count up all that it refers to.
+        var left = Optional(consume submission)
+        let mustWake = state.withLock { state in
+            guard state.phase == .open, let submission = left.take() else { return false }
+            state.contents.submissions.append(consume submission)
             // Who sleeps for longer does not know that they come.
             let mayWait = state.gatherings > 0 && (state.naps || !state.isAsleep)
-            return (true, !mayWait && state.rouse())
+            return !mayWait && state.rouse()
         }
         if mustWake { wake() }
-        return isTaken
+        return left
     }
 
     /// Says that submissions one by one are about to come, from the loop's own thread: it would be

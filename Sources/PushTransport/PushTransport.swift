@@ -10,16 +10,17 @@
 /// - One submission is at most one request on the wire. A transport that cannot tell whether its
 ///   library resent something says `unknown`; it never resends by itself.
 /// - No method blocks on the network. All may be called from any thread.
+/// - What is submitted is handed over: a caller that keeps no copy spares the transport one.
 /// - After ``shutDown(gracePeriod:)`` has returned, no completion follows for what was taken
 ///   before, and everything that the transport opened is closed.
 public protocol PushTransport: AnyObject, Sendable {
     /// Hands over a batch. Each one's outcome comes back through the sink that the transport was
     /// made with. After shutdown has begun, each is answered `shutDown (not-sent)`, by this call
     /// itself and on its thread; if it comes from inside the sink, once that has returned.
-    func submit(_ batch: [Submission])
+    func submit(_ batch: consuming [Submission])
 
     /// Hands over one submission, as a batch of one would be.
-    func submit(_ submission: Submission)
+    func submit(_ submission: consuming Submission)
 
     /// Says that submissions one by one are about to come, each from another task, until
     /// ``endGathering()``. Those may wait for each other meanwhile, for a millisecond at most: they
@@ -48,7 +49,7 @@ public protocol PushTransport: AnyObject, Sendable {
 
 extension PushTransport {
     /// A batch of one. A transport that can spare the array has a method of its own.
-    public func submit(_ submission: Submission) { submit([submission]) }
+    public func submit(_ submission: consuming Submission) { submit([submission]) }
     /// Nothing: a transport need not wait for more.
     public func beginGathering() {}
     /// Nothing.
@@ -63,9 +64,9 @@ public struct Submission: Identifiable, Sendable {
     /// The number by which the outcome comes back.
     public let id: ID
     /// The request.
-    public var request: WireRequest
+    public let request: WireRequest
     /// How long the whole may take, queueing and connecting included.
-    public var timeout: Duration
+    public let timeout: Duration
     /// What the submitter wants to have back with the outcome; the transport only carries it. With
     /// it a submitter needs no table of its own, nor a lock round one.
     public let context: Context?

@@ -37,26 +37,28 @@ public final class SharedHeaders: Sendable, CustomReflectable {
 /// scheme (`https`) and the authority, which belong to the connection.
 ///
 /// What differs from push to push is kept as the values that it is made of, so that making and
-/// carrying a request allocates nothing; a transport spells them out where it writes them.
+/// carrying a request allocates nothing; a transport spells them out where it writes them. All are
+/// constants: the compiler copies a large value of variables where it moves one of constants, and
+/// each copy counts up everything that the value refers to.
 public struct WireRequest: Sendable {
     /// What stands before the device token in `:path`.
     public static let pathPrefix = "/3/device/"
 
     /// The device token in `:path`; never logged. `nil` asks a server something that is no push.
-    public var deviceToken: DeviceToken?
+    public let deviceToken: DeviceToken?
     /// The fields shared with other requests, sent in their order. Whether they stand before or
     /// behind those of this request alone is the transport's choice.
-    public var sharedHeaders: SharedHeaders
+    public let sharedHeaders: SharedHeaders
     /// The value of `apns-id`.
-    public var apnsID: APNsID?
+    public let apnsID: APNsID?
     /// The value of `apns-expiration`.
-    public var expiration: Expiration?
+    public let expiration: Expiration?
     /// The value of `apns-collapse-id`.
-    public var collapseID: CollapseID?
+    public let collapseID: CollapseID?
     /// The body; one that is empty is not sent. Never compressed (rule G009), never logged.
-    public var body: [UInt8]
+    public let body: [UInt8]
     /// Whether it goes ahead of everything that is not urgent in a transport's queue.
-    public var isUrgent: Bool
+    public let isUrgent: Bool
 
     /// Spells out one request.
     public init(

@@ -5,15 +5,15 @@ public import WakeModel
 /// One HTTP/2 answer, as far as a push client reads it.
 public struct WireResponse: Hashable, Sendable {
     /// The value of `:status`.
-    public var status: Int
+    public let status: Int
     /// The value of `apns-id`; `nil` when there was none, or one that is no UUID.
-    public var apnsID: APNsID?
+    public let apnsID: APNsID?
     /// The value of `apns-unique-id`, which the sandbox sends (facts §2.2).
-    public var apnsUniqueID: String?
+    public let apnsUniqueID: String?
     /// The value of `date`, as it came.
-    public var date: String?
+    public let date: String?
     /// The body, at most ``maximumBodyBytes``.
-    public var body: [UInt8]
+    public let body: [UInt8]
 
     /// The most bytes a transport takes as a body: 4096. APNs' answers have under 200.
     public static let maximumBodyBytes = 4096

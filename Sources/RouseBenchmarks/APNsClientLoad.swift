@@ -89,24 +89,27 @@ struct APNsClientLoad {
 
     private func sendByCalls(_ count: Int) async -> Tally {
         let next = Counter()
-        return await withTaskGroup(of: Tally.self) { group in
+        let log = LatencyLog(count: count)
+        var tally = await withTaskGroup(of: Tally.self) { group in
             for _ in 0..<load.inFlight {
                 group.addTask {
                     var tally = Tally()
-                    tally.latencies.reserveCapacity(2 * count / load.inFlight)
                     while let number = next.take(below: count) {
                         let start = ProcessClocks.nanoseconds
                         do throws(TransportFailure) {
-                            tally.add(.success(try await client.send(push(number))), since: start)
+                            tally.count(.success(try await client.send(push(number))))
                         } catch {
-                            tally.add(.failure(error), since: start)
+                            tally.count(.failure(error))
                         }
+                        log.add(number, since: start)
                     }
                     return tally
                 }
             }
             return await group.reduce(into: Tally()) { $0.merge($1) }
         }
+        tally.latencies = log.latencies
+        return tally
     }
 
     private func sendByBatches(_ count: Int) async -> Tally {
@@ -143,6 +146,36 @@ final class Counter: Sendable {
     }
 }
 
+/// The latencies of pushes that are sent by as many tasks as are in flight, in the order of the
+/// pushes. Notes of each task by itself would lie so far apart that to make them costs more than
+/// a part of what is measured.
+///
+/// `@unchecked`: each place is written once, by the task that took its number from a ``Counter``,
+/// and all are read when the tasks have ended.
+final class LatencyLog: @unchecked Sendable {
+    private let places: UnsafeMutableBufferPointer<UInt32>
+
+    init(count: Int) {
+        // SAFETY: initialized as a whole here, given back by `deinit` alone.
+        places = .allocate(capacity: count)
+        places.initialize(repeating: 0)
+    }
+
+    deinit { places.deallocate() }
+
+    static func microseconds(since start: UInt64) -> UInt32 {
+        UInt32(clamping: (ProcessClocks.nanoseconds - start) / 1000)
+    }
+
+    func add(_ number: Int, since start: UInt64) {
+        precondition(places.indices.contains(number), "There is no push of this number.")
+        places[number] = Self.microseconds(since: start)
+    }
+
+    /// All of them, in microseconds.
+    var latencies: [UInt32] { Array(places) }
+}
+
 /// The replies that one task has seen.
 struct Tally: Sendable {
     var accepted = 0
@@ -152,7 +185,12 @@ struct Tally: Sendable {
     var latencies: [UInt32] = []
 
     mutating func add(_ result: Result<PushOutcome, TransportFailure>, since start: UInt64) {
-        latencies.append(UInt32(clamping: (ProcessClocks.nanoseconds - start) / 1000))
+        latencies.append(LatencyLog.microseconds(since: start))
+        count(result)
+    }
+
+    /// Counts a reply whose latency is noted elsewhere.
+    mutating func count(_ result: Result<PushOutcome, TransportFailure>) {
         switch result {
         case .success(.accepted): accepted += 1
         case .success(.rejected(let rejection)): fail("\(rejection)")

@@ -46,30 +46,52 @@ public struct APNsID: Hashable, Sendable {
     /// Reads the 8-4-4-4-12 form where it is, `nil` for anything else. A transport reads the id of
     /// every answer by this one, without a string in between.
     public init?(utf8 text: UnsafeRawBufferPointer) {
-        guard text.count == Self.textByteCount else { return nil }
-        var high: UInt64 = 0
-        var low: UInt64 = 0
-        var digits = 0
-        for (index, character) in text.enumerated() {
-            if index == 8 || index == 13 || index == 18 || index == 23 {
-                guard character == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            guard let value = Self.value(ofDigit: character) else { return nil }
-            if digits < 16 { high = high << 4 | value } else { low = low << 4 | value }
-            digits += 1
-        }
-        self.high = high
-        self.low = low
+        let hyphen = UInt8(ascii: "-")
+        guard text.count == Self.textByteCount, text[8] == hyphen, text[13] == hyphen,
+            text[18] == hyphen, text[23] == hyphen,
+            let first = Self.word(of: Self.load(text, at: 0, UInt64.self)),
+            let second = Self.word(of: Self.halves(text, at: 9, 14)),
+            let third = Self.word(of: Self.halves(text, at: 19, 24)),
+            let fourth = Self.word(of: Self.load(text, at: 28, UInt64.self))
+        else { return nil }
+        high = first << 32 | second
+        low = third << 32 | fourth
     }
 
-    private static func value(ofDigit character: UInt8) -> UInt64? {
-        switch character {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(character - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(character - UInt8(ascii: "a") + 10)
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(character - UInt8(ascii: "A") + 10)
-        default: nil
-        }
+    /// Characters at a place, the first one in the lowest byte.
+    private static func load<Word: FixedWidthInteger & BitwiseCopyable>(
+        _ text: UnsafeRawBufferPointer, at place: Int, _ type: Word.Type
+    ) -> Word {
+        Word(littleEndian: text.loadUnaligned(fromByteOffset: place, as: type))
+    }
+
+    private static func halves(
+        _ text: UnsafeRawBufferPointer, at first: Int, _ second: Int
+    ) -> UInt64 {
+        UInt64(load(text, at: second, UInt32.self)) << 32
+            | UInt64(load(text, at: first, UInt32.self))
+    }
+
+    /// The 32 bits that eight hexadecimal digits stand for, the first one in the lowest byte; `nil`
+    /// if one of them is none. All eight at once, because every answer comes through here.
+    private static func word(of characters: UInt64) -> UInt64? {
+        let highBits: UInt64 = 0x8080_8080_8080_8080
+        // The highest bit of a byte tells: what is added reaches it from the first character of a
+        // range on, and from the first one behind it on. No sum leaves its byte.
+        guard characters & highBits == 0 else { return nil }
+        let digits =
+            (characters &+ 0x5050_5050_5050_5050) & ~(characters &+ 0x4646_4646_4646_4646)
+            & highBits
+        let lowered = characters | 0x2020_2020_2020_2020
+        let letters =
+            (lowered &+ 0x1f1f_1f1f_1f1f_1f1f) & ~(lowered &+ 0x1919_1919_1919_1919) & highBits
+        guard digits | letters == highBits else { return nil }
+        // "a" ends in 1, so that nine more make it ten.
+        let values = (characters & 0x0f0f_0f0f_0f0f_0f0f) &+ (letters >> 7) &* 9
+        var packed = values.byteSwapped
+        packed = (packed | packed >> 4) & 0x00ff_00ff_00ff_00ff
+        packed = (packed | packed >> 8) & 0x0000_ffff_0000_ffff
+        return (packed | packed >> 16) & 0xffff_ffff
     }
 }
 

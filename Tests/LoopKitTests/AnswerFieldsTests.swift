@@ -12,13 +12,12 @@ struct AnswerFieldsTests {
     private func response(
         _ fields: [(String, String)], reader: inout AnswerFields
     ) -> WireResponse {
-        var response = WireResponse(status: 200)
         for (name, value) in fields {
             Array(name.utf8).withUnsafeBytes { name in
-                Array(value.utf8).withUnsafeBytes { reader.read(name, $0, into: &response) }
+                Array(value.utf8).withUnsafeBytes { reader.read(name, $0) }
             }
         }
-        return response
+        return reader.response(status: 200, body: [])
     }
 
     @Test("what a push client reads is kept, and nothing else")
@@ -47,6 +46,18 @@ struct AnswerFieldsTests {
     func noID(text: String) {
         var reader = AnswerFields()
         #expect(response([("apns-id", text)], reader: &reader).apnsID == nil)
+    }
+
+    @Test("an answer has the fields of no other")
+    func ownFields() {
+        var reader = AnswerFields()
+        let first = response(
+            [
+                ("apns-id", "123e4567-e89b-42d3-a456-426614174000"), ("apns-unique-id", "unique"),
+                ("date", "Sat, 21 Nov 2026 10:00:00 GMT"),
+            ], reader: &reader)
+        #expect(first.apnsID != nil && first.apnsUniqueID != nil && first.date != nil)
+        #expect(response([("server", "x")], reader: &reader) == WireResponse(status: 200))
     }
 
     @Test("each date is told as it came, whatever came before")

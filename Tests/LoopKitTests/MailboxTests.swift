@@ -31,7 +31,7 @@ struct MailboxTests {
     func wakes() {
         let waker = GatedWaker()
         let mailbox = Mailbox(waker: waker)
-        #expect(mailbox.submit(TestPush.submission(1)))
+        #expect(mailbox.submit(TestPush.submission(1)) == nil)
         #expect(waker.wakes.load(ordering: .relaxed) == 0)
         #expect(mailbox.fallAsleep() == 0, "a message is there")
         var contents = Mailbox.Contents()
@@ -39,7 +39,7 @@ struct MailboxTests {
         #expect(contents.submissions.map(\.id) == [1])
         contents = Mailbox.Contents()
         #expect(mailbox.fallAsleep() == .max)
-        #expect(mailbox.submit([TestPush.submission(2), TestPush.submission(3)]))
+        #expect(mailbox.submit([TestPush.submission(2), TestPush.submission(3)]) == nil)
         mailbox.cancel(2)
         mailbox.ring()
         #expect(waker.wakes.load(ordering: .relaxed) == 1)
@@ -48,17 +48,51 @@ struct MailboxTests {
         #expect(contents.cancellations.map(\.submittedBefore) == [2])
     }
 
+    @Test("messages are handed out in the order in which they came, and then forgotten")
+    func drain() {
+        let mailbox = Mailbox(waker: GatedWaker())
+        #expect(mailbox.submit([TestPush.submission(1), TestPush.submission(2)]) == nil)
+        mailbox.cancel(1)
+        #expect(mailbox.submit(TestPush.submission(3)) == nil)
+        #expect(mailbox.submit([TestPush.submission(4), TestPush.submission(5)]) == nil)
+        mailbox.cancel(2)
+        mailbox.cancel(5)
+        #expect(mailbox.submit(TestPush.submission(6)) == nil)
+        mailbox.replaceConnections()
+        mailbox.ring()
+        var contents = Mailbox.Contents()
+        mailbox.take(into: &contents)
+        var story: [String] = []
+        contents.drain(
+            submission: { story.append("+\($0.id)") }, cancellation: { story.append("-\($0)") })
+        #expect(story == ["+1", "+2", "-1", "+3", "+4", "+5", "-2", "-5", "+6"])
+        contents.drain(
+            submission: { story.append("+\($0.id)") }, cancellation: { story.append("-\($0)") })
+        #expect(story.count == 9, "nothing is handed out twice")
+        #expect(contents.submissions.isEmpty && contents.cancellations.isEmpty)
+        #expect(!contents.replacesConnections && !contents.isRung)
+    }
+
+    @Test("what comes after shutdown began is given back as it was")
+    func refused() {
+        let mailbox = Mailbox(waker: GatedWaker())
+        mailbox.requestShutdown(grace: .zero)
+        #expect(mailbox.submit(TestPush.submission(7))?.id == 7)
+        let batch = mailbox.submit([TestPush.submission(8), TestPush.submission(9)])
+        #expect(batch?.map(\.id) == [8, 9])
+    }
+
     @Test("submissions that gather wake the loop once, when the last group has come")
     func gathering() {
         let waker = GatedWaker()
         let mailbox = Mailbox(waker: waker)
         mailbox.beginGathering()
         mailbox.beginGathering()
-        #expect(mailbox.submit(TestPush.submission(1)))
+        #expect(mailbox.submit(TestPush.submission(1)) == nil)
         #expect(mailbox.fallAsleep() == 1, "it may wait for the others, for a moment")
-        #expect(mailbox.submit(TestPush.submission(2)))
+        #expect(mailbox.submit(TestPush.submission(2)) == nil)
         mailbox.endGathering()
-        #expect(mailbox.submit(TestPush.submission(3)))
+        #expect(mailbox.submit(TestPush.submission(3)) == nil)
         #expect(waker.wakes.load(ordering: .relaxed) == 0)
         mailbox.endGathering()
         #expect(waker.wakes.load(ordering: .relaxed) == 1)
@@ -67,7 +101,7 @@ struct MailboxTests {
         #expect(contents.submissions.map(\.id) == [1, 2, 3])
         contents = Mailbox.Contents()
         #expect(mailbox.fallAsleep() == .max, "nobody gathers any more")
-        #expect(mailbox.submit(TestPush.submission(4)))
+        #expect(mailbox.submit(TestPush.submission(4)) == nil)
         #expect(waker.wakes.load(ordering: .relaxed) == 2)
     }
 
@@ -77,9 +111,9 @@ struct MailboxTests {
         let mailbox = Mailbox(waker: waker)
         #expect(mailbox.fallAsleep() == .max)
         mailbox.beginGathering()
-        #expect(mailbox.submit(TestPush.submission(1)))
+        #expect(mailbox.submit(TestPush.submission(1)) == nil)
         #expect(waker.wakes.load(ordering: .relaxed) == 1)
-        #expect(mailbox.submit(TestPush.submission(2)))
+        #expect(mailbox.submit(TestPush.submission(2)) == nil)
         mailbox.endGathering()
         #expect(waker.wakes.load(ordering: .relaxed) == 1)
     }
@@ -94,7 +128,7 @@ struct MailboxTests {
             let waker = GatedWaker()
             let mailbox = Mailbox(waker: waker)
             mailbox.beginGathering()
-            #expect(mailbox.submit(TestPush.submission(1)))
+            #expect(mailbox.submit(TestPush.submission(1)) == nil)
             #expect(mailbox.fallAsleep() == 1)
             message(mailbox)
             #expect(waker.wakes.load(ordering: .relaxed) == 1)
@@ -125,7 +159,7 @@ struct MailboxTests {
         try await waitUntil { isClosed.isRaised }
         mailbox.ring()
         mailbox.requestShutdown(grace: .zero)
-        #expect(!mailbox.submit(TestPush.submission(1)))
+        #expect(mailbox.submit(TestPush.submission(1)) != nil)
         #expect(waker.wakes.load(ordering: .relaxed) == 1)
     }
 

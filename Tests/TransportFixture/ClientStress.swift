@@ -181,20 +181,25 @@ private final class Refusals: Sendable {
 
     func spoil(_ completions: [Completion]) -> [Completion] {
         completions.map { completion in
-            guard case .success(var response) = completion.result else { return completion }
+            guard case .success(let response) = completion.result else { return completion }
+            let refusal: WireResponse
             switch seen.add(1, ordering: .relaxed).newValue % 40 {
-            case 0: (response.status, response.body) = (403, Self.body("ExpiredProviderToken"))
-            case 20: (response.status, response.body) = (503, Self.body("Shutdown"))
+            case 0: refusal = Self.refusal(403, "ExpiredProviderToken", like: response)
+            case 20: refusal = Self.refusal(503, "Shutdown", like: response)
             default: return completion
             }
             spoilt.add(1, ordering: .relaxed)
             return Completion(
-                id: completion.id, result: .success(response), context: completion.context)
+                id: completion.id, result: .success(refusal), context: completion.context)
         }
     }
 
-    private static func body(_ reason: String) -> [UInt8] {
-        Array(#"{"reason":"\#(reason)"}"#.utf8)
+    private static func refusal(
+        _ status: Int, _ reason: String, like response: WireResponse
+    ) -> WireResponse {
+        WireResponse(
+            status: status, apnsID: response.apnsID, date: response.date,
+            body: Array(#"{"reason":"\#(reason)"}"#.utf8))
     }
 }
 

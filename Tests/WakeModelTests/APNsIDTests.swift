@@ -48,6 +48,26 @@ struct APNsIDTests {
         #expect(error?.remedy.isEmpty == false)
     }
 
+    @Test("at each place each byte is taken for what it is: a digit, a hyphen, or nothing")
+    func everyByte() throws {
+        let text = Array("01234567-89ab-cdef-fedc-ba9876543210".utf8)
+        for place in text.indices {
+            for byte in UInt8.min...UInt8.max {
+                var changed = text
+                changed[place] = byte
+                let id = changed.withUnsafeBytes { APNsID(utf8: $0) }
+                let isHyphen = text[place] == UInt8(ascii: "-")
+                let isDigit = Character(UnicodeScalar(byte)).hexDigitValue != nil && byte < 0x80
+                guard isHyphen ? byte == text[place] : isDigit else {
+                    #expect(id == nil, "byte \(byte) at \(place)")
+                    continue
+                }
+                let expected = String(decoding: changed, as: UTF8.self).lowercased()
+                #expect(id?.description == expected, "byte \(byte) at \(place)")
+            }
+        }
+    }
+
     @Test("entropy of any kind gives a version 4, variant 1 UUID and keeps the other 122 bits")
     func versionAndVariant() throws {
         #expect(APNsID(entropy: 0, 0).description == "00000000-0000-4000-8000-000000000000")
