@@ -122,9 +122,8 @@ public final class APNsClient: Sendable {
     /// Throws ``PushTransport/TransportFailure`` when no answer came; its certainty says whether
     /// the push may have arrived. Cancelling the task gives up on the answer: the failure is then
     /// `cancelled`, with the certainty that holds at that moment. `timeout` is how long it may
-    /// take, if not ``Configuration/pushTimeout``. It runs on the caller's actor, if there is one:
-    /// to encode and hand over a push takes about a microsecond.
-    public nonisolated(nonsending) func send(
+    /// take, if not ``Configuration/pushTimeout``.
+    public func send(
         _ push: Push, timeout: Duration? = nil
     ) async throws(TransportFailure) -> PushOutcome {
         var timeLeft = timeout ?? core.timeout
@@ -141,7 +140,7 @@ public final class APNsClient: Sendable {
     }
 
     /// Submits a push and waits for the answer to that.
-    private nonisolated(nonsending) func submit(
+    private func submit(
         _ push: Push, due: Duration, timeLeft: Duration, isSecond: Bool
     ) async -> LoneCallers.Answer {
         let id = core.nextID()
@@ -165,9 +164,7 @@ public final class APNsClient: Sendable {
     ///
     /// The whole batch takes one lock and at most one wake-up. Cancelling the task does not recall
     /// pushes. `timeout` is how long each may take, if not ``Configuration/pushTimeout``.
-    public nonisolated(nonsending) func send(
-        _ pushes: [Push], timeout: Duration? = nil
-    ) async -> [PushReply] {
+    public func send(_ pushes: [Push], timeout: Duration? = nil) async -> [PushReply] {
         guard !pushes.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
             let sent = core.prepare(

@@ -46,15 +46,16 @@ final class TransferPool {
     }
 
     // SAFETY: both have `capacity` elements. All of `slots` are initialized and trivial; those of
-    // `submissions` are initialized whose slot is not free, which is checked before each is read,
-    // but for one that is lent.
-    // Only this type touches them, and `deinit` gives both back. A slot or a submission is lent for
-    // the length of a call whose body does not come back to this pool, so none moves meanwhile.
+    // `submissions` are initialized whose slot is not free, but for one that is lent: that is in a
+    // variable meanwhile, and nobody may come to `submissions`. Both are checked before each touch.
+    // Only this type touches them, and `deinit` gives both back.
     private var slots: UnsafeMutablePointer<Slot>
     private var submissions: UnsafeMutablePointer<Submission>
     private var capacity = 0
     private var firstFree = TransferPool.none
     private var lastTimeout = (duration: Duration.zero, milliseconds: 0 as Int64)
+    /// Whether a submission is lent, and so not in its place.
+    private var isLent = false
     /// How many slots are taken.
     private(set) var count = 0
 
@@ -104,6 +105,7 @@ final class TransferPool {
 
     /// Takes a submission in, as queued but in no queue yet.
     func insert(_ submission: consuming Submission, now: Int64) -> Place {
+        precondition(!isLent, Self.isLending)
         if firstFree == Self.none { grow(to: capacity * 2) }
         let place = firstFree
         firstFree = slots[Int(place)].next
@@ -119,6 +121,7 @@ final class TransferPool {
     /// Frees a slot and gives its submission back.
     func remove(_ place: Place) -> Submission {
         precondition(slots[Int(place)].stage != .free, "A transfer ended twice.")
+        precondition(!isLent, Self.isLending)
         slots[Int(place)].stage = .free
         slots[Int(place)].next = firstFree
         firstFree = place
@@ -135,13 +138,13 @@ final class TransferPool {
 
     /// How long it may take in all.
     func timeout(_ place: Place) -> Duration {
-        precondition(slots[Int(place)].stage != .free, Self.isFree)
+        checkPresence(of: place)
         return submissions[Int(place)].timeout
     }
 
     /// The size of a request's body.
     func bodyCount(_ place: Place) -> Int {
-        precondition(slots[Int(place)].stage != .free, Self.isFree)
+        checkPresence(of: place)
         return submissions[Int(place)].request.body.count
     }
 
@@ -150,8 +153,10 @@ final class TransferPool {
     /// It is taken out meanwhile: lent from its place it would be copied first, for fear that
     /// somebody changes it there, and a copy counts up all that it refers to.
     func withRequest<Result>(_ place: Place, _ body: (borrowing WireRequest) -> Result) -> Result {
-        precondition(slots[Int(place)].stage != .free, Self.isFree)
-        // SAFETY: the slot is not free, so its submission is initialized, and it is again when this
+        checkPresence(of: place)
+        isLent = true
+        defer { isLent = false }
+        // SAFETY: the submission is in its place, as was just checked, and it is again when this
         // returns.
         let submission = (submissions + Int(place)).move()
         let result = body(submission.request)
@@ -159,7 +164,12 @@ final class TransferPool {
         return result
     }
 
-    private static let isFree = "A transfer that has ended was looked at."
+    private func checkPresence(of place: Place) {
+        precondition(slots[Int(place)].stage != .free, "A transfer that has ended was looked at.")
+        precondition(!isLent, Self.isLending)
+    }
+
+    private static let isLending = "The pool was used while it lends a request."
 
     /// All that are taken, for when everything ends.
     var all: [Place] {

@@ -32,10 +32,9 @@ package struct AnswerFields {
 
     /// The answer with the fields that were read since the last one.
     package mutating func response(status: Int, body: [UInt8]) -> WireResponse {
-        defer { apnsID = nil }
-        return WireResponse(
-            status: status, apnsID: apnsID, apnsUniqueID: apnsUniqueID.take(), date: date.take(),
-            body: body)
+        WireResponse(
+            status: status, apnsID: apnsID.take(), apnsUniqueID: apnsUniqueID.take(),
+            date: date.take(), body: body)
     }
 
     private mutating func date(_ bytes: UnsafeRawBufferPointer) -> String {

@@ -71,7 +71,7 @@ package final class Mailbox: Sendable {
             shutdownGrace = nil
         }
 
-        /// Memory for more messages than this is given back.
+        /// Memory for so many messages and more is given back.
         private static let keptCapacity = 4096
 
         var isEmpty: Bool {
@@ -129,35 +129,35 @@ package final class Mailbox: Sendable {
     }
 
     /// Leaves a batch; one lock, and a wake-up only if the loop sleeps. Gives it back once shutdown
-    /// has begun; otherwise the caller keeps nothing of it, so that the loop may empty the array
-    /// where it is.
+    /// has begun. Of a batch that its caller keeps nothing of, the loop empties the array where it
+    /// is; another one it copies first.
     package func submit(_ batch: consuming [Submission]) -> [Submission]? {
-        var left = Optional(consume batch)
+        var rest = Optional(consume batch)
         _ = leave { contents in
-            guard let batch = left.take() else { return }
+            guard let batch = rest.take() else { return }
             if contents.submissions.isEmpty {
                 contents.submissions = consume batch
             } else {
                 contents.submissions.append(contentsOf: batch)
             }
         }
-        return left
+        return rest
     }
 
     /// Leaves one submission, which waits for others if they are about to come. Gives it back once
     /// shutdown has begun.
     package func submit(_ submission: consuming Submission) -> Submission? {
         // The words that move it spare a copy, which would count up all that it refers to.
-        var left = Optional(consume submission)
+        var rest = Optional(consume submission)
         let mustWake = state.withLock { state in
-            guard state.phase == .open, let submission = left.take() else { return false }
+            guard state.phase == .open, let submission = rest.take() else { return false }
             state.contents.submissions.append(consume submission)
             // Who sleeps for longer does not know that they come.
             let mayWait = state.gatherings > 0 && (state.naps || !state.isAsleep)
             return !mayWait && state.rouse()
         }
         if mustWake { wake() }
-        return left
+        return rest
     }
 
     /// Says that submissions one by one are about to come, from the loop's own thread: it would be

@@ -10,13 +10,13 @@
 /// - One submission is at most one request on the wire. A transport that cannot tell whether its
 ///   library resent something says `unknown`; it never resends by itself.
 /// - No method blocks on the network. All may be called from any thread.
-/// - What is submitted is handed over: a caller that keeps no copy spares the transport one.
 /// - After ``shutDown(gracePeriod:)`` has returned, no completion follows for what was taken
 ///   before, and everything that the transport opened is closed.
 public protocol PushTransport: AnyObject, Sendable {
     /// Hands over a batch. Each one's outcome comes back through the sink that the transport was
     /// made with. After shutdown has begun, each is answered `shutDown (not-sent)`, by this call
-    /// itself and on its thread; if it comes from inside the sink, once that has returned.
+    /// itself and on its thread; if it comes from inside the sink, once that has returned. A caller
+    /// that keeps no copy of the batch spares the transport one.
     func submit(_ batch: consuming [Submission])
 
     /// Hands over one submission, as a batch of one would be.

@@ -58,10 +58,12 @@ public struct APNsID: Hashable, Sendable {
         low = third << 32 | fourth
     }
 
-    /// Characters at a place, the first one in the lowest byte.
+    /// Characters at a place, the first one in the lowest byte. The text has been checked to be as
+    /// long as the form is.
     private static func load<Word: FixedWidthInteger & BitwiseCopyable>(
         _ text: UnsafeRawBufferPointer, at place: Int, _ type: Word.Type
     ) -> Word {
+        // SAFETY: the places end with the text form at the latest, 28 and eight bytes being 36.
         Word(littleEndian: text.loadUnaligned(fromByteOffset: place, as: type))
     }
 
