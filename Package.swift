@@ -192,7 +192,7 @@ let package = Package(
             "APNsClient",
             [
                 "APNsWire", "CCryptoShims", "CurlTransport", "HTTP2Transport", "LoopKit",
-                "PushTransport", "WakeModel",
+                "PushTransport", "WakeModel", deque,
             ]),
         tests(
             of: "APNsClient",

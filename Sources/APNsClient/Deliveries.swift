@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import APNsWire
+internal import DequeModule
+internal import LoopKit
 internal import PushTransport
+internal import Synchronization
 
 /// The replies of one batch of completions, on their way to those who wait for them.
 struct Deliveries {
-    private var callers: [(LoneCallers.Caller, LoneCallers.Answer)] = []
+    private var callers: Deque<LoneReply> = []
     /// Those that have replies to be handed on.
     private var groups: [SentPushes] = []
 
@@ -16,7 +19,8 @@ struct Deliveries {
     mutating func add(
         _ outcome: consuming SentPushes.Outcome, mayGoAgain: Bool, to caller: LoneCallers.Caller
     ) {
-        callers.append((caller, .init(result: outcome, mayGoAgain: mayGoAgain)))
+        callers.append(
+            LoneReply(caller: caller, answer: .init(result: outcome, mayGoAgain: mayGoAgain)))
     }
 
     /// Adds the reply to one push of a group.
@@ -29,7 +33,8 @@ struct Deliveries {
 
     /// Tells each who waits, once. Holds no lock. `transport` is the one on which those that have
     /// their answer may send their next push.
-    func deliver(by transport: (any PushTransport)?) {
+    consuming func deliver(by transport: (any PushTransport)?) {
+        let groups = groups
         resumeCallers(transport)
         for sent in groups { sent.handOn() }
     }
@@ -41,16 +46,48 @@ struct Deliveries {
     /// Their next pushes wait for each other, until the task has its turn again, behind them: the
     /// first would wake the transport's thread, which sends it alone, and so the server answers it
     /// alone, until each push goes by itself.
-    private func resumeCallers(_ transport: (any PushTransport)?) {
+    private consuming func resumeCallers(_ transport: (any PushTransport)?) {
         guard hasManyCallers else {
-            for (caller, answer) in callers { caller.resume(returning: answer) }
+            callers.resumeAll()
             return
         }
         transport?.beginGathering()
-        Task.detached { [callers] in
-            for (caller, answer) in callers { caller.resume(returning: answer) }
+        let luggage = Luggage(callers)
+        Task.detached {
+            var callers = luggage.unpack()
+            callers.resumeAll()
             await Task.yield()
             transport?.endGathering()
+        }
+    }
+}
+
+/// The answer to a lone push, and who waits for it.
+private struct LoneReply: Sendable {
+    let caller: LoneCallers.Caller
+    let answer: LoneCallers.Answer
+}
+
+extension Deque<LoneReply> {
+    /// Resumes them in their order. Each is moved out: to look at it where it is would copy it,
+    /// and count up all that it refers to.
+    fileprivate mutating func resumeAll() {
+        while let reply = popFirst() { reply.caller.resume(returning: reply.answer) }
+    }
+}
+
+/// Replies on their way to a task: what a closure holds can only be copied out of it.
+private final class Luggage: Sendable {
+    private let replies: StateLock<Deque<LoneReply>>
+
+    init(_ replies: consuming Deque<LoneReply>) { self.replies = StateLock(replies) }
+
+    /// All of them, once.
+    func unpack() -> Deque<LoneReply> {
+        replies.withLock { replies in
+            var taken: Deque<LoneReply> = []
+            swap(&taken, &replies)
+            return taken
         }
     }
 }

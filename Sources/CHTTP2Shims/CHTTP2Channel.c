@@ -11,8 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-// How many TLS records one call reads before others have their turn.
+// How many TLS records one call reads before others have their turn, and what a record carries at
+// most (RFC 8446 §5.1).
 enum { RECORDS_PER_TURN = 16, RECORD_MAX = 16384 };
+
+// Room for the records of what is collected up to the threshold and a little beyond. Around each,
+// TLS puts 261 bytes at most in version 1.3 (RFC 8446 §5.2) and 2 053 in 1.2 (RFC 5246 §6.2.3).
+enum { GATHERED_MAX = (CHTTP2_WRITE_THRESHOLD / RECORD_MAX + 1) * (RECORD_MAX + 2053) };
 
 struct CHTTP2Channel {
     SSL *tls;
@@ -20,7 +25,12 @@ struct CHTTP2Channel {
     int32_t failure;     // the errno of the socket's last failure, 0 for none
     bool isDrained;      // the last read took all that the socket had
     bool hasHandshaken;
+    bool isGathering;    // records are put together before the socket is given them
     char error[CHTTP2_ERROR_MAX];
+    // Records that the socket has not taken yet: from `gatheredStart` to `gatheredEnd`.
+    size_t gatheredStart;
+    size_t gatheredEnd;
+    uint8_t gathered[GATHERED_MAX];
 };
 
 // MARK: - What OpenSSL reads and writes through
@@ -46,16 +56,43 @@ static int read_socket(BIO *bio, char *bytes, int length) {
     return -1;
 }
 
+// Gives bytes to the socket. Their count, 0 if it takes none now, -1 if it is broken.
+static int64_t give(CHTTP2Channel *channel, const uint8_t *bytes, size_t length) {
+    const int64_t count = CHTTP2Socket_send(channel->descriptor, bytes, length);
+    if (count >= 0) return count;
+    channel->failure = (int32_t)-count;
+    return -1;
+}
+
+// Gives the socket what is gathered. 1 if it took all, 0 if it takes no more now, -1 if it is
+// broken.
+static int give_gathered(CHTTP2Channel *channel) {
+    while (channel->gatheredStart < channel->gatheredEnd) {
+        const int64_t count = give(channel, channel->gathered + channel->gatheredStart,
+                                   channel->gatheredEnd - channel->gatheredStart);
+        if (count <= 0) return (int)count;
+        channel->gatheredStart += (size_t)count;
+    }
+    channel->gatheredStart = channel->gatheredEnd = 0;
+    return 1;
+}
+
+static bool gather(CHTTP2Channel *channel, const char *bytes, size_t length) {
+    if (!channel->isGathering || length > GATHERED_MAX - channel->gatheredEnd) return false;
+    memcpy(channel->gathered + channel->gatheredEnd, bytes, length);
+    channel->gatheredEnd += length;
+    return true;
+}
+
 static int write_socket(BIO *bio, const char *bytes, int length) {
     CHTTP2Channel *channel = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
-    int64_t count = CHTTP2Socket_send(channel->descriptor, (const uint8_t *)bytes, (size_t)length);
+    if (gather(channel, bytes, (size_t)length)) return length;
+    // What was gathered goes first.
+    int64_t count = give_gathered(channel);
+    if (count > 0) count = give(channel, (const uint8_t *)bytes, (size_t)length);
     if (count > 0) return (int)count;
-    if (count == 0) {
-        BIO_set_retry_write(bio);
-    } else {
-        channel->failure = (int32_t)-count;
-    }
+    if (count == 0) BIO_set_retry_write(bio);
     return -1;
 }
 
@@ -218,8 +255,8 @@ CHTTP2Progress CHTTP2Channel_receive(CHTTP2Channel *channel, CHTTP2Session *sess
     return CHTTP2ProgressMore;
 }
 
-CHTTP2Progress CHTTP2Channel_send(CHTTP2Channel *channel, CHTTP2Session *session) {
-    if (ERR_peek_error()) ERR_clear_error();
+// Hands all that the session has to say to TLS, and gathers the records.
+static CHTTP2Progress seal(CHTTP2Channel *channel, CHTTP2Session *session) {
     for (;;) {
         if (!CHTTP2Session_collect(session)) {
             snprintf(channel->error, sizeof channel->error, "the HTTP/2 session broke");
@@ -228,9 +265,22 @@ CHTTP2Progress CHTTP2Channel_send(CHTTP2Channel *channel, CHTTP2Session *session
         size_t length;
         const uint8_t *bytes = CHTTP2Session_staged(session, &length);
         if (length == 0) return CHTTP2ProgressDone;
-        CHTTP2Session_will_write(session);
+        if (length > RECORD_MAX) length = RECORD_MAX;
+        CHTTP2Session_will_write(session, length);
         const int taken = SSL_write(channel->tls, bytes, (int)length);
         if (taken <= 0) return fail_transfer(channel, taken);
         CHTTP2Session_did_write(session, (size_t)taken);
     }
+}
+
+CHTTP2Progress CHTTP2Channel_send(CHTTP2Channel *channel, CHTTP2Session *session) {
+    if (ERR_peek_error()) ERR_clear_error();
+    // One system call for several records: each costs more than what it copies.
+    channel->isGathering = true;
+    const CHTTP2Progress progress = seal(channel, session);
+    channel->isGathering = false;
+    if (progress >= CHTTP2ProgressTLSFailed) return progress;
+    const int given = give_gathered(channel);
+    if (given < 0) return fail(channel, CHTTP2ProgressLost, "");
+    return progress == CHTTP2ProgressDone && given == 0 ? CHTTP2ProgressWantsWrite : progress;
 }

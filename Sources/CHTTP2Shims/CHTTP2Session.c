@@ -93,7 +93,7 @@ static bool grow(CHTTP2Session *session) {
     if (streams) session->streams = streams;
     uint32_t *finished = realloc(session->finished, count * sizeof *finished);
     if (finished) session->finished = finished;
-    uint32_t *unwritten = realloc(session->unwritten, count * sizeof *unwritten);
+    Unwritten *unwritten = realloc(session->unwritten, count * sizeof *unwritten);
     if (unwritten) session->unwritten = unwritten;
     if (!streams || !finished || !unwritten) return false;
     for (uint32_t place = count; place-- > session->streamCount;) {
@@ -148,6 +148,26 @@ static bool stage(CHTTP2Session *session, const uint8_t *bytes, size_t length) {
     return true;
 }
 
+// Remembers where the stream's HEADERS begin, which are about to be staged.
+static void remember_unwritten(CHTTP2Session *session) {
+    if (session->unwrittenCount == session->streamCount && session->unwrittenHead > 0) {
+        session->unwrittenCount -= session->unwrittenHead;
+        memmove(session->unwritten, session->unwritten + session->unwrittenHead,
+                session->unwrittenCount * sizeof *session->unwritten);
+        session->unwrittenHead = 0;
+    }
+    if (session->unwrittenCount == session->streamCount) {
+        // Requests that were cancelled before a byte of theirs left fill the queue: "written" is
+        // the careful answer.
+        session->streams[session->starting].isWritten = true;
+        return;
+    }
+    session->unwritten[session->unwrittenCount++] = (Unwritten){
+        .start = session->takenBytes + session->stagedEnd - session->stagedStart,
+        .place = session->starting,
+    };
+}
+
 // Puts the header block that was encoded here into the place of nghttp2's, which holds changes of
 // the table's size, if there are any, and the placeholder.
 static bool stage_head(CHTTP2Session *session, const uint8_t *frame, size_t length) {
@@ -159,13 +179,7 @@ static bool stage_head(CHTTP2Session *session, const uint8_t *frame, size_t leng
     header[0] = (uint8_t)(payload >> 16);
     header[1] = (uint8_t)(payload >> 8);
     header[2] = (uint8_t)payload;
-    if (session->unwrittenCount < session->streamCount) {
-        session->unwritten[session->unwrittenCount++] = session->starting;
-    } else {
-        // Requests that were cancelled before a byte of theirs left fill the list: "written" is the
-        // careful answer.
-        session->streams[session->starting].isWritten = true;
-    }
+    remember_unwritten(session);
     session->starting = NO_STREAM;
     return stage(session, header, FRAME_HEADER) && stage(session, frame + FRAME_HEADER, changes) &&
            stage(session, session->head.bytes, session->head.length);
@@ -173,8 +187,10 @@ static bool stage_head(CHTTP2Session *session, const uint8_t *frame, size_t leng
 
 bool CHTTP2Session_collect(CHTTP2Session *session) {
     if (session->isBroken) return false;
-    while (session->stagedEnd - session->stagedStart < CHTTP2_WRITE_THRESHOLD ||
-           session->starting != NO_STREAM) {
+    // A body goes with its head, also beyond the threshold: it would be copied to wait for the next
+    // write, and make a TLS record of its own there.
+    bool isInRequest = session->starting != NO_STREAM;
+    while (session->stagedEnd - session->stagedStart < CHTTP2_WRITE_THRESHOLD || isInRequest) {
         const uint8_t *bytes;
         const ssize_t length = nghttp2_session_mem_send(session->session, &bytes);
         if (length == 0) return true;
@@ -188,6 +204,7 @@ bool CHTTP2Session_collect(CHTTP2Session *session) {
             session->isBroken = true;
             return false;
         }
+        isInRequest = isHead || session->starting != NO_STREAM;
     }
     return true;
 }
@@ -198,14 +215,19 @@ const uint8_t *CHTTP2Session_staged(const CHTTP2Session *session, size_t *length
     return session->staged ? session->staged + session->stagedStart : &nothing;
 }
 
-void CHTTP2Session_will_write(CHTTP2Session *session) {
-    for (uint32_t index = 0; index < session->unwrittenCount; index++) {
-        session->streams[session->unwritten[index]].isWritten = true;
+void CHTTP2Session_will_write(CHTTP2Session *session, size_t length) {
+    const uint64_t end = session->takenBytes + length;
+    while (session->unwrittenHead < session->unwrittenCount &&
+           session->unwritten[session->unwrittenHead].start < end) {
+        session->streams[session->unwritten[session->unwrittenHead++].place].isWritten = true;
     }
-    session->unwrittenCount = 0;
+    if (session->unwrittenHead == session->unwrittenCount) {
+        session->unwrittenHead = session->unwrittenCount = 0;
+    }
 }
 
 void CHTTP2Session_did_write(CHTTP2Session *session, size_t length) {
+    session->takenBytes += length;
     session->stagedStart += length;
     if (session->stagedStart == session->stagedEnd) {
         session->stagedStart = session->stagedEnd = 0;

@@ -41,6 +41,13 @@ typedef struct Stream {
     uint8_t headers[INLINE_HEADERS];
 } Stream;
 
+// A stream whose HEADERS are staged and not handed to TLS, and where they begin among all bytes
+// that were ever staged. The stream may have been cancelled meanwhile, and its place have another.
+typedef struct Unwritten {
+    uint64_t start;
+    uint32_t place;
+} Unwritten;
+
 struct CHTTP2Session {
     nghttp2_session *session;
     Encoder *encoder;
@@ -54,13 +61,15 @@ struct CHTTP2Session {
     uint32_t *finished;  // a queue from `finishedHead` to `finishedCount`
     uint32_t finishedHead;
     uint32_t finishedCount;
-    uint32_t *unwritten;  // streams whose HEADERS are staged and not handed to TLS
+    Unwritten *unwritten;  // a queue from `unwrittenHead` to `unwrittenCount`
+    uint32_t unwrittenHead;
     uint32_t unwrittenCount;
 
     uint8_t *staged;
     size_t stagedStart;
     size_t stagedEnd;
     size_t stagedCapacity;
+    uint64_t takenBytes;  // how many of all that were ever staged TLS has taken
 
     uint32_t frameLeft;  // bytes of the present frame that are still to come
     uint32_t frameLength;  // of the next one, as far as its bytes are there

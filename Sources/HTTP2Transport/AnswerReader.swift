@@ -5,11 +5,13 @@ internal import LoopKit
 internal import PushTransport
 
 /// Turns what the shims kept of an answer into the port's type. Confined to the loop's thread.
-struct AnswerReader {
+///
+/// A class, so that a loop that has it as a constant touches it without checks while it runs.
+final class AnswerReader {
     private var fields = AnswerFields()
 
     /// Copies an answer that has a status.
-    mutating func response(_ answer: CHTTP2Answer) -> WireResponse {
+    func response(_ answer: CHTTP2Answer) -> WireResponse {
         // SAFETY: both pointers and lengths describe buffers of the stream, which is released only
         // after this copy.
         let head = UnsafeRawBufferPointer(start: answer.headers, count: Int(answer.headersLength))
@@ -20,7 +22,7 @@ struct AnswerReader {
     }
 
     /// Each field's name and value, as the shims' header lays them out.
-    private mutating func readFields(of bytes: UnsafeRawBufferPointer) {
+    private func readFields(of bytes: UnsafeRawBufferPointer) {
         var offset = 0
         while offset + 3 <= bytes.count {
             let nameStart = offset + 3

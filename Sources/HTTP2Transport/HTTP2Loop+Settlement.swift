@@ -14,14 +14,14 @@ extension HTTP2Loop {
     ) -> Bool {
         guard let session = connection.session else { return false }
         var answer = CHTTP2Answer()
-        var hasSettled = false
+        var count = 0
         while CHTTP2Session_next_finished(session, &answer) {
-            hasSettled = true
-            connection.inFlight -= 1
+            count += 1
             settle(answer, of: connection, loss: loss, now: now)
             CHTTP2Session_release(session, answer.stream)
         }
-        return hasSettled
+        connection.inFlight -= count
+        return count > 0
     }
 
     private func settle(

@@ -143,7 +143,7 @@ extension HTTP2Loop {
     ) {
         let submission = pool.remove(place)
         table.remove(submission.id)
-        deadlines.didFinish { [table, pool] id, due in table[id].map { pool[$0].due } == due }
+        deadlines.didFinish { id, due in table[id].map { pool[$0].due } == due }
         LiveObjects.count(.transfer, by: -1)
         completions.append(
             Completion(id: submission.id, result: result, context: submission.context))

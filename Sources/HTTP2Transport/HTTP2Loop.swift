@@ -51,7 +51,7 @@ final class HTTP2Loop {
     let deadlines = DeadlineQueue()
     var backoff = ConnectBackoff()
     let blocks = HeaderBlockCache()
-    var reader = AnswerReader()
+    let reader = AnswerReader()
     var tlsContext: TLSContext?
     var completions: [Completion] = []
     var connectionsOpened = 0

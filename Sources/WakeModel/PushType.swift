@@ -48,6 +48,8 @@ public struct PushType: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// background. MDM has none either: its topic is the push certificate's UID.
     public var topicSuffix: String {
         switch self {
+        // First, since most pushes end here.
+        case .background, .alert: ""
         case .voip: ".voip"
         case .complication: ".complication"
         case .fileprovider: ".pushkit.fileprovider"

@@ -41,7 +41,11 @@ public struct BundleID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The topic for pushes of this type: the bundle id with the type's suffix.
-    public func topic(for type: PushType) -> Topic { Topic(value + type.topicSuffix) }
+    public func topic(for type: PushType) -> Topic {
+        let suffix = type.topicSuffix
+        // Most pushes have none, and then their topic is this text and no copy of it.
+        return Topic(suffix.isEmpty ? value : value + suffix)
+    }
 
     /// The bundle id.
     public var description: String { value }

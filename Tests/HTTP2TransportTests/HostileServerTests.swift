@@ -161,7 +161,7 @@ extension ServerTests {
             #expect(await inbox.outcome(of: 0).label == "200")
             transport.submit(TestPush.batch(1...500))
             #expect(await eventually { seen.withLock { $0.requests == 500 } })
-            // Some 100 bytes each, and 15 KB a record.
+            // Some 100 bytes each, and 16 KB a record.
             #expect(seen.withLock { $0.records } <= 25)
             await transport.shutDown(gracePeriod: .zero)
             server.close()
@@ -205,6 +205,45 @@ extension ServerTests {
             await transport.shutDown(gracePeriod: .zero)
             #expect(await eventually { server.endedScripts == 1 })
             #expect(seen.load(ordering: .acquiring) <= unknown)
+            server.close()
+        }
+
+        @Test("a peer that stops to read and then goes on gets every byte, once and in its order")
+        func pausing() async throws {
+            let isOver = Atomic(false)
+            let seen = Atomic(0)
+            let server = try await HostileServer { peer in
+                let wide = ServerFrame.settings([(3, 100_000), (4, 1 << 30)])
+                guard peer.send(wide + ServerFrame.windowUpdate(by: 1 << 30)), peer.awaitRequest(),
+                    peer.send(ServerFrame.accepted(stream: 1))
+                else { return }
+                while !isOver.load(ordering: .acquiring) { usleep(1000) }
+                var frames = FrameCounter()
+                while let bytes = peer.receive() {
+                    frames.hear(bytes)
+                    seen.store(frames.requests, ordering: .releasing)
+                }
+            }
+            let (transport, inbox) = try connect(to: server) {
+                $0.maximumStreamsPerConnection = 100_000
+            }
+            transport.submit([TestPush.submission(0)])
+            #expect(await inbox.outcome(of: 0).label == "200")
+            // More than the buffers of both sockets hold.
+            let count = 8000
+            let body = [UInt8](repeating: 0x42, count: 4096)
+            transport.submit(
+                (1...UInt64(count)).map { number in
+                    Submission(
+                        id: number, request: TestPush.request(number, body: body),
+                        timeout: .seconds(30))
+                })
+            // The socket takes nothing more, and some wait for it.
+            #expect(await eventually { transport.gauges.inFlight > 0 })
+            #expect(transport.gauges.queued > 0)
+            isOver.store(true, ordering: .releasing)
+            #expect(await eventually { seen.load(ordering: .acquiring) == count })
+            await transport.shutDown(gracePeriod: .zero)
             server.close()
         }
 

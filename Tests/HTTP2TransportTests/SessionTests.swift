@@ -76,6 +76,39 @@ struct SessionTests {
         #expect(ended.map(\.isWritten) == [true, false])
     }
 
+    @Test("of what is collected, what begins beyond the bytes handed to TLS was not written")
+    func partlyWritten() throws {
+        let (session, block) = try session()
+        _ = try session.frames()
+        for tag in UInt32(1)...3 { _ = session.start(tag: tag, shared: block) }
+        let length = session.stagedCount
+        // The first is the longest, so that the third begins behind two thirds of them.
+        CHTTP2Session_will_write(session.pointer, length * 2 / 3)
+        CHTTP2Session_did_write(session.pointer, length * 2 / 3)
+        let first = (0...2).map { CHTTP2Session_is_written(session.pointer, $0) }
+        #expect(first == [true, true, false])
+        _ = session.start(tag: 4, shared: block)
+        CHTTP2Session_will_write(session.pointer, length / 3)
+        #expect((2...3).map { CHTTP2Session_is_written(session.pointer, $0) } == [true, false])
+        CHTTP2Session_abort(session.pointer)
+        #expect(session.finished().map(\.isWritten) == [true, true, true, false])
+    }
+
+    @Test("a request that passes the threshold is collected to its end")
+    func wholeRequests() throws {
+        let (session, block) = try session()
+        _ = try session.frames()
+        // Heads so long that it is one of them that passes it.
+        let path = "/3/device/" + String(repeating: "0", count: 1000)
+        var isFull = false
+        while !isFull { isFull = session.start(path: path, shared: block).isFull }
+        let length = session.stagedCount
+        #expect(length >= Int(CHTTP2_WRITE_THRESHOLD))
+        CHTTP2Session_will_write(session.pointer, length)
+        CHTTP2Session_did_write(session.pointer, length)
+        #expect(try session.frames().isEmpty)
+    }
+
     @Test("a body of 4096 bytes is taken, one of 4097 resets its stream", arguments: [4096, 4097])
     func bodies(size: Int) throws {
         let (session, block) = try session()

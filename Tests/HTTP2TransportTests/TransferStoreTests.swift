@@ -46,6 +46,15 @@ struct TransferStoreTests {
         #expect(Set(pool.all) == Set(model))
     }
 
+    @Test("a pool that is used while it lends a request ends the program")
+    func lending() async {
+        await #expect(processExitsWith: .failure) {
+            let pool = TransferPool()
+            let place = pool.insert(TestPush.submission(1), now: 0)
+            pool.withRequest(place) { _ in _ = pool.bodyCount(place) }
+        }
+    }
+
     @Test("a budget for frames: requests add to it, time refills it, a flood ends it")
     func flood() {
         var budget = FloodBudget(now: 0)

@@ -107,7 +107,7 @@ struct FrameFuzz {
             var length = 0
             _ = CHTTP2Session_staged(session, &length)
             if length == 0 { return true }
-            CHTTP2Session_will_write(session)
+            CHTTP2Session_will_write(session, length)
             CHTTP2Session_did_write(session, random.below(length) + 1)
         }
         return true

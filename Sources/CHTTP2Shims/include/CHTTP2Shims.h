@@ -166,8 +166,9 @@ void CHTTP2HeaderBlock_destroy(CHTTP2HeaderBlock *block);
 /// The most bytes that a request's header block may take: all of them fit one frame of the least
 /// SETTINGS_MAX_FRAME_SIZE, with room for two changes of the table's size.
 #define CHTTP2_HEAD_MAX 16352
-/// A channel collects frames until this much is there, then writes one TLS record.
-#define CHTTP2_WRITE_THRESHOLD 15360
+/// A channel collects frames until this much is there, then writes them: four TLS records, with
+/// room in the last one for the request that passes the threshold.
+#define CHTTP2_WRITE_THRESHOLD 64512
 
 /// Opens a session and has it send SETTINGS. `streams` is the most that will be open at a time.
 CHTTP2Session *_Nullable CHTTP2Session_create(uint32_t streams, const char *authority,
@@ -180,9 +181,9 @@ bool CHTTP2Session_receive(CHTTP2Session *session, const uint8_t *bytes, size_t 
 bool CHTTP2Session_collect(CHTTP2Session *session);
 /// What is collected; valid until the next call with this session.
 const uint8_t *CHTTP2Session_staged(const CHTTP2Session *session, size_t *length);
-/// So many of the bytes collected are about to be handed to TLS or the kernel: from here on each
-/// request that begins among them counts as written.
-void CHTTP2Session_will_write(CHTTP2Session *session);
+/// The first so many of the bytes collected are about to be handed to TLS: from here on each request
+/// that begins among them counts as written.
+void CHTTP2Session_will_write(CHTTP2Session *session, size_t length);
 /// So many of them were taken.
 void CHTTP2Session_did_write(CHTTP2Session *session, size_t length);
 

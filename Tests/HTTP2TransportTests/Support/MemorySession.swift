@@ -42,6 +42,13 @@ final class MemorySession {
         let payload: [UInt8]
     }
 
+    /// How many bytes are collected.
+    var stagedCount: Int {
+        var length = 0
+        _ = CHTTP2Session_staged(pointer, &length)
+        return length
+    }
+
     /// Everything that it has to say, as if it were written.
     func frames() throws -> [Frame] {
         while true {
@@ -49,7 +56,7 @@ final class MemorySession {
             var length = 0
             let start = CHTTP2Session_staged(pointer, &length)
             if length == 0 { break }
-            CHTTP2Session_will_write(pointer)
+            CHTTP2Session_will_write(pointer, length)
             unread += UnsafeBufferPointer(start: start, count: length)
             CHTTP2Session_did_write(pointer, length)
         }

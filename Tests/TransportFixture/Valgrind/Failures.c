@@ -30,7 +30,7 @@ static bool carry(CHTTP2Session *session, Peer *peer) {
     do {
         if (!CHTTP2Session_collect(session)) return false;
         bytes = CHTTP2Session_staged(session, &length);
-        CHTTP2Session_will_write(session);
+        CHTTP2Session_will_write(session, length);
         if (length > 0) Peer_receive(peer, bytes, length);
         CHTTP2Session_did_write(session, length);
         size_t came;

@@ -40,7 +40,7 @@ static bool carry_out(Wire *wire) {
     const uint8_t *bytes = CHTTP2Session_staged(wire->session, &length);
     if (length == 0) return false;
     const size_t count = length < wire->piece ? length : wire->piece;
-    CHTTP2Session_will_write(wire->session);
+    CHTTP2Session_will_write(wire->session, length);
     uint8_t *lent = lend(bytes, count);
     CHTTP2Session_did_write(wire->session, count);
     Peer_receive(wire->peer, lent, count);
