@@ -159,8 +159,9 @@ final class ClientCore: Sendable {
 
     /// Asks the source for the token to push with, now and then.
     private func refreshToken(_ state: inout State, uptime: Duration) {
-        guard let tokens else { return }
+        // Whether it is time comes first: to look at the source counts it up and down again.
         if let last = state.lastTokenCheck, uptime - last < Self.tokenInterval { return }
+        guard let tokens else { return }
         state.lastTokenCheck = uptime
         use(tokens.current(), in: &state)
     }

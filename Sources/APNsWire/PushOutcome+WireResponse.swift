@@ -6,7 +6,7 @@ public import WakeModel
 extension PushOutcome {
     /// Reads an answer of APNs. Total: a body that is not the JSON that Apple describes costs the
     /// reason, never the status (facts §3.1).
-    public init(_ response: WireResponse) {
+    public init(_ response: borrowing WireResponse) {
         guard response.status != 200 else {
             self = .accepted(
                 Acceptance(apnsID: response.apnsID, apnsUniqueID: response.apnsUniqueID))

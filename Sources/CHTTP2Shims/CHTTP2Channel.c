@@ -67,18 +67,22 @@ static int64_t give(CHTTP2Channel *channel, const uint8_t *bytes, size_t length)
 // Gives the socket what is gathered. 1 if it took all, 0 if it takes no more now, -1 if it is
 // broken.
 static int give_gathered(CHTTP2Channel *channel) {
-    while (channel->gatheredStart < channel->gatheredEnd) {
-        const int64_t count = give(channel, channel->gathered + channel->gatheredStart,
-                                   channel->gatheredEnd - channel->gatheredStart);
-        if (count <= 0) return (int)count;
-        channel->gatheredStart += (size_t)count;
-    }
+    const size_t length = channel->gatheredEnd - channel->gatheredStart;
+    if (length == 0) return 1;
+    const int64_t count = give(channel, channel->gathered + channel->gatheredStart, length);
+    if (count < 0) return -1;
+    channel->gatheredStart += (size_t)count;
+    if ((size_t)count < length) return 0;
     channel->gatheredStart = channel->gatheredEnd = 0;
     return 1;
 }
 
+// Puts bytes behind those that are gathered. Also what TLS says by itself, such as an alert, when
+// something is there that must go first: TLS would keep a record that it cannot write, and then
+// refuse to write requests instead of it.
 static bool gather(CHTTP2Channel *channel, const char *bytes, size_t length) {
-    if (!channel->isGathering || length > GATHERED_MAX - channel->gatheredEnd) return false;
+    if (!channel->isGathering && channel->gatheredEnd == 0) return false;
+    if (length > GATHERED_MAX - channel->gatheredEnd) return false;
     memcpy(channel->gathered + channel->gatheredEnd, bytes, length);
     channel->gatheredEnd += length;
     return true;
@@ -161,7 +165,10 @@ CHTTP2Channel *CHTTP2Channel_create(const CHTTP2TLSContext *context, int32_t des
 void CHTTP2Channel_destroy(CHTTP2Channel *channel) {
     if (channel->tls) {
         // After a failure OpenSSL must not be asked to say anything more.
-        if (channel->hasHandshaken && channel->failure == 0) SSL_shutdown(channel->tls);
+        if (channel->hasHandshaken && channel->failure == 0) {
+            SSL_shutdown(channel->tls);
+            give_gathered(channel);
+        }
         SSL_free(channel->tls);
         ERR_clear_error();
     }

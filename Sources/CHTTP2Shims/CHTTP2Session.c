@@ -138,8 +138,14 @@ static bool stage(CHTTP2Session *session, const uint8_t *bytes, size_t length) {
     if (session->stagedCapacity - session->stagedEnd < length) {
         size_t capacity = session->stagedCapacity ? session->stagedCapacity : 32768;
         while (capacity - session->stagedEnd < length) capacity *= 2;
-        uint8_t *grown = realloc(session->staged, capacity);
+        // Not realloc, which leaves what it copied behind: tokens and payloads.
+        uint8_t *grown = malloc(capacity);
         if (!grown) return false;
+        if (session->staged) {
+            memcpy(grown, session->staged, session->stagedEnd);
+            explicit_bzero(session->staged, session->stagedCapacity);
+            free(session->staged);
+        }
         session->staged = grown;
         session->stagedCapacity = capacity;
     }

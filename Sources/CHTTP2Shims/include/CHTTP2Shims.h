@@ -166,8 +166,8 @@ void CHTTP2HeaderBlock_destroy(CHTTP2HeaderBlock *block);
 /// The most bytes that a request's header block may take: all of them fit one frame of the least
 /// SETTINGS_MAX_FRAME_SIZE, with room for two changes of the table's size.
 #define CHTTP2_HEAD_MAX 16352
-/// A channel collects frames until this much is there, then writes them: four TLS records, with
-/// room in the last one for the request that passes the threshold.
+/// A channel collects frames until this much is there, and the request is whole that is the last.
+/// Then it writes them: four TLS records, the last of which has 1 KiB of room for that request.
 #define CHTTP2_WRITE_THRESHOLD 64512
 
 /// Opens a session and has it send SETTINGS. `streams` is the most that will be open at a time.
@@ -177,12 +177,12 @@ void CHTTP2Session_destroy(CHTTP2Session *session);
 
 /// Acts on bytes from the peer. False if it broke the protocol or memory ran out.
 bool CHTTP2Session_receive(CHTTP2Session *session, const uint8_t *bytes, size_t length);
-/// Collects frames up to the threshold. False if memory ran out.
+/// Collects frames up to the threshold, and beyond it to a request's end. False if memory ran out.
 bool CHTTP2Session_collect(CHTTP2Session *session);
 /// What is collected; valid until the next call with this session.
 const uint8_t *CHTTP2Session_staged(const CHTTP2Session *session, size_t *length);
-/// The first so many of the bytes collected are about to be handed to TLS: from here on each request
-/// that begins among them counts as written.
+/// The first so many of the bytes collected are about to be handed to TLS: from here on each
+/// request that begins among them counts as written.
 void CHTTP2Session_will_write(CHTTP2Session *session, size_t length);
 /// So many of them were taken.
 void CHTTP2Session_did_write(CHTTP2Session *session, size_t length);
