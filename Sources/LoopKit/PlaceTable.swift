@@ -28,11 +28,8 @@ package final class PlaceTable {
     // SAFETY: `mask + 1` elements, all initialized and trivial; given back by `deinit`.
     private var entries: UnsafeMutablePointer<Entry>
     private var mask: Int
-    // Not visible outside of this file, so that the compiler proves that no two touch it at a time.
-    private var idCount = 0
-
     /// How many ids it holds.
-    package var count: Int { idCount }
+    package private(set) var count = 0
 
     /// An empty table.
     package init() {
@@ -71,11 +68,11 @@ package final class PlaceTable {
 
     /// Enters an id. False if it is there already; then nothing changes.
     package func insert(_ id: Submission.ID, _ place: Place) -> Bool {
-        if idCount * 2 > mask { grow() }
+        if count * 2 > mask { grow() }
         let (index, isFound) = index(of: id)
         guard !isFound else { return false }
         entries[index] = Entry(id: id, place: place)
-        idCount += 1
+        count += 1
         return true
     }
 
@@ -83,7 +80,7 @@ package final class PlaceTable {
     package func remove(_ id: Submission.ID) {
         var (hole, isFound) = index(of: id)
         guard isFound else { return }
-        idCount -= 1
+        count -= 1
         var index = hole
         while true {
             index = (index + 1) & mask

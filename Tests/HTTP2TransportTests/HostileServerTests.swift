@@ -167,20 +167,42 @@ extension ServerTests {
             server.close()
         }
 
+        /// A server that answers the first request and reads what follows only once it may, and how
+        /// many requests it has seen of that.
+        private final class PausedServer: Sendable {
+            let mayRead = Atomic(false)
+            let seen = Atomic(0)
+
+            func start() async throws -> HostileServer {
+                try await HostileServer { [self] peer in
+                    let wide = ServerFrame.settings([(3, 100_000), (4, 1 << 30)])
+                    guard peer.send(wide + ServerFrame.windowUpdate(by: 1 << 30)),
+                        peer.awaitRequest(), peer.send(ServerFrame.accepted(stream: 1))
+                    else { return }
+                    while !mayRead.load(ordering: .acquiring) { usleep(1000) }
+                    var frames = FrameCounter()
+                    while let bytes = peer.receive() {
+                        frames.hear(bytes)
+                        seen.store(frames.requests, ordering: .releasing)
+                    }
+                }
+            }
+
+            /// More than the buffers of both sockets hold.
+            static func submissions(timeout: Duration) -> [Submission] {
+                let body = [UInt8](repeating: 0x42, count: 4096)
+                return (1...8000).map { number in
+                    Submission(
+                        id: number, request: TestPush.request(number, body: body),
+                        timeout: timeout)
+                }
+            }
+        }
+
         @Test("of what a peer does not read, only what was handed to TLS is unknown")
         func unread() async throws {
-            let isOver = Atomic(false)
-            let seen = Atomic(0)
-            let server = try await HostileServer { peer in
-                let wide = ServerFrame.settings([(3, 100_000), (4, 1 << 30)])
-                guard peer.send(wide + ServerFrame.windowUpdate(by: 1 << 30)), peer.awaitRequest(),
-                    peer.send(ServerFrame.accepted(stream: 1))
-                else { return }
-                while !isOver.load(ordering: .acquiring) { usleep(1000) }
-                var frames = FrameCounter()
-                while let bytes = peer.receive() { frames.hear(bytes) }
-                seen.store(frames.requests, ordering: .releasing)
-            }
+            let paused = PausedServer()
+            let server = try await paused.start()
             let (transport, inbox) = try connect(to: server) {
                 $0.maximumStreamsPerConnection = 100_000
                 // So that nothing is written when the transport ends.
@@ -188,66 +210,41 @@ extension ServerTests {
             }
             transport.submit([TestPush.submission(0)])
             #expect(await inbox.outcome(of: 0).label == "200")
-            // More than the buffers of both sockets hold.
-            let count = 8000
-            let body = [UInt8](repeating: 0x42, count: 4096)
-            transport.submit(
-                (1...UInt64(count)).map { number in
-                    Submission(
-                        id: number, request: TestPush.request(number, body: body),
-                        timeout: .seconds(2))
-                })
-            await inbox.waitForCount(count + 1)
+            let submissions = PausedServer.submissions(timeout: .seconds(2))
+            transport.submit(submissions)
+            await inbox.waitForCount(submissions.count + 1)
             let unknown = inbox.failures["timed-out (unknown)"] ?? 0
             let notSent = inbox.failures["timed-out (not-sent)"] ?? 0
-            #expect(unknown > 0 && notSent > 0 && unknown + notSent == count)
-            isOver.store(true, ordering: .releasing)
+            #expect(unknown > 0 && notSent > 0 && unknown + notSent == submissions.count)
+            paused.mayRead.store(true, ordering: .releasing)
             await transport.shutDown(gracePeriod: .zero)
             #expect(await eventually { server.endedScripts == 1 })
-            #expect(seen.load(ordering: .acquiring) <= unknown)
+            #expect(paused.seen.load(ordering: .acquiring) <= unknown)
             server.close()
         }
 
         @Test("a peer that stops to read and then goes on gets every byte, once and in its order")
         func pausing() async throws {
-            let isOver = Atomic(false)
-            let seen = Atomic(0)
-            let server = try await HostileServer { peer in
-                let wide = ServerFrame.settings([(3, 100_000), (4, 1 << 30)])
-                guard peer.send(wide + ServerFrame.windowUpdate(by: 1 << 30)), peer.awaitRequest(),
-                    peer.send(ServerFrame.accepted(stream: 1))
-                else { return }
-                while !isOver.load(ordering: .acquiring) { usleep(1000) }
-                var frames = FrameCounter()
-                while let bytes = peer.receive() {
-                    frames.hear(bytes)
-                    seen.store(frames.requests, ordering: .releasing)
-                }
-            }
+            let paused = PausedServer()
+            let server = try await paused.start()
             let (transport, inbox) = try connect(to: server) {
                 $0.maximumStreamsPerConnection = 100_000
             }
             transport.submit([TestPush.submission(0)])
             #expect(await inbox.outcome(of: 0).label == "200")
-            // More than the buffers of both sockets hold.
-            let count = 8000
-            let body = [UInt8](repeating: 0x42, count: 4096)
-            transport.submit(
-                (1...UInt64(count)).map { number in
-                    Submission(
-                        id: number, request: TestPush.request(number, body: body),
-                        timeout: .seconds(30))
-                })
+            let submissions = PausedServer.submissions(timeout: .seconds(30))
+            transport.submit(submissions)
             // The socket takes nothing more, and some wait for it.
-            let cancelled = 600
+            let cancelled = 500
             #expect(await eventually { transport.gauges.inFlight > cancelled })
             #expect(transport.gauges.queued > 0)
             // Their RST_STREAM frames are more than there is room for behind what was gathered.
             for id in 1...UInt64(cancelled) { transport.cancel(id) }
             await inbox.waitForCount(cancelled + 1)
             #expect(inbox.failures["cancelled (unknown)"] == cancelled)
-            isOver.store(true, ordering: .releasing)
-            #expect(await eventually { seen.load(ordering: .acquiring) == count })
+            paused.mayRead.store(true, ordering: .releasing)
+            #expect(
+                await eventually { paused.seen.load(ordering: .acquiring) == submissions.count })
             await transport.shutDown(gracePeriod: .zero)
             server.close()
         }
