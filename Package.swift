@@ -140,6 +140,7 @@ let package = Package(
             name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"],
             linkerSettings: [.linkedLibrary("ssl")]),
         .target(name: "CCryptoShims", dependencies: ["CLibcrypto"]),
+        .target(name: "CCacheHints"),
         .target(name: "CNghttp2ResetGuard", dependencies: ["CLibnghttp2"]),
         .target(name: "CHTTP2Shims", dependencies: ["CLibcrypto", "CLibnghttp2", "CLibssl"]),
 
@@ -191,8 +192,8 @@ let package = Package(
         room(
             "APNsClient",
             [
-                "APNsWire", "CCryptoShims", "CurlTransport", "HTTP2Transport", "LoopKit",
-                "PushTransport", "WakeModel", deque,
+                "APNsWire", "CCacheHints", "CCryptoShims", "CurlTransport", "HTTP2Transport",
+                "LoopKit", "PushTransport", "WakeModel", deque,
             ]),
         tests(
             of: "APNsClient",

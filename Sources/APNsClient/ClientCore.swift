@@ -179,12 +179,24 @@ final class ClientCore: Sendable {
     /// The transport's sink: sends again what is to be sent again, and tells the rest to those who
     /// wait.
     func receive(_ completions: [Completion]) {
+        // SAFETY: the buffer is not kept.
+        completions.withUnsafeBufferPointer { receive($0) }
+    }
+
+    /// A buffer, since an array copies each completion that is looked at, and counts up all that it
+    /// refers to.
+    private func receive(_ completions: UnsafeBufferPointer<Completion>) {
         var mending = Mending()
         observeDate(of: completions)
         var callers = takeCallers(of: completions)[...]
         var deliveries = Deliveries(lonePushes: callers.count)
         for place in completions.indices {
-            let (id, outcome) = (completions[place].id, Self.outcome(of: completions[place]))
+            let id = completions[place].id
+            let outcome: SentPushes.Outcome =
+                switch completions[place].result {
+                case .success(let response): .success(PushOutcome(response))
+                case .failure(let failure): .failure(failure)
+                }
             guard let context = completions[place].context else {
                 if let waiting = callers.popFirst() {
                     let mayGoAgain = mend(outcome, of: waiting, &mending)
@@ -204,8 +216,9 @@ final class ClientCore: Sendable {
     }
 
     /// Those who wait for one push each, in the order of the completions that have no context.
-    private func takeCallers(of completions: [Completion]) -> [LoneCallers.Waiting] {
-        // By their places: an iterator would copy each outcome.
+    private func takeCallers(
+        of completions: UnsafeBufferPointer<Completion>
+    ) -> [LoneCallers.Waiting] {
         let count = completions.indices.count { completions[$0].context == nil }
         guard count > 0 else { return [] }
         var callers: [LoneCallers.Waiting] = []
@@ -216,13 +229,6 @@ final class ClientCore: Sendable {
             }
         }
         return callers
-    }
-
-    private static func outcome(of completion: borrowing Completion) -> SentPushes.Outcome {
-        switch completion.result {
-        case .success(let response): .success(PushOutcome(response))
-        case .failure(let failure): .failure(failure)
-        }
     }
 
     /// What answers of one batch call for.
@@ -335,7 +341,7 @@ final class ClientCore: Sendable {
     }
 
     /// Compares the server's clock with ours, now and then.
-    private func observeDate(of completions: [Completion]) {
+    private func observeDate(of completions: UnsafeBufferPointer<Completion>) {
         guard case .success(let response)? = completions.last?.result else { return }
         let uptime = clock.uptime()
         skew.withLock { skew in

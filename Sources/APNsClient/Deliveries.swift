@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import APNsWire
+internal import CCacheHints
 internal import DequeModule
 internal import LoopKit
 internal import PushTransport
@@ -33,8 +34,7 @@ struct Deliveries {
 
     /// Tells each who waits, once. Holds no lock. `transport` is the one on which those that have
     /// their answer may send their next push.
-    consuming func deliver(by transport: (any PushTransport)?) {
-        let groups = groups
+    mutating func deliver(by transport: (any PushTransport)?) {
         resumeCallers(transport)
         for sent in groups { sent.handOn() }
     }
@@ -46,13 +46,16 @@ struct Deliveries {
     /// Their next pushes wait for each other, until the task has its turn again, behind them: the
     /// first would wake the transport's thread, which sends it alone, and so the server answers it
     /// alone, until each push goes by itself.
-    private consuming func resumeCallers(_ transport: (any PushTransport)?) {
+    private mutating func resumeCallers(_ transport: (any PushTransport)?) {
         guard hasManyCallers else {
             callers.resumeAll()
             return
         }
         transport?.beginGathering()
-        let luggage = Luggage(callers)
+        // With two owners, the replies would be copied to each.
+        var replies: Deque<LoneReply> = []
+        swap(&replies, &callers)
+        let luggage = Luggage(consume replies)
         Task.detached {
             var callers = luggage.unpack()
             callers.resumeAll()
@@ -69,11 +72,38 @@ private struct LoneReply: Sendable {
 }
 
 extension Deque<LoneReply> {
+    /// For whose memory is asked, so many places ahead of the one that is resumed.
+    private static var lookahead: Int { 5 }
+
     /// Resumes them in their order. Each is moved out: to look at it where it is would copy it,
     /// and count up all that it refers to.
     fileprivate mutating func resumeAll() {
-        while let reply = popFirst() { reply.caller.resume(returning: reply.answer) }
+        for place in indices.prefix(Self.lookahead) { self[place].caller.prefetchTask() }
+        while let reply = popFirst() {
+            if count >= Self.lookahead { self[Self.lookahead - 1].caller.prefetchTask() }
+            reply.caller.resume(returning: reply.answer)
+        }
     }
+}
+
+extension LoneCallers.Caller {
+    /// Asks the processor for the memory of the task that waits.
+    ///
+    /// A thousand tasks that have slept for the time of an answer are in no near cache any more,
+    /// and to wake each up waits for its memory, piece by piece: for up to a twentieth of the time
+    /// that a push takes.
+    fileprivate func prefetchTask() {
+        // SAFETY: read within its bounds, as a number that may be an address. It is that of the
+        // task, but nothing depends on that: it goes into a hint, which touches no memory.
+        withUnsafeBytes(of: self) { bytes in
+            guard bytes.count >= MemoryLayout<UnsafeRawPointer?>.size else { return }
+            CCacheHints_prefetch(
+                bytes.load(as: UnsafeRawPointer?.self), Self.prefetchedLines)
+        }
+    }
+
+    /// 896 bytes: most of a task that waits in `send(_:)`. To ask for 1536 brought no more.
+    private static var prefetchedLines: Int { 14 }
 }
 
 /// Replies on their way to a task: what a closure holds can only be copied out of it.

@@ -6,17 +6,29 @@ public import WakeModel
 extension PushOutcome {
     /// Reads an answer of APNs. Total: a body that is not the JSON that Apple describes costs the
     /// reason, never the status (facts §3.1).
+    ///
+    /// Inlinable, because a response that is handed to another module's code is copied first.
+    @inlinable
     public init(_ response: borrowing WireResponse) {
-        guard response.status != 200 else {
+        if response.status == 200 {
             self = .accepted(
                 Acceptance(apnsID: response.apnsID, apnsUniqueID: response.apnsUniqueID))
-            return
+        } else {
+            self = .rejected(
+                Rejection(
+                    status: response.status, body: response.body, apnsID: response.apnsID))
         }
-        let body = RejectionBody(response.body)
-        self = .rejected(
-            Rejection(
-                status: response.status, reason: body.reason.map(RejectionReason.init(rawValue:)),
-                timestamp: body.timestamp.map(WallInstant.init(millisecondsSinceEpoch:)),
-                apnsID: response.apnsID))
+    }
+}
+
+extension PushOutcome.Rejection {
+    /// Reads the body of an answer.
+    @usableFromInline
+    init(status: Int, body: [UInt8], apnsID: APNsID?) {
+        let body = RejectionBody(body)
+        self.init(
+            status: status, reason: body.reason.map(RejectionReason.init(rawValue:)),
+            timestamp: body.timestamp.map(WallInstant.init(millisecondsSinceEpoch:)),
+            apnsID: apnsID)
     }
 }

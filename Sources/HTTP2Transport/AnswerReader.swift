@@ -16,13 +16,22 @@ final class AnswerReader {
         // after this copy.
         let head = UnsafeRawBufferPointer(start: answer.headers, count: Int(answer.headersLength))
         let body = UnsafeRawBufferPointer(start: answer.body, count: Int(answer.bodyLength))
-        readFields(of: head)
-        return fields.response(
-            status: Int(answer.status), body: body.isEmpty ? [] : Array(body))
+        return Self.response(
+            status: Int(answer.status), head: head, body: body.isEmpty ? [] : Array(body),
+            with: &fields)
+    }
+
+    /// Apart from the object: there, each touch of `fields` would be checked against overlapping
+    /// ones while the program runs.
+    private static func response(
+        status: Int, head: UnsafeRawBufferPointer, body: [UInt8], with fields: inout AnswerFields
+    ) -> WireResponse {
+        read(head, into: &fields)
+        return fields.response(status: status, body: body)
     }
 
     /// Each field's name and value, as the shims' header lays them out.
-    private func readFields(of bytes: UnsafeRawBufferPointer) {
+    private static func read(_ bytes: UnsafeRawBufferPointer, into fields: inout AnswerFields) {
         var offset = 0
         while offset + 3 <= bytes.count {
             let nameStart = offset + 3

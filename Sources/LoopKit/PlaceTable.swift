@@ -28,8 +28,12 @@ package final class PlaceTable {
     // SAFETY: `mask + 1` elements, all initialized and trivial; given back by `deinit`.
     private var entries: UnsafeMutablePointer<Entry>
     private var mask: Int
+    // Not visible outside of this file: else each touch would be checked against overlapping ones
+    // while the program runs.
+    private var idCount = 0
+
     /// How many ids it holds.
-    package private(set) var count = 0
+    package var count: Int { idCount }
 
     /// An empty table.
     package init() {
@@ -68,11 +72,11 @@ package final class PlaceTable {
 
     /// Enters an id. False if it is there already; then nothing changes.
     package func insert(_ id: Submission.ID, _ place: Place) -> Bool {
-        if count * 2 > mask { grow() }
+        if idCount * 2 > mask { grow() }
         let (index, isFound) = index(of: id)
         guard !isFound else { return false }
         entries[index] = Entry(id: id, place: place)
-        count += 1
+        idCount += 1
         return true
     }
 
@@ -80,7 +84,7 @@ package final class PlaceTable {
     package func remove(_ id: Submission.ID) {
         var (hole, isFound) = index(of: id)
         guard isFound else { return }
-        count -= 1
+        idCount -= 1
         var index = hole
         while true {
             index = (index + 1) & mask

@@ -29,8 +29,8 @@ struct RoomTests {
             "CHTTP2Shims", "Glibc", "LoopKit", "PushTransport", "Synchronization", "WakeModel",
         ],
         "APNsClient": [
-            "APNsWire", "CCryptoShims", "CurlTransport", "DequeModule", "Glibc", "HTTP2Transport",
-            "LoopKit", "PushTransport", "Synchronization", "WakeModel",
+            "APNsWire", "CCacheHints", "CCryptoShims", "CurlTransport", "DequeModule", "Glibc",
+            "HTTP2Transport", "LoopKit", "PushTransport", "Synchronization", "WakeModel",
         ],
         "StoreSQLite": [
             "CGatheredLog", "Darwin", "Dispatch", "GRDB", "GRDBSQLite", "Gateway", "Glibc", "Musl",
