@@ -178,14 +178,11 @@ final class ClientCore: Sendable {
 
     /// The transport's sink: sends again what is to be sent again, and tells the rest to those who
     /// wait.
-    func receive(_ completions: [Completion]) {
-        // SAFETY: the buffer is not kept.
-        completions.withUnsafeBufferPointer { receive($0) }
-    }
+    func receive(_ completions: [Completion]) { receive(completions.span) }
 
-    /// A buffer, since an array copies each completion that is looked at, and counts up all that it
-    /// refers to.
-    private func receive(_ completions: UnsafeBufferPointer<Completion>) {
+    /// Looks at the completions where they are. Of an array, Swift 6.3 copies each one that is
+    /// looked at, and counts up all that it refers to.
+    private func receive(_ completions: borrowing Span<Completion>) {
         var mending = Mending()
         observeDate(of: completions)
         var callers = takeCallers(of: completions)[...]
@@ -216,10 +213,9 @@ final class ClientCore: Sendable {
     }
 
     /// Those who wait for one push each, in the order of the completions that have no context.
-    private func takeCallers(
-        of completions: UnsafeBufferPointer<Completion>
-    ) -> [LoneCallers.Waiting] {
-        let count = completions.indices.count { completions[$0].context == nil }
+    private func takeCallers(of completions: borrowing Span<Completion>) -> [LoneCallers.Waiting] {
+        var count = 0
+        for place in completions.indices where completions[place].context == nil { count += 1 }
         guard count > 0 else { return [] }
         var callers: [LoneCallers.Waiting] = []
         callers.reserveCapacity(count)
@@ -341,8 +337,10 @@ final class ClientCore: Sendable {
     }
 
     /// Compares the server's clock with ours, now and then.
-    private func observeDate(of completions: UnsafeBufferPointer<Completion>) {
-        guard case .success(let response)? = completions.last?.result else { return }
+    private func observeDate(of completions: borrowing Span<Completion>) {
+        guard let last = completions.indices.last,
+            case .success(let response) = completions[last].result
+        else { return }
         let uptime = clock.uptime()
         skew.withLock { skew in
             // Whether it is time comes first: to read a date costs more than all else here.

@@ -32,11 +32,12 @@ struct Deliveries {
     /// Whether several lone pushes have their answers.
     var hasManyCallers: Bool { callers.count > 1 }
 
-    /// Tells each who waits, once. Holds no lock. `transport` is the one on which those that have
-    /// their answer may send their next push.
+    /// Tells each who waits, and forgets them: each is told once. Holds no lock. `transport` is the
+    /// one on which those that have their answer may send their next push.
     mutating func deliver(by transport: (any PushTransport)?) {
         resumeCallers(transport)
         for sent in groups { sent.handOn() }
+        groups = []
     }
 
     /// Resumes several callers from a task instead of from the transport's thread. There, each one
@@ -48,11 +49,11 @@ struct Deliveries {
     /// alone, until each push goes by itself.
     private mutating func resumeCallers(_ transport: (any PushTransport)?) {
         guard hasManyCallers else {
-            callers.resumeAll()
+            if let reply = callers.popFirst() { reply.resume() }
             return
         }
         transport?.beginGathering()
-        // With two owners, the replies would be copied to each.
+        // Of a deque with two owners, the one that takes from it would copy it first.
         var replies: Deque<LoneReply> = []
         swap(&replies, &callers)
         let luggage = Luggage(consume replies)
@@ -69,19 +70,21 @@ struct Deliveries {
 private struct LoneReply: Sendable {
     let caller: LoneCallers.Caller
     let answer: LoneCallers.Answer
+
+    func resume() { caller.resume(returning: answer) }
 }
 
 extension Deque<LoneReply> {
-    /// For whose memory is asked, so many places ahead of the one that is resumed.
+    /// For whose memory is asked, so many places ahead of the one that is resumed: those between
+    /// take as long as the memory.
     private static var lookahead: Int { 5 }
 
-    /// Resumes them in their order. Each is moved out: to look at it where it is would copy it,
-    /// and count up all that it refers to.
+    /// Resumes them in their order. Each is moved out: a copy would count up all that it refers to.
     fileprivate mutating func resumeAll() {
         for place in indices.prefix(Self.lookahead) { self[place].caller.prefetchTask() }
         while let reply = popFirst() {
             if count >= Self.lookahead { self[Self.lookahead - 1].caller.prefetchTask() }
-            reply.caller.resume(returning: reply.answer)
+            reply.resume()
         }
     }
 }
@@ -93,16 +96,15 @@ extension LoneCallers.Caller {
     /// and to wake each up waits for its memory, piece by piece: for up to a twentieth of the time
     /// that a push takes.
     fileprivate func prefetchTask() {
-        // SAFETY: read within its bounds, as a number that may be an address. It is that of the
-        // task, but nothing depends on that: it goes into a hint, which touches no memory.
+        // SAFETY: read within its bounds, as a number. It is the address of the task, but nothing
+        // depends on that: it is a hint's, which any number may be.
         withUnsafeBytes(of: self) { bytes in
-            guard bytes.count >= MemoryLayout<UnsafeRawPointer?>.size else { return }
-            CCacheHints_prefetch(
-                bytes.load(as: UnsafeRawPointer?.self), Self.prefetchedLines)
+            guard bytes.count >= MemoryLayout<UInt>.size else { return }
+            CCacheHints_prefetch(bytes.loadUnaligned(as: UInt.self), Self.prefetchedLines)
         }
     }
 
-    /// 896 bytes: most of a task that waits in `send(_:)`. To ask for 1536 brought no more.
+    /// 896 bytes: most of a task that waits in `send(_:timeout:)`. To ask for 1536 brought no more.
     private static var prefetchedLines: Int { 14 }
 }
 

@@ -7,7 +7,7 @@ extension PushOutcome {
     /// Reads an answer of APNs. Total: a body that is not the JSON that Apple describes costs the
     /// reason, never the status (facts §3.1).
     ///
-    /// Inlinable, because a response that is handed to another module's code is copied first.
+    /// Inlinable, because Swift 6.3 copies a response before it hands it to another module's code.
     @inlinable
     public init(_ response: borrowing WireResponse) {
         if response.status == 200 {

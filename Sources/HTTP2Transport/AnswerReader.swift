@@ -11,34 +11,29 @@ final class AnswerReader {
     private var fields = AnswerFields()
 
     /// Copies an answer that has a status.
-    func response(_ answer: CHTTP2Answer) -> WireResponse {
+    func response(_ answer: CHTTP2Answer) -> WireResponse { fields.response(answer) }
+}
+
+extension AnswerFields {
+    /// Copies an answer that has a status.
+    fileprivate mutating func response(_ answer: CHTTP2Answer) -> WireResponse {
         // SAFETY: both pointers and lengths describe buffers of the stream, which is released only
         // after this copy.
         let head = UnsafeRawBufferPointer(start: answer.headers, count: Int(answer.headersLength))
         let body = UnsafeRawBufferPointer(start: answer.body, count: Int(answer.bodyLength))
-        return Self.response(
-            status: Int(answer.status), head: head, body: body.isEmpty ? [] : Array(body),
-            with: &fields)
-    }
-
-    /// Apart from the object: there, each touch of `fields` would be checked against overlapping
-    /// ones while the program runs.
-    private static func response(
-        status: Int, head: UnsafeRawBufferPointer, body: [UInt8], with fields: inout AnswerFields
-    ) -> WireResponse {
-        read(head, into: &fields)
-        return fields.response(status: status, body: body)
+        read(head)
+        return response(status: Int(answer.status), body: body.isEmpty ? [] : Array(body))
     }
 
     /// Each field's name and value, as the shims' header lays them out.
-    private static func read(_ bytes: UnsafeRawBufferPointer, into fields: inout AnswerFields) {
+    private mutating func read(_ bytes: UnsafeRawBufferPointer) {
         var offset = 0
         while offset + 3 <= bytes.count {
             let nameStart = offset + 3
             let valueStart = nameStart + Int(bytes[offset])
             let valueLength = Int(bytes[offset + 1]) | Int(bytes[offset + 2]) << 8
             offset = valueStart + valueLength
-            fields.read(
+            read(
                 UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart]),
                 UnsafeRawBufferPointer(rebasing: bytes[valueStart..<offset]))
         }

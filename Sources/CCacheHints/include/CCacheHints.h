@@ -6,18 +6,15 @@
 #define CCACHEHINTS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#pragma clang assume_nonnull begin
-
-// Asks for the cache lines from `address` on, to be written soon, while the program goes on. A hint
-// touches no memory: one for an address that is not there does nothing.
-static inline void CCacheHints_prefetch(const void *_Nullable address, size_t lines) {
+// Asks for the cache lines from `address` on while the program goes on. A hint cannot fault, and
+// changes nothing that a program can see: any address will do, also one at which nothing is.
+static inline void CCacheHints_prefetch(uintptr_t address, size_t lines) {
     enum { LINE = 64 };
     for (size_t line = 0; line < lines; line++) {
-        __builtin_prefetch((const char *)address + line * LINE, 1);
+        __builtin_prefetch((const void *)(address + line * LINE), 1);
     }
 }
-
-#pragma clang assume_nonnull end
 
 #endif
