@@ -28,8 +28,8 @@ package final class PlaceTable {
     // SAFETY: `mask + 1` elements, all initialized and trivial; given back by `deinit`.
     private var entries: UnsafeMutablePointer<Entry>
     private var mask: Int
-    // Not visible outside of this file. As a property that other modules read, Swift 6.3 checks each
-    // touch of it against overlapping ones while the program runs.
+    // Not visible outside of this file. Of a property that other modules read, Swift 6.3 checks
+    // each touch against overlapping ones while the program runs.
     private var idCount = 0
 
     /// How many ids it holds.
