@@ -40,6 +40,71 @@ struct LoneCallersTests {
         }
     }
 
+    /// Around the number of callers for whose memory is asked ahead, and far beyond it; among the
+    /// answers to the pushes of a batch.
+    @Test("answers of one moment reach their own callers", arguments: [2, 4, 5, 6, 7, 60])
+    func together(count: Int) async throws {
+        let play = try Play()
+        let client = play.client
+        let pushes = try (0..<2 * count).map(Samples.background)
+        var random = SeededGenerator(seed: UInt64(count))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for push in pushes[..<count] {
+                group.addTask {
+                    let result: Result<PushOutcome, TransportFailure>
+                    do throws(TransportFailure) {
+                        result = .success(try await client.send(push))
+                    } catch {
+                        result = .failure(error)
+                    }
+                    #expect(Self.saying(result) == push.apnsID.description)
+                }
+            }
+            group.addTask {
+                let batch = Array(pushes[count...])
+                for reply in await client.send(batch) {
+                    #expect(Self.saying(reply.result) == batch[reply.index].apnsID.description)
+                }
+            }
+            var answers: [(Submission.ID, Result<WireResponse, TransportFailure>)] = []
+            for number in 0..<2 * count {
+                let submission = await play.nextSubmission()
+                answers.append((submission.id, try Self.answer(number, to: submission)))
+            }
+            answers.shuffle(using: &random)
+            play.transport.answer(answers)
+            try await group.waitForAll()
+        }
+    }
+
+    /// One of three ways, each of which says whose it is.
+    private static func answer(
+        _ number: Int, to submission: Submission
+    ) throws -> Result<WireResponse, TransportFailure> {
+        let apnsID = try #require(submission.request.apnsID)
+        switch number % 3 {
+        case 0: return .success(WireResponse(status: 200, apnsID: apnsID))
+        case 1:
+            return .success(
+                WireResponse(
+                    status: 410, apnsID: apnsID, body: Array(#"{"reason":"Unregistered"}"#.utf8)))
+        default:
+            return .failure(
+                TransportFailure(
+                    .streamReset, certainty: .unknown, detail: apnsID.description))
+        }
+    }
+
+    /// Whose answer it is.
+    private static func saying(_ result: Result<PushOutcome, TransportFailure>) -> String? {
+        switch result {
+        case .success(.accepted(let acceptance)): acceptance.apnsID?.description
+        case .success(.rejected(let rejection)):
+            rejection.reason == .unregistered ? rejection.apnsID?.description : nil
+        case .failure(let failure): failure.detail
+        }
+    }
+
     @Test("callers who are answered together have their next pushes gathered; one alone has not")
     func gathering() async throws {
         let play = try Play()

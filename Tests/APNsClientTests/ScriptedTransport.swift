@@ -109,6 +109,11 @@ final class ScriptedTransport: PushTransport {
             })
     }
 
+    /// Answers several pushes at the same moment, each in its own way.
+    func answer(_ results: [(Submission.ID, Result<WireResponse, TransportFailure>)]) {
+        sink(results.map { Completion(id: $0, result: $1, context: context($0)) })
+    }
+
     func fail(_ id: Submission.ID, _ failure: TransportFailure) {
         sink([Completion(id: id, result: .failure(failure), context: context(id))])
     }
