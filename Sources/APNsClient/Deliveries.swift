@@ -93,8 +93,8 @@ extension LoneCallers.Caller {
     /// Asks the processor for the memory of the task that waits.
     ///
     /// A thousand tasks that have slept for the time of an answer are in no near cache any more,
-    /// and to wake each up waits for its memory, piece by piece: for up to a twentieth of the time
-    /// that a push takes.
+    /// and to wake each up waits for its memory, piece by piece: for some hundredths of the
+    /// time that a push takes.
     fileprivate func prefetchTask() {
         // SAFETY: read within its bounds, as a number. It is the address of the task, but nothing
         // depends on that: it is a hint's, which any number may be.

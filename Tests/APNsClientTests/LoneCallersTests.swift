@@ -62,7 +62,9 @@ struct LoneCallersTests {
             }
             group.addTask {
                 let batch = Array(pushes[count...])
-                for reply in await client.send(batch) {
+                let replies = await client.send(batch)
+                #expect(replies.map(\.index) == Array(batch.indices))
+                for reply in replies {
                     #expect(Self.saying(reply.result) == batch[reply.index].apnsID.description)
                 }
             }
