@@ -31,7 +31,7 @@ extension HTTP2Loop {
         // A status that came before the stream broke is an answer all the same.
         if answer.status >= 200, !answer.isTooLarge {
             didAnswer(status: answer.status, on: connection, now: now)
-            finish(place, .success(reader.response(answer)))
+            finish(place, .success(answerFields.response(answer)))
             return
         }
         let failure = failure(of: answer, on: connection, loss: loss)

@@ -51,7 +51,7 @@ final class HTTP2Loop {
     let deadlines = DeadlineQueue()
     var backoff = ConnectBackoff()
     let blocks = HeaderBlockCache()
-    let reader = AnswerReader()
+    var answerFields = AnswerFields()
     var tlsContext: TLSContext?
     var completions: [Completion] = []
     var connectionsOpened = 0

@@ -4,19 +4,9 @@ internal import CHTTP2Shims
 internal import LoopKit
 internal import PushTransport
 
-/// Turns what the shims kept of an answer into the port's type. Confined to the loop's thread.
-///
-/// A class, so that a loop that has it as a constant touches it without checks while it runs.
-final class AnswerReader {
-    private var fields = AnswerFields()
-
-    /// Copies an answer that has a status.
-    func response(_ answer: CHTTP2Answer) -> WireResponse { fields.response(answer) }
-}
-
 extension AnswerFields {
-    /// Copies an answer that has a status.
-    fileprivate mutating func response(_ answer: CHTTP2Answer) -> WireResponse {
+    /// Copies what the shims kept of an answer that has a status.
+    mutating func response(_ answer: CHTTP2Answer) -> WireResponse {
         // SAFETY: both pointers and lengths describe buffers of the stream, which is released only
         // after this copy.
         let head = UnsafeRawBufferPointer(start: answer.headers, count: Int(answer.headersLength))
