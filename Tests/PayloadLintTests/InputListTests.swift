@@ -103,6 +103,35 @@ struct InputListTests {
         #expect(!names.contains { $0.hasPrefix("sub/up") })
     }
 
+    @Test("no link leads a run out of the folder that was named, but a link that was named is one")
+    func linksOut() throws {
+        let outside = try TestFolder()
+        try outside.write("{}", to: "secret.json")
+        try outside.write("{}", to: "sub/more.json")
+        let folder = try TestFolder()
+        try folder.write("{}", to: "in/a.json")
+        let manager = FileManager.default
+        for (name, target) in [
+            ("in/secret.json", outside.path + "/secret.json"), ("in/sub", outside.path + "/sub"),
+            ("in/up.json", "../b.json"), ("in/inside.json", "a.json"),
+            ("in/gone.json", "nothing.json"),
+        ] {
+            try manager.createSymbolicLink(
+                atPath: folder.path + "/" + name, withDestinationPath: target)
+        }
+        try folder.write("{}", to: "b.json")
+        let inside = ["in/a.json", "in/inside.json"]
+        for argument in ["/in", "/in/*.json", "/in/**", "/in/*/*.json", "/in/**/*.json"] {
+            let names = Self.names(InputList([folder.path + argument]), in: folder)
+            #expect(names == (argument == "/in/*/*.json" ? [] : inside), "\(argument)")
+        }
+        // A pattern that begins further up may reach further.
+        #expect(
+            Self.names(InputList([folder.path + "/*/up.json"]), in: folder) == ["in/up.json"])
+        let named = folder.path + "/in/secret.json"
+        #expect(InputList([named]).files.map(\.path) == [named])
+    }
+
     @Test(
         "paths are tidied",
         arguments: [("./a", "a"), ("a//b", "a/b"), ("././a", "a"), ("-", "-"), ("./", "./")])

@@ -28,6 +28,8 @@ struct InputList {
     /// What was named but is not there, or cannot be listed.
     private(set) var problems: [LintProblem] = []
     private var seen: Set<String> = []
+    /// The folder that was named, or that a pattern begins in, without symbolic links.
+    private var boundary: String?
 
     /// Looks for what the arguments stand for.
     init(_ arguments: [String]) {
@@ -40,13 +42,15 @@ struct InputList {
         case .file: add(file: argument, isNamed: true)
         case .stream: add(file: argument, isNamed: true, isStream: true)
         case .folder:
+            boundary = realPath(argument)
             walk(argument)
             if files.count == count, problems.count == problemCount {
                 problems.append(
                     LintProblem(
                         .missing,
                         "\(argument) holds no file to check. Name a file, or a folder with files "
-                            + "that end in .json, .apns, .yaml, .yml, .jsonl or .ndjson."))
+                            + "that end in .json, .apns, .yaml, .yml, .jsonl or .ndjson. "
+                            + "Symbolic links that lead out of it are not followed."))
             }
         case nil:
             guard GlobPattern.isPattern(argument) else {
@@ -69,10 +73,11 @@ struct InputList {
     }
 
     /// Adds the files of a folder and of the folders in it. Symbolic links to folders are not
-    /// followed, so that the walk ends.
+    /// followed, so that the walk ends, nor are those to files outside of the named folder.
     private mutating func walk(_ folder: String) {
         for name in list(folder) where !Self.isPassedOver(name) {
             let path = Self.join(folder, name)
+            guard !leadsOut(path) else { continue }
             switch PathKind(path: path) {
             case .folder: if !isLink(path) { walk(path) }
             case .file: if Self.isPicked(name) { add(file: path, isNamed: false) }
@@ -83,6 +88,15 @@ struct InputList {
 
     private mutating func expand(_ pattern: GlobPattern) {
         for components in pattern.alternatives {
+            // The last part is what is looked for, not where.
+            let names = components.dropLast().prefix {
+                if case .name = $0 { true } else { false }
+            }
+            let folder = names.reduce(pattern.isAbsolute ? "/" : "") { folder, component in
+                guard case .name(let name) = component else { return folder }
+                return Self.join(folder, name)
+            }
+            boundary = realPath(folder.isEmpty ? "." : folder)
             expand(components[...], in: pattern.isAbsolute ? "/" : "")
         }
     }
@@ -105,6 +119,7 @@ struct InputList {
         case .wildcards:
             for name in list(folder) where component.matches(name) {
                 let path = Self.join(folder, name)
+                if leadsOut(path) { continue }
                 if rest.isEmpty || PathKind(path: path) == .folder { expand(rest, in: path) }
             }
         case .anyFolders:
@@ -115,6 +130,14 @@ struct InputList {
                 if PathKind(path: path) == .folder, !isLink(path) { expand(components, in: path) }
             }
         }
+    }
+
+    /// Whether a path is a symbolic link that leaves the named folder. What a stranger puts there
+    /// must not make a run read, or with `--fix` write, files elsewhere.
+    private func leadsOut(_ path: String) -> Bool {
+        guard isLink(path) else { return false }
+        guard let boundary, let target = realPath(path) else { return true }
+        return !target.hasPrefix(boundary == "/" ? boundary : boundary + "/")
     }
 
     private mutating func list(_ folder: String) -> [String] {
