@@ -2,10 +2,13 @@
 
 #include "CCurlCalls.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct CCurlCaller {
     CURL *easy;
@@ -87,7 +90,43 @@ static void set_request(CCurlCaller *caller, const CCurlCall *call) {
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, caller->error);
 }
 
+static bool is_loopback_host(const char *host) {
+    char text[INET6_ADDRSTRLEN + 2];
+    struct in_addr v4;
+    struct in6_addr v6;
+    size_t length = strlen(host);
+    // libcurl writes every notation of an IPv4 address in four decimal parts.
+    // The unspecified address leads to this machine too.
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return v4.s_addr == 0 || ntohl(v4.s_addr) >> 24 == 127;
+    if (host[0] == '[') {
+        size_t end = strcspn(host, "]%");
+        if (end < 2 || end > INET6_ADDRSTRLEN) return false;
+        memcpy(text, host + 1, end - 1);
+        text[end - 1] = '\0';
+        if (inet_pton(AF_INET6, text, &v6) != 1) return false;
+        return IN6_IS_ADDR_LOOPBACK(&v6) || IN6_IS_ADDR_UNSPECIFIED(&v6)
+            || (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127);
+    }
+    if (length > 0 && host[length - 1] == '.') length--;
+    static const char name[] = "localhost";
+    size_t nameLength = sizeof name - 1;
+    return length >= nameLength && strncasecmp(host + length - nameLength, name, nameLength) == 0
+        && (length == nameLength || host[length - nameLength - 1] == '.');
+}
+
+bool CCurl_is_loopback(const char *url) {
+    CURLU *parts = curl_url();
+    char *host = NULL;
+    bool isLoopback = parts && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK
+        && curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK && is_loopback_host(host);
+    curl_free(host);
+    curl_url_cleanup(parts);
+    return isLoopback;
+}
+
 static void set_connection(CURL *easy, const CCurlCall *call) {
+    if (CCurl_is_loopback(call->url)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->connectTimeoutMilliseconds);

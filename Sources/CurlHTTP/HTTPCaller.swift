@@ -69,6 +69,10 @@ public struct HTTPCaller: ~Copyable {
 
     deinit { CCurlCaller_destroy(caller) }
 
+    /// Whether the host of a URL is this machine: a loopback address in any notation, `localhost`
+    /// or a name below it. No proxy is used for such a URL. False for what is no URL.
+    public static func isLoopback(url: String) -> Bool { CCurl_is_loopback(url) }
+
     /// Makes a request and waits for its answer.
     public func call(_ request: Request) throws(Failure) -> Answer {
         CCurlCaller_clear_headers(caller)

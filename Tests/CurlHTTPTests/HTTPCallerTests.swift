@@ -37,6 +37,24 @@ struct HTTPCallerTests {
     }
 
     @Test(
+        "This machine is known in every notation, and nothing else is taken for it",
+        arguments: [
+            ("http://127.0.0.1:8080", true), ("https://127.8.9.1/x", true),
+            ("http://localhost", true), ("http://LOCALHOST.:80/", true),
+            ("http://a.localhost", true), ("http://[::1]:8080", true),
+            ("http://[::ffff:127.0.0.1]", true), ("http://127.1", true),
+            ("http://2130706433", true), ("http://0x7f000001", true), ("http://0.0.0.0:1", true),
+            ("http://[::]:1", true), ("http://127.0.0.1@example.com", false),
+            ("http://example.com#@127.0.0.1", false), ("http://localhost.example.com", false),
+            ("http://notlocalhost", false), ("http://128.0.0.1", false),
+            ("http://[2001:db8::1]", false), ("http://[::ffff:10.0.0.1]", false),
+            ("http://127.0.0.1.example", false), ("nonsense", false), ("", false),
+        ])
+    func loopback(url: String, isLoopback: Bool) {
+        #expect(HTTPCaller.isLoopback(url: url) == isLoopback)
+    }
+
+    @Test(
         "Redirects are not followed, and every method goes out as it is",
         arguments: ["DELETE", "PUT"])
     func methods(method: String) throws {

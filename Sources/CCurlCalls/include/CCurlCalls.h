@@ -50,8 +50,13 @@ typedef struct CCurlAnswer {
 } CCurlAnswer;
 
 /// Performs one request and waits for its answer. Redirects are not followed; the environment's
-/// proxies count as libcurl reads them.
+/// proxies count as libcurl reads them, but not for this machine's own addresses: a proxy elsewhere
+/// cannot reach them, and must not see what was meant for them.
 CCurlAnswer CCurlCaller_call(CCurlCaller *caller, const CCurlCall *call);
+
+/// Whether the host of a URL, as libcurl reads it, is this machine: a loopback address in any
+/// notation, `localhost` or a name below it (RFC 6761 §6.3). False for what is no URL.
+bool CCurl_is_loopback(const char *url);
 
 #pragma clang assume_nonnull end
 
