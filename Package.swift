@@ -236,12 +236,15 @@ let package = Package(
                 coreMetrics, crypto, httpTypes, lifecycle, logging,
             ]),
 
+        .target(name: "CProcess"),
+
         // Layer 4: where rooms are wired together.
         room(
             "RouseCommand",
             [
-                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "CurlHTTP",
-                "CurlTransport", "DeviceModel", "Gateway", "HTTP2Transport", "PayloadLint",
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "CProcess",
+                "CurlHTTP", "CurlTransport", "DeviceModel", "Gateway", "HTTP2Transport",
+                "PayloadLint",
                 "PayloadRules", "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel",
                 "WakeSimulation", argumentParser, lifecycle, logging, unixSignals, yams,
             ]),

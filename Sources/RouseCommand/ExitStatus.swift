@@ -16,6 +16,8 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case unavailable = 69
     /// A fault of Rouse.
     case bug = 70
+    /// What was asked for cannot be written, to standard output or a file.
+    case output = 74
     /// Permission is missing: a file's, or that of the key at APNs.
     case notAllowed = 77
     /// The configuration is wrong, a key or a certificate included.
@@ -32,6 +34,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
         case .noInput: "There is no such file, or nothing on standard input."
         case .unavailable: "A server cannot be reached, or gave no answer. Trying again may help."
         case .bug: "A fault of Rouse."
+        case .output: "The result cannot be written, to standard output or a file: a full disk."
         case .notAllowed: "Permission is missing: a file's, or that of the key at APNs."
         case .configuration: "The configuration is wrong, a key or a certificate included."
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CProcess
 import Foundation
 import Logging
 
@@ -16,6 +17,8 @@ public enum RouseProgram {
             signal(SIGHUP, SIG_IGN)
         }
         let console = Console(.current)
+        // Any command may hold a key. Where the system refuses it, there is nothing else to do.
+        _ = CProcess_refuse_dumps()
         LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         do {
             try refuseSecrets(in: CommandLine.arguments)
@@ -25,18 +28,33 @@ public enum RouseProgram {
             } else {
                 try command.run()
             }
-            exit(ExitStatus.success.rawValue)
+            end(console, ExitStatus.success.rawValue)
         } catch let failure as CommandFailure {
             console.complain(failure)
             exit(failure.status.rawValue)
         } catch {
             let code = RootCommand.exitCode(for: error)
-            guard code == .failure, !(error is ExitCode) else { RootCommand.exit(withError: error) }
+            if code == .success {
+                // Help, the version, completions: the result of the command.
+                console.writeRaw(RootCommand.fullMessage(for: error) + "\n")
+                end(console, ExitStatus.success.rawValue)
+            }
+            if let code = error as? ExitCode { end(console, code.rawValue) }
+            guard code == .failure else { RootCommand.exit(withError: error) }
             // Only its type: what a library writes into an error may hold a path or a secret.
             console.complain(
                 CommandFailure(.bug, "An error that Rouse does not know: \(type(of: error))."))
             exit(ExitStatus.bug.rawValue)
         }
+    }
+
+    /// Ends the process; a result that could not be written is no result.
+    private static func end(_ console: Console, _ code: Int32) -> Never {
+        if let failure = StandardOutput.failure {
+            console.complain(failure)
+            exit(failure.status.rawValue)
+        }
+        exit(code)
     }
 
     /// Refuses a key as an argument before the parser sees it, whose errors repeat what was typed.
@@ -57,7 +75,8 @@ struct RootCommand: AsyncParsableCommand {
         abstract: "Wakes iOS apps: silent and VoIP pushes over APNs.",
         discussion: """
             Exit codes: 0 fine; 1 the answer is no; 64 wrong usage; 65 unreadable data; 66 no such \
-            input; 69 a service cannot be reached; 70 a bug; 77 not allowed; 78 bad configuration.
+            input; 69 a service cannot be reached; 70 a bug; 74 unwritable output; 77 not allowed; \
+            78 bad configuration.
 
             Example, without any account at Apple:
 

@@ -33,6 +33,24 @@ struct AppRoutesTests {
         }
     }
 
+    @Test("A reason that a terminal would obey, or nobody would read, is refused")
+    func pauseReason() async throws {
+        try await APIBench().serve { caller in
+            let path = "/v1/apps/com.example.app/pause?reason="
+            for reason in ["a%1b%5b2Jb", "%07", "a%0ab", "%c2%9b31m", "%7f", "", long] {
+                let answer = try await caller.send("POST", path + reason)
+                try expectProblem(answer, .invalidField)
+                #expect(answer.body.contains("reason"), "\(answer.body)")
+            }
+            let apps = try await caller.send("GET", "/v1/apps", as: .read)
+            #expect(!apps.body.contains("\"paused\""), "\(apps.body)")
+            let accents = try await caller.send("POST", path + "caf%C3%A9%20%E2%98%95")
+            #expect(accents.status == 200, "\(accents.body)")
+        }
+    }
+
+    private var long: String { String(repeating: "a", count: 201) }
+
     @Test("The books count what was accepted and where it is")
     func stats() async throws {
         try await APIBench().serve { caller in

@@ -87,4 +87,15 @@ struct SecrecyTests {
         #expect(!output.contains("eyJ"), "a JWT's beginning: \(output)")
         #expect(!output.contains(StandIn.device))
     }
+
+    @Test("no core file holds what a gateway held")
+    func dumps() async throws {
+        let gateway = try RunningRouse(["serve", "--dev", "--listen", "127.0.0.1:0"])
+        _ = try await gateway.lines { $0.hasPrefix("Stop it") }
+        let limits = try String(
+            contentsOfFile: "/proc/\(gateway.processID)/limits", encoding: .utf8)
+        let core = try #require(limits.split(separator: "\n").first { $0.contains("core file") })
+        #expect(core.contains(/0 +0 +bytes/), "\(core)")
+        #expect(try await gateway.end(SIGTERM) == 0)
+    }
 }

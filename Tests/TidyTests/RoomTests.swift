@@ -50,9 +50,9 @@ struct RoomTests {
         ],
         "RouseCommand": [
             "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "ArgumentParser",
-            "CurlHTTP", "CurlTransport", "DeviceModel", "Foundation", "Gateway", "Glibc",
-            "HTTP2Transport",
-            "Logging", "PayloadLint", "PayloadRules", "PushTransport", "ServiceLifecycle",
+            "CProcess", "CurlHTTP", "CurlTransport", "DeviceModel", "Foundation", "Gateway",
+            "Glibc", "HTTP2Transport", "Logging", "PayloadLint", "PayloadRules", "PushTransport",
+            "ServiceLifecycle",
             "StoreSQLite", "Synchronization", "UnixSignals", "WakeBudget", "WakeModel",
             "WakeSimulation", "Yams",
         ],

@@ -36,7 +36,8 @@ struct AppRoutes {
                 parameters: [
                     .topic, .environmentOfQuery,
                     Operation.Parameter(
-                        name: "reason", place: .query, schema: .string(length: 1...200),
+                        name: "reason", place: .query,
+                        schema: .string(pattern: #"^[^\p{Cc}]*$"#, length: 1...Self.reasonLength),
                         description: "Why, for those who read it."),
                 ],
                 answers: [Operation.Answer(200, "It is paused.", .named(.app))],
@@ -44,7 +45,7 @@ struct AppRoutes {
         ) { request, context in
             let query = Query(request)
             let app = try app(query, context)
-            let reason = query.string("reason").map { String($0.prefix(200)) }
+            let reason = try reason(query)
             let isKnown = try await asking { () async throws(StoreFailure) in
                 try await gateway.pause(app, reason: reason)
             }
@@ -52,6 +53,28 @@ struct AppRoutes {
             services.audit.note("app paused", by: context.callerName, to: app.description)
             return try answer(app)
         }
+    }
+
+    /// The most characters of a reason.
+    private static let reasonLength = 200
+
+    /// Why an app is paused, as people will read it in terminals and logs.
+    private func reason(_ query: Query) throws(Problem) -> String? {
+        guard let reason = query.string("reason") else { return nil }
+        guard (1...Self.reasonLength).contains(reason.count) else {
+            throw Problem(
+                InvalidField(
+                    field: "reason", problem: "has \(reason.count) characters",
+                    remedy: "Write 1 to \(Self.reasonLength), or leave it out."))
+        }
+        guard !reason.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+            throw Problem(
+                InvalidField(
+                    field: "reason", problem: "holds a control character",
+                    remedy: "Write it as one line of plain text."))
+        }
+        return reason
     }
 
     private var resume: Route {

@@ -55,7 +55,7 @@ struct DeviceCommand: AsyncParsableCommand {
             "GET",
             "/v1/devices/\(token.hex)" + (query.isEmpty ? "" : "?" + query.joined(separator: "&")))
         if json {
-            console.say(String(decoding: answer.body, as: UTF8.self))
+            console.writeRaw(String(decoding: answer.body, as: UTF8.self) + "\n")
         } else {
             for lane in try answer.decoded(DeviceDocument.self).lanes { tell(lane, console) }
         }

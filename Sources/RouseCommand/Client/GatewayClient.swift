@@ -22,6 +22,13 @@ struct GatewayClient: ~Copyable {
         let (base, unixSocketPath) = try Self.base(address)
         let key = try Self.key(options, variables)
         if let path = options.gatewayCA { try InputFile.check(path, "--gateway-ca") }
+        if key != nil, unixSocketPath == nil, base.hasPrefix("http://"),
+            !HTTPCaller.isLoopback(url: base)
+        {
+            Console(variables).remark(
+                "warning: the API key goes to \(base) without encryption, where others on the way "
+                    + "can read it. Use https://, or a tunnel to the gateway's loopback address.")
+        }
         let caller = try Self.makeCaller()
         self.base = base
         self.unixSocketPath = unixSocketPath
@@ -43,11 +50,9 @@ struct GatewayClient: ~Copyable {
         let status: Int
         let body: [UInt8]
 
-        /// The body as a value of this type.
+        /// The body as a value of this type, for people: see ``GatewayClient/document(_:_:)``.
         func decoded<Value: Decodable>(_ type: Value.Type) throws(CommandFailure) -> Value {
-            let decoder = JSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            guard let value = try? decoder.decode(type, from: Data(body)) else {
+            guard let value = GatewayClient.document(type, body) else {
                 throw CommandFailure(
                     .unavailable, "The gateway's answer is not of the form that this rouse knows.")
             }
@@ -93,9 +98,33 @@ struct GatewayClient: ~Copyable {
         }
     }
 
+    /// A document of the gateway's, in which no text has characters that a terminal obeys: some of
+    /// it comes from a gateway's callers and from APNs. `nil` for one of another form.
+    static func document<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard
+            let object = try? JSONSerialization.jsonObject(
+                with: Data(body), options: .fragmentsAllowed),
+            let data = try? JSONSerialization.data(
+                withJSONObject: printable(object), options: .fragmentsAllowed)
+        else { return nil }
+        return try? decoder.decode(type, from: data)
+    }
+
+    private static func printable(_ value: Any) -> Any {
+        switch value {
+        case let text as String: text.printableLines
+        case let items as [Any]: items.map(printable)
+        case let members as [String: Any]:
+            Dictionary(members.map { ($0.printable, printable($1)) }) { first, _ in first }
+        default: value
+        }
+    }
+
     /// A problem document as a failure.
     static func failure(_ answer: HTTPCaller.Answer) -> CommandFailure {
-        let problem = try? JSONDecoder().decode(ProblemDocument.self, from: Data(answer.body))
+        let problem = document(ProblemDocument.self, answer.body)
         let status: ExitStatus =
             switch answer.status {
             case 401, 403: .notAllowed

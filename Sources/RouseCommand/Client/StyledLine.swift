@@ -9,7 +9,6 @@ struct StyledLine {
         let style: String
     }
 
-    private static let reset = "\u{1b}[0m"
     /// Shown for a control character. Some of the text comes from a gateway's callers, and what
     /// moves the cursor does not belong into a line.
     private static let placeholder: Character = "\u{fffd}"
@@ -22,17 +21,18 @@ struct StyledLine {
         var style = ""
         var rest = Substring(text)
         while let character = rest.first {
-            if character == "\u{1b}", let sequence = rest.prefixMatch(of: /\u{1b}\[[0-9;]*m/) {
-                let words = sequence.output
-                style = words == Self.reset || words == "\u{1b}[m" ? "" : style + words
-                rest = rest[words.endIndex...]
+            if character == "\u{1b}",
+                let sequence = Console.colourSequences.first(where: rest.hasPrefix)
+            {
+                style = sequence == Console.plain ? "" : style + sequence
+                rest = rest.dropFirst(sequence.count)
                 continue
             }
             rest = rest.dropFirst()
-            let isControl = character.unicodeScalars.contains {
-                $0.properties.generalCategory == .control
-            }
-            let shown = character.isWhitespace ? " " : isControl ? Self.placeholder : character
+            let printable = String(character).printable
+            let shown =
+                character.isWhitespace
+                ? " " : printable == String(character) ? character : Self.placeholder
             cells.append(
                 Cell(
                     character: shown, columns: DisplayWidth.columns(of: shown), style: style))
@@ -88,12 +88,12 @@ struct StyledLine {
         var style = ""
         for cell in cells {
             if cell.style != style {
-                if !style.isEmpty { text += reset }
+                if !style.isEmpty { text += Console.plain }
                 text += cell.style
                 style = cell.style
             }
             text.append(cell.character)
         }
-        return style.isEmpty ? text : text + reset
+        return style.isEmpty ? text : text + Console.plain
     }
 }

@@ -87,7 +87,7 @@ struct PushText {
 
 extension PushOutcome.Rejection {
     /// Status and reason: `400 BadDeviceToken`.
-    var words: String { "\(status) \(reason?.rawValue ?? "without a reason")" }
+    var words: String { "\(status) \(reason?.rawValue.printable ?? "without a reason")" }
 
     /// What the reason means.
     var meaning: String {

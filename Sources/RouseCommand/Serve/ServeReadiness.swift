@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CurlHTTP
+
 /// What keeps a gateway with a configuration from being started.
 enum ServeReadiness {
     /// Each problem, with its fix, in sentences; empty for a configuration that serves.
@@ -23,6 +25,15 @@ enum ServeReadiness {
                     + "would cross the network in the clear. Give tls.certificate-file and "
                     + "tls.key-file, or listen on 127.0.0.1 behind a proxy that speaks TLS, or set "
                     + "insecure: true.")
+        }
+        for webhook in configuration.webhooks
+        where webhook.url.hasPrefix("http://") && !HTTPCaller.isLoopback(url: webhook.url)
+            && !configuration.allowsInsecureListen
+        {
+            problems.append(
+                "\(webhook.place).url is http to another machine: outcomes and device tokens "
+                    + "would cross the network in the clear. Write it as https://host/path, or "
+                    + "set insecure: true.")
         }
         return problems
     }

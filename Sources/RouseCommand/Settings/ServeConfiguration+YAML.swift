@@ -22,7 +22,7 @@ extension ServeConfiguration {
     /// | Key | Value | Default |
     /// |---|---|---|
     /// | `listen` | `host:port`, or `unix:` and a path | `127.0.0.1:8080` |
-    /// | `insecure` | `true` to listen beyond loopback without TLS | `false` |
+    /// | `insecure` | `true` to listen, and post webhooks, beyond loopback without TLS | `false` |
     /// | `tls.certificate-file` | the listener's chain in PEM | none |
     /// | `tls.key-file` | its key in PEM | none |
     /// | `store` | the SQLite file | `rouse.sqlite` |

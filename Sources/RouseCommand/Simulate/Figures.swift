@@ -65,17 +65,6 @@ enum Figures {
 }
 
 extension String {
-    /// The text with a replacement character for each control character, which a terminal would
-    /// obey.
-    var printable: String {
-        var printable = ""
-        for scalar in unicodeScalars {
-            let isControl = scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)
-            printable.unicodeScalars.append(isControl ? "\u{fffd}" : scalar)
-        }
-        return printable
-    }
-
     /// The text with spaces after it, up to a width.
     func padding(toWidth width: Int) -> String {
         self + String(repeating: " ", count: Swift.max(0, width - count))

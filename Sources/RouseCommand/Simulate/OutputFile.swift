@@ -42,7 +42,7 @@ struct OutputFile: Sendable {
             try handle.write(contentsOf: Data(bytes))
         } catch {
             throw CommandFailure(
-                .unavailable, "\(name) cannot be written to its end. Is there room on the disk?")
+                .output, "\(name) cannot be written to its end. Is there room on the disk?")
         }
     }
 
@@ -52,7 +52,7 @@ struct OutputFile: Sendable {
             try handle.close()
         } catch {
             throw CommandFailure(
-                .unavailable, "\(name) cannot be written to its end. Is there room on the disk?")
+                .output, "\(name) cannot be written to its end. Is there room on the disk?")
         }
     }
 

@@ -4,7 +4,8 @@ import Foundation
 
 /// Where a command writes: what was asked for to standard output, remarks to standard error.
 ///
-/// A write that fails is disregarded: a reader that has seen enough closes its end of the pipe.
+/// Nothing in a text moves a cursor or rings a bell, whoever it came from: see
+/// ``Swift/String/printable``. What cannot be written is ``StandardOutput/failure``.
 struct Console: Sendable {
     /// The widest line of wrapped text, in characters.
     static let lineWidth = 88
@@ -26,7 +27,7 @@ struct Console: Sendable {
     }
 
     /// The colours that a word can have.
-    enum Colour: String, Sendable {
+    enum Colour: String, CaseIterable, Sendable {
         case good = "\u{1b}[32m"
         case doubtful = "\u{1b}[33m"
         case bad = "\u{1b}[31m"
@@ -35,22 +36,28 @@ struct Console: Sendable {
 
     /// The text in a colour, where colours are shown.
     func coloured(_ text: String, _ colour: Colour) -> String {
-        usesColour ? "\(colour.rawValue)\(text)\u{1b}[0m" : text
+        usesColour ? "\(colour.rawValue)\(text.printableLines)\(Self.plain)" : text
     }
 
-    /// Writes characters as they are to standard output.
+    /// Ends a colour.
+    static let plain = "\u{1b}[0m"
+    /// The sequences that ``coloured(_:_:)`` puts into a text: the only ones that reach a terminal.
+    static let colourSequences = Colour.allCases.map(\.rawValue) + [plain]
+
+    /// Writes characters as they are to standard output: documents for programs, and what moves the
+    /// cursor on purpose.
     func writeRaw(_ text: String) {
-        try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        StandardOutput.write(Array(text.utf8))
     }
 
-    /// Writes one line to standard output.
+    /// Writes lines to standard output. The colours of ``coloured(_:_:)`` stay in them.
     func say(_ line: String = "") {
-        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+        writeRaw(Self.printableLines(line, withColours: usesColour) + "\n")
     }
 
     /// Writes a label and a text, wrapped so that its lines stand under each other.
     func say(_ label: String, _ text: String, _ colour: Colour? = nil) {
-        for (index, line) in Self.wrapped(text).enumerated() {
+        for (index, line) in Self.wrapped(text.printableLines).enumerated() {
             let start = index == 0 ? label : ""
             let padding = String(repeating: " ", count: max(1, Self.fieldIndent - start.count))
             say(start + padding + (colour.map { coloured(line, $0) } ?? line))
@@ -59,18 +66,38 @@ struct Console: Sendable {
 
     /// Writes a label and a text that stays in one line, so that it can be copied.
     func sayVerbatim(_ label: String, _ text: String) {
-        say(label.padding(toLength: Self.fieldIndent, withPad: " ", startingAt: 0) + text)
+        say(
+            label.padding(toLength: Self.fieldIndent, withPad: " ", startingAt: 0) + text.printable)
     }
 
-    /// Writes one line to standard error.
+    /// Writes lines to standard error.
     func remark(_ line: String) {
-        try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
+        complain(line.printableLines)
     }
 
     /// Writes why the command failed to standard error.
     func complain(_ failure: CommandFailure) {
-        let word = complainsInColour ? "\(Colour.bad.rawValue)error:\u{1b}[0m" : "error:"
-        remark("\(word) \(failure.message)")
+        let word = complainsInColour ? "\(Colour.bad.rawValue)error:\(Self.plain)" : "error:"
+        complain("\(word) \(failure.message.printableLines)")
+    }
+
+    /// A write that fails is disregarded: there is no other place to say so.
+    private func complain(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
+    }
+
+    private static func printableLines(_ text: String, withColours: Bool) -> String {
+        guard withColours, text.contains("\u{1b}") else { return text.printableLines }
+        var result = ""
+        var rest = Substring(text)
+        while let escape = rest.firstIndex(of: "\u{1b}") {
+            result += String(rest[..<escape]).printableLines
+            rest = rest[escape...]
+            let own = colourSequences.first { rest.unicodeScalars.starts(with: $0.unicodeScalars) }
+            result += own ?? "\u{fffd}"
+            rest = rest.dropFirst(own?.count ?? 1)
+        }
+        return result + String(rest).printableLines
     }
 
     /// Writes a JSON document to standard output: keys in order, and in snake case where a standard
@@ -84,7 +111,7 @@ struct Console: Sendable {
         guard let data = try? encoder.encode(document) else {
             throw CommandFailure(.bug, "A result could not be written as JSON.")
         }
-        say(String(decoding: data, as: UTF8.self))
+        writeRaw(String(decoding: data, as: UTF8.self) + "\n")
     }
 
     /// The text in lines that fit behind a label. A word that is too long has a line of its own.

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// Collects a long report and writes it to standard output in large pieces. Used by one task.
-///
-/// A write that fails is disregarded: a reader that has seen enough closes its end of the pipe.
 final class BufferedOutput {
     /// How much is collected before it is written, in bytes.
     private static let size = 65_536
@@ -24,7 +20,7 @@ final class BufferedOutput {
     /// Writes what is there.
     func flush() {
         beforeWriting()
-        try? FileHandle.standardOutput.write(contentsOf: Data(bytes))
+        StandardOutput.write(bytes)
         bytes.removeAll(keepingCapacity: true)
     }
 }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "CProcess.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+bool CProcess_refuse_dumps(void) {
+    const struct rlimit none = {0, 0};
+    // The limit is lowered for what a handler behind a pipe in core_pattern would take as well.
+    bool hasNoCore = setrlimit(RLIMIT_CORE, &none) == 0;
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && hasNoCore;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+
+/// The process's standard output, which remembers the first write that failed.
+///
+/// A reader that has seen enough closes its end of the pipe (`EPIPE`), which is no failure. Any
+/// other error, such as a full disk, ends the command with ``ExitStatus/output``: what was asked
+/// for is not where it should be.
+enum StandardOutput {
+    private static let firstError = Mutex<Int32?>(nil)
+
+    /// Writes bytes to standard output. After a failed write, nothing more is written.
+    static func write(_ bytes: [UInt8]) {
+        guard firstError.withLock({ $0 == nil }) else { return }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // SAFETY: `write` reads at most `count` bytes of the buffer, which is valid and
+            // unchanged until the closure returns.
+            let count = rest.withUnsafeBytes { buffer in
+                Glibc.write(STDOUT_FILENO, buffer.baseAddress, buffer.count)
+            }
+            let code = errno
+            if count < 0, code == EINTR { continue }
+            guard count > 0 else {
+                firstError.withLock { $0 = code }
+                return
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Why output is missing; `nil` when all was written, or nobody wanted the rest.
+    static var failure: CommandFailure? {
+        guard let code = firstError.withLock({ $0 }), code != EPIPE else { return nil }
+        return CommandFailure(
+            .output,
+            "Standard output cannot be written: \(String(cString: strerror(code))). "
+                + "What this command printed is not complete.")
+    }
+
+    /// Throws ``failure``, if there is one: before something is done that only makes sense when its
+    /// text was written.
+    static func check() throws(CommandFailure) {
+        if let failure { throw failure }
+    }
+}
