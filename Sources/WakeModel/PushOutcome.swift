@@ -47,7 +47,7 @@ public enum PushOutcome: Hashable, Sendable {
 
         /// What to do about it: by the reason's row in the table, else by the status.
         public var advice: RejectionReason.Advice {
-            reason?.advice(status: status) ?? .forUnknownReason(status: status)
+            reason?.advice(status: status) ?? .forMissingReason(status: status)
         }
     }
 }

@@ -92,6 +92,17 @@ extension RejectionReason {
                     remedy: "Look the reason up in Apple's documentation; it is new to Rouse.")
             }
         }
+
+        /// As for an unknown reason, when there is none. APNs gives a reason with every refusal
+        /// (facts §3.3), so something else may have answered.
+        public static func forMissingReason(status: Int) -> Advice {
+            let advice = forUnknownReason(status: status)
+            guard status != 429, !(500...599).contains(status) else { return advice }
+            return Advice(
+                scope: advice.scope, retry: advice.retry, deviceToken: advice.deviceToken,
+                remedy: "APNs names a reason with every refusal; here was none. Check that the "
+                    + "host is APNs, and that no proxy or firewall answers in its place.")
+        }
     }
 
     /// What a rejection says is broken.

@@ -6,6 +6,8 @@ import Foundation
 import Testing
 import WakeModel
 
+@testable import RouseCommand
+
 @Suite("rouse probe")
 struct ProbeTests {
     /// A case of the matrix: what each environment knows of the token, and what follows.
@@ -151,5 +153,33 @@ struct ProbeTests {
                     ])
             }
         }
+    }
+
+    @Test("an answer that APNs would not give says nothing of the credential or the token")
+    func unexplained() {
+        for (status, reason, verdict, code) in [
+            (400, nil, "unexplained", 69), (404, nil, "unexplained", 69),
+            (403, nil, "unexplained", 69), (400, "PayloadEmpty", "unexplained", 69),
+            (405, "MethodNotAllowed", "unexplained", 69), (418, "Teapot", "unexplained", 69),
+            (403, "InvalidProviderToken", "credential-refused", 77),
+            (403, "SomethingNew", "credential-refused", 77),
+            (400, "TopicDisallowed", "credential-refused", 77), (503, nil, "postponed", 69),
+        ] as [(Int, String?, String, Int32)] {
+            let rejection = PushOutcome.Rejection(
+                status: status, reason: reason.map { RejectionReason(rawValue: $0) })
+            let found = ProbeFindings(answers: [
+                ProbeFindings.Answer(
+                    name: "127.0.0.1", environment: nil, result: .success(.rejected(rejection)),
+                    milliseconds: 1)
+            ]).verdict
+            #expect(found.word == verdict, "\(status) \(reason ?? "-")")
+            #expect(found.status.rawValue == code)
+            if reason == nil {
+                #expect(!rejection.advice.remedy.contains("Look the reason up"))
+            }
+        }
+        let hostile = PushOutcome.Rejection(
+            status: 400, reason: RejectionReason(rawValue: "a\u{1b}[2J\u{7}"))
+        #expect(hostile.words == "400 a\u{fffd}[2J\u{fffd}")
     }
 }

@@ -34,6 +34,9 @@ struct ProbeFindings: Sendable {
         case unknown(at: String)
         /// The answers are about the credential or the request, not about the token.
         case credentialRefused
+        /// The answers say nothing of the token: APNs faulted the request, or gave no reason that
+        /// Apple documents, so that whatever answered need not be APNs. The first one's status.
+        case unexplained(at: String, status: Int)
         /// APNs had no answer to give at present: busy, or in trouble.
         case postponed
         /// No answer came.
@@ -54,6 +57,9 @@ struct ProbeFindings: Sendable {
             return .otherTopic(at: other.name)
         }
         if answers.contains(where: { $0.kind == .credential }) { return .credentialRefused }
+        if let answer = answers.first(where: { $0.kind == .unexplained }) {
+            return .unexplained(at: answer.name, status: answer.rejection?.status ?? 0)
+        }
         if answers.contains(where: { $0.kind == .unanswered }) { return .unreachable }
         if answers.contains(where: { $0.kind == .trouble }) { return .postponed }
         return answers.count == 1 ? .unknown(at: answers[0].name) : .unknownEverywhere
@@ -71,8 +77,10 @@ extension ProbeFindings.Answer {
         case otherTopic
         /// It is not known here.
         case unknown
-        /// Nothing: the credential, or the request, was refused.
+        /// Nothing: the credential was refused.
         case credential
+        /// Nothing: the request was refused, for no reason or for one that is not the credential's.
+        case unexplained
         /// Nothing: the service was busy or in trouble.
         case trouble
         /// Nothing: no answer came.
@@ -96,7 +104,8 @@ extension ProbeFindings.Answer {
             case .deadForTopic: return .otherTopic
             case .suspectEnvironment: return .unknown
             case .unaffected:
-                return rejection.status == 429 || rejection.status >= 500 ? .trouble : .credential
+                if rejection.status == 429 || rejection.status >= 500 { return .trouble }
+                return rejection.faultsCredential ? .credential : .unexplained
             }
         }
     }
@@ -118,7 +127,7 @@ extension ProbeFindings.Answer {
             case .dead:
                 return "The token belonged here and is dead: the app was removed, or the token "
                     + "was replaced."
-            case .credential, .trouble, .accepted, .unanswered:
+            case .credential, .unexplained, .trouble, .accepted, .unanswered:
                 return rejection.meaning
             }
         }
@@ -135,6 +144,7 @@ extension ProbeFindings.Verdict {
         case .unknownEverywhere: "unknown-everywhere"
         case .unknown: "unknown-here"
         case .credentialRefused: "credential-refused"
+        case .unexplained: "unexplained"
         case .postponed: "postponed"
         case .unreachable: "unreachable"
         }
@@ -146,7 +156,7 @@ extension ProbeFindings.Verdict {
         case .alive: .success
         case .dead, .otherTopic, .unknownEverywhere, .unknown: .no
         case .credentialRefused: .notAllowed
-        case .postponed, .unreachable: .unavailable
+        case .unexplained, .postponed, .unreachable: .unavailable
         }
     }
 
@@ -168,6 +178,8 @@ extension ProbeFindings.Verdict {
         case .unknownEverywhere: "Neither environment knows the token."
         case .unknown(let name): "The token is not known at \(name)."
         case .credentialRefused: "APNs refused the credential before it looked at the token."
+        case .unexplained(let name, let status):
+            "\(name) answered \(status), which says nothing of the token."
         case .postponed: "APNs could not say at present."
         case .unreachable: "At least one server gave no answer, and no other knows the token."
         }
@@ -189,8 +201,23 @@ extension ProbeFindings.Verdict {
         case .unknown: "Ask the other environment too before you delete it."
         case .credentialRefused:
             "Check the key's environment, topics and ids ('rouse token --verify', 'rouse doctor')."
+        case .unexplained:
+            "Check that the server is APNs, and that no proxy or firewall answers in its place "
+                + "('rouse doctor')."
         case .postponed: "Ask again in some minutes."
         case .unreachable: "Check the way to the server ('rouse doctor')."
+        }
+    }
+}
+
+extension PushOutcome.Rejection {
+    /// Whether the answer is about the credential: key, certificate, provider token, or their right
+    /// to the topic. An answer without a reason is not APNs' word on it.
+    fileprivate var faultsCredential: Bool {
+        guard reason != nil else { return false }
+        switch advice.scope {
+        case .providerToken, .key, .topic: return true
+        case .request, .device, .deviceForTopic, .connection, .service: return false
         }
     }
 }

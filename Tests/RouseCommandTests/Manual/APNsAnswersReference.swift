@@ -8,7 +8,7 @@ import WakeModel
 struct APNsAnswersReference {
     /// Statuses whose unknown reasons are told apart.
     private static let unknownReasons = [400, 403, 410, 429, 500].map {
-        PushOutcome.Rejection(status: $0, reason: nil)
+        PushOutcome.Rejection(status: $0, reason: RejectionReason(rawValue: "Unknown"))
     }
 
     private let policy = RetryPolicy(limits: GatewayLimits())
@@ -42,6 +42,10 @@ struct APNsAnswersReference {
         }
         for rejection in Self.unknownReasons {
             table.add(row(rejection, "any other", "New to Rouse; it is kept word for word."))
+        }
+        for status in [400, 403, 410] {
+            let rejection = PushOutcome.Rejection(status: status, reason: nil)
+            table.add(row(rejection, "none", "Something other than APNs may have answered."))
         }
         return table.text
     }
