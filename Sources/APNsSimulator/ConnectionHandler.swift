@@ -142,6 +142,7 @@ final class ConnectionHandler: ChannelInboundHandler {
                     .init(reason: nil, code: .internalError, lastStream: .highestSeen),
                     stream: stream)
             }
+        case .headerListTooLarge: state.counters.countAnswer(status: 431)
         case .refused: state.counters.refusedStreams.increment()
         case .malformed(let stream):
             requests[stream] = nil

@@ -55,6 +55,7 @@ struct ServerSessionTests {
             "headers \(stream) \(fields.count)\(ends ? " end" : "")"
         case .data(let stream, let bytes, let ends):
             "data \(stream) \(String(buffer: bytes))\(ends ? " end" : "")"
+        case .headerListTooLarge(let stream): "too large \(stream)"
         case .reset(let stream, let code): "reset \(stream) \(code)"
         case .refused(let stream): "refused \(stream)"
         case .malformed(let stream): "malformed \(stream)"
@@ -139,7 +140,25 @@ struct ServerSessionTests {
             ),
             (Frame(type: 5, flags: 4, stream: 1, payload: [0, 0, 0, 2]), "PROTOCOL_ERROR"),
             (Frame(type: 6, flags: 0, stream: 0, payload: [0]), "FRAME_SIZE_ERROR"),
-            (Frame(type: 8, flags: 0, stream: 0, payload: [0, 0, 0, 0]), "FLOW_CONTROL_ERROR"),
+            (Frame(type: 8, flags: 0, stream: 0, payload: [0, 0, 0, 0]), "PROTOCOL_ERROR"),
+            (Frame(type: 8, flags: 0, stream: 1, payload: [0, 0, 0, 1]), "PROTOCOL_ERROR"),
+            (Frame(type: 2, flags: 0, stream: 0, payload: [0, 0, 0, 0, 0]), "PROTOCOL_ERROR"),
+            (Frame(type: 2, flags: 0, stream: 1, payload: [0, 0, 0, 0]), "FRAME_SIZE_ERROR"),
+            (
+                Frame(type: 7, flags: 0, stream: 1, payload: [0, 0, 0, 0, 0, 0, 0, 0]),
+                "PROTOCOL_ERROR"
+            ),
+            (Frame(type: 4, flags: 1, stream: 0, payload: [0]), "FRAME_SIZE_ERROR"),
+            (Frame(type: 4, flags: 0, stream: 0, payload: [0, 2, 0, 0, 0, 2]), "PROTOCOL_ERROR"),
+            (
+                Frame(type: 4, flags: 0, stream: 0, payload: [0, 5, 0, 0, 0x3f, 0xff]),
+                "PROTOCOL_ERROR"
+            ),
+            (Frame(type: 4, flags: 0, stream: 0, payload: [0, 5, 1, 0, 0, 0]), "PROTOCOL_ERROR"),
+            (
+                Frame(type: 6, flags: 0, stream: 1, payload: [0, 0, 0, 0, 0, 0, 0, 0]),
+                "PROTOCOL_ERROR"
+            ),
             (
                 Frame(type: 8, flags: 0, stream: 0, payload: [0x7f, 0xff, 0xff, 0xff]),
                 "FLOW_CONTROL_ERROR"
@@ -158,11 +177,114 @@ struct ServerSessionTests {
 
     @Test("PRIORITY, GOAWAY and unknown frames are passed over")
     func ignored() {
-        let frames = [2, 7, 10, 200].map {
+        let frames = [(2, 1, 5), (2, 9, 5), (7, 0, 8), (10, 0, 8), (200, 3, 8)].map {
             RawClient.bytes(
-                of: Frame(type: $0, flags: 0, stream: 0, payload: Array(repeating: 0, count: 8)))
+                of: Frame(
+                    type: $0, flags: 0, stream: $1, payload: Array(repeating: 0, count: $2)))
         }
         #expect(Self.events(frames.flatMap { $0 } + Self.headers(1)) == ["headers 1 3"])
+    }
+
+    static let reset = Frame(type: Kind.reset, flags: 0, stream: 1, payload: [0, 0, 0, 8])
+
+    @Test(
+        "what comes on a stream that is over is judged by who ended it",
+        arguments: [
+            (headers(1, flags: 0x5) + data(1, "x"), "failed STREAM_CLOSED"),
+            (headers(1, flags: 0x5) + headers(1, flags: 0x5), "failed STREAM_CLOSED"),
+            (headers(1) + RawClient.bytes(of: reset) + data(1, "x"), "malformed 1"),
+            (
+                headers(1) + RawClient.bytes(of: reset) + headers(1, flags: 0x5),
+                "malformed 1"
+            ),
+            (headers(5, flags: 0x5) + headers(3, flags: 0x5), "failed PROTOCOL_ERROR"),
+            (headers(5, flags: 0x5) + data(3, "x"), "failed PROTOCOL_ERROR"),
+            (headers(5, flags: 0x5) + data(2, "x"), "failed PROTOCOL_ERROR"),
+        ])
+    func afterClose(bytes: [UInt8], event: String) {
+        var session = ServerSession(streamLimit: 100)
+        var input = ByteBuffer(bytes: Self.preface + Self.settings + bytes)
+        var last: String?
+        while let event = session.nextEvent(from: &input) {
+            last = Self.describe(event)
+            if case .headers(let stream, _, endsStream: true) = event {
+                session.respond(to: stream, with: .init(status: 200, apnsID: "id"))
+            }
+        }
+        #expect(last == event)
+    }
+
+    @Test("a client that was answered early may finish what it was sending, once")
+    func lateBody() {
+        var session = ServerSession(streamLimit: 100)
+        _ = Self.events(Self.preface + Self.settings + Self.headers(1), session: &session)
+        session.respond(to: 1, with: .init(status: 413, apnsID: "id"))
+        #expect(
+            Self.events(Self.data(1, "x", flags: 0) + Self.data(1, "y"), session: &session) == [])
+        #expect(Self.events(Self.data(1, "z"), session: &session) == ["failed STREAM_CLOSED"])
+    }
+
+    @Test("no more than the recent streams are remembered")
+    func history() {
+        var history = StreamHistory()
+        history.opened(1, hasEnded: true)
+        history.opened(7, hasEnded: false)
+        #expect(history[1] == .ended)
+        #expect(history[3] == .unused)
+        #expect(history[2] == nil)
+        #expect(history[7] == .open)
+        #expect(history[9] == nil)
+        history.opened(1_000_001, hasEnded: false)
+        #expect(history[7] == nil)
+        #expect(history[999_999] == .unused)
+        history.ended(1_000_001)
+        history.wasReset(999_999)
+        #expect(history[1_000_001] == .ended)
+        #expect(history[999_999] == .reset)
+    }
+
+    @Test(
+        "a header list that is too large costs its own stream alone", arguments: [9000, 100_000])
+    func largeHeaderList(size: Int) {
+        let value = String(repeating: "x", count: size / 10)
+        let fields = Self.fields + (0..<10).map { ("x-\($0)", value) }
+        var block = RawClient.block(fields)[...]
+        var bytes: [UInt8] = []
+        while !block.isEmpty {
+            let part = block.prefix(16_384)
+            block = block.dropFirst(16_384)
+            bytes += RawClient.bytes(
+                of: Frame(
+                    type: bytes.isEmpty ? Kind.headers : Kind.continuation,
+                    flags: (bytes.isEmpty ? 0x1 : 0) | (block.isEmpty ? 0x4 : 0), stream: 1,
+                    payload: Array(part)))
+        }
+        var session = ServerSession(streamLimit: 100)
+        _ = Self.events(Self.preface + Self.settings, session: &session)
+        session.output.clear()
+        #expect(
+            Self.events(bytes + Self.headers(3), session: &session) == [
+                "too large 1", "headers 3 3",
+            ])
+        #expect(String(buffer: session.output).hasSuffix("431"))
+    }
+
+    @Test("a header list beyond all measure ends the connection")
+    func hugeHeaderList() {
+        // One large entry in the table, and then references to it.
+        let entry: [UInt8] =
+            [0x40] + RawClient.block([("x", String(repeating: "x", count: 4000))]).dropFirst()
+        let block = RawClient.block(Self.fields) + entry + Array(repeating: 0xbe, count: 300)
+        let frame = Frame(type: Kind.headers, flags: 0x5, stream: 1, payload: block)
+        #expect(Self.events(RawClient.bytes(of: frame)) == ["failed ENHANCE_YOUR_CALM"])
+    }
+
+    @Test("a request needs a path that says something")
+    func emptyPath() {
+        #expect(
+            Self.events(
+                Self.headers(1, [(":method", "POST"), (":scheme", "https"), (":path", "")]))
+                == ["malformed 1"])
     }
 
     @Test("something else than HTTP/2 is told so")

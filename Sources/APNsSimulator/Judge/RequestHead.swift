@@ -32,6 +32,7 @@ struct RequestHead: Sendable {
         case "apns-collapse-id": note(value, at: \.collapseID)
         case "apns-id": note(value, at: \.apnsID)
         case ":scheme", ":authority": break  // The HTTP/2 session refuses these when doubled.
+        case "cookie": break  // It may come in several fields (RFC 9113 §8.2.3).
         default:
             if otherNames.contains(name) { hasDuplicates = true }
             otherNames.append(name)

@@ -29,7 +29,7 @@ enum HeaderBlock {
         if let date = response.date { write("date", date, to: &buffer) }
     }
 
-    private static func write(status: Int, to buffer: inout ByteBuffer) {
+    static func write(status: Int, to buffer: inout ByteBuffer) {
         switch status {
         case 200: buffer.writeInteger(0x88 as UInt8)
         case 400: buffer.writeInteger(0x8c as UInt8)

@@ -8,8 +8,8 @@ struct RequestShape {
     private(set) var contentLength: Int?
 
     /// `nil` for a malformed request: an upper-case name, a header that belongs to HTTP/1.1, a
-    /// pseudo-header that is unknown, doubled, missing or late, or a `content-length` that is no
-    /// number.
+    /// pseudo-header that is unknown, doubled, missing or late, an empty `:path`, or a
+    /// `content-length` that is no number.
     init?(_ fields: HPACKHeaders) {
         var seen: Pseudo = []
         var hasRegular = false
@@ -18,6 +18,7 @@ struct RequestShape {
                 guard !hasRegular, let pseudo = Pseudo(name: name),
                     seen.insert(pseudo).inserted
                 else { return nil }
+                if pseudo == .path, value.isEmpty { return nil }
                 continue
             }
             hasRegular = true

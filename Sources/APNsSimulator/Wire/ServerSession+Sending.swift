@@ -9,13 +9,22 @@ extension ServerSession {
     /// (RFC 9113 §8.1).
     mutating func respond(to id: Int, with response: WireResponse) {
         guard streams[id] != nil else { return }
-        writeHeaders(id, response)
+        writeHeaders(id, endsStream: response.body.isEmpty) {
+            HeaderBlock.write(response, to: &$0)
+        }
         if response.body.isEmpty {
             finish(id)
         } else {
             blockedData.append(.init(stream: id, bytes: ByteBuffer(bytes: response.body)))
             sendBlockedData()
         }
+    }
+
+    /// Answers 431, which says of one request what a connection error would say of all
+    /// (RFC 9113 §10.5.1). What APNs does is not known.
+    mutating func respondHeaderListTooLarge(to id: Int) {
+        writeHeaders(id, endsStream: true) { HeaderBlock.write(status: 431, to: &$0) }
+        finish(id)
     }
 
     /// Resets a stream, open or not, and forgets it.
@@ -52,19 +61,21 @@ extension ServerSession {
         if !hasRequestEnded { writeReset(id, .noError) }
     }
 
-    private mutating func writeHeaders(_ id: Int, _ response: WireResponse) {
+    private mutating func writeHeaders(
+        _ id: Int, endsStream: Bool, _ block: (inout ByteBuffer) -> Void
+    ) {
         let start = output.writerIndex
         FrameHeader(
             length: 0, type: FrameHeader.Kind.headers,
             flags: FrameHeader.Flag.endHeaders
-                | (response.body.isEmpty ? FrameHeader.Flag.endStream : 0),
+                | (endsStream ? FrameHeader.Flag.endStream : 0),
             stream: id
         ).write(to: &output)
         if owesTableSizeUpdate {
             output.writeInteger(HeaderBlock.emptyTable)
             owesTableSizeUpdate = false
         }
-        HeaderBlock.write(response, to: &output)
+        block(&output)
         let length = output.writerIndex - start - FrameHeader.byteCount
         output.setInteger(
             UInt32(length) << 8 | UInt32(FrameHeader.Kind.headers), at: start)

@@ -17,6 +17,8 @@ struct ServerSession {
         case headers(stream: Int, HPACKHeaders, endsStream: Bool)
         /// Body bytes, or the end of the body.
         case data(stream: Int, ByteBuffer, endsStream: Bool)
+        /// The request's header list is over ``SessionLimits/headerList``; it was answered with 431.
+        case headerListTooLarge(stream: Int)
         /// RST_STREAM, of an open or of a finished stream.
         case reset(stream: Int, HTTP2ErrorCode)
         /// The stream was over the limit, and was refused with `REFUSED_STREAM`.
@@ -60,6 +62,9 @@ struct ServerSession {
     /// limit on that table, which is never used, is met whatever it is.
     var owesTableSizeUpdate = true
 
+    /// How the client left its recent streams.
+    var history = StreamHistory()
+
     private var decoder: HPACKDecoder
     private var hasPreface = false
     private var isFailed = false
@@ -84,7 +89,7 @@ struct ServerSession {
         self.streamLimit = streamLimit
         decoder = HPACKDecoder(
             allocator: ByteBufferAllocator(), maxDynamicTableSize: SessionLimits.headerTable,
-            maxHeaderListSize: SessionLimits.headerList)
+            maxHeaderListSize: SessionLimits.decodedHeaderList)
         writeInitialSettings()
     }
 
@@ -170,9 +175,11 @@ struct ServerSession {
         case FrameHeader.Kind.settings: try receiveSettings(header, payload)
         case FrameHeader.Kind.ping: try receivePing(header, payload)
         case FrameHeader.Kind.windowUpdate: return try receiveWindowUpdate(header, payload)
+        case FrameHeader.Kind.priority: return try receivePriority(header)
+        case FrameHeader.Kind.goAway: try receiveGoAway(header)
         case FrameHeader.Kind.pushPromise:
             throw Violation(code: .protocolError, problem: "a client sent PUSH_PROMISE")
-        default: break  // PRIORITY, GOAWAY and unknown types ask nothing of a server.
+        default: break  // Unknown types ask nothing of anybody (RFC 9113 §4.1).
         }
         return nil
     }
@@ -224,24 +231,27 @@ extension ServerSession {
     private mutating func receiveBlock(
         _ header: FrameHeader, _ block: ByteBuffer
     ) throws(Violation) -> Event? {
-        var block = block
-        guard let fields = try? decoder.decodeHeaders(from: &block) else {
-            throw Violation(
-                code: .compressionError, problem: "a header block cannot be decoded, or is too big")
-        }
+        let fields = try decode(block)
         let id = header.stream
         let endsStream = header.has(FrameHeader.Flag.endStream)
-        if streams[id] != nil {
+        if let stream = streams[id] {
             // Trailers. APNs defines none; their end of stream still counts.
-            guard endsStream else { return malformed(id) }
-            return try receiveBody(id, ByteBuffer(), endsStream: true)
+            guard endsStream || stream.isRemoteClosed else { return malformed(id) }
+            return try receiveBody(id, ByteBuffer(), endsStream: endsStream)
         }
-        guard id > lastStream else { return nil }  // Late trailers of a stream that was reset.
+        // What is let through are late trailers of a stream that was answered or reset early.
+        guard id > lastStream else { return try receiveAfterClose(of: id, endsStream: endsStream) }
         lastStream = id
+        history.opened(id, hasEnded: endsStream)
         if let goAwayStream, id > goAwayStream { return nil }
         guard streams.count < streamLimit else {
             writeReset(id, .refusedStream)
             return .refused(stream: id)
+        }
+        guard Self.size(of: fields) <= SessionLimits.headerList else {
+            streams[id] = Stream(sendWindow: peerInitialWindow, isRemoteClosed: endsStream)
+            respondHeaderListTooLarge(to: id)
+            return .headerListTooLarge(stream: id)
         }
         guard let shape = RequestShape(fields), !(endsStream && (shape.contentLength ?? 0) > 0)
         else { return malformed(id) }
@@ -254,7 +264,7 @@ extension ServerSession {
     private mutating func receiveData(
         _ header: FrameHeader, _ payload: ByteBuffer
     ) throws(Violation) -> Event? {
-        guard header.stream > 0, header.stream <= lastStream else {
+        guard header.stream % 2 == 1, header.stream <= lastStream else {
             throw Violation(code: .protocolError, problem: "DATA came for a stream never opened")
         }
         receiveWindow -= header.length
@@ -267,7 +277,10 @@ extension ServerSession {
             receiveWindow = SessionLimits.initialWindow
         }
         let payload = try Self.withoutPadding(header, payload)
-        guard let window = streams[header.stream]?.receiveWindow else { return nil }
+        guard let window = streams[header.stream]?.receiveWindow else {
+            return try receiveAfterClose(
+                of: header.stream, endsStream: header.has(FrameHeader.Flag.endStream))
+        }
         // A stream's window is not renewed: no push is as long as its first 65535 bytes.
         guard window >= header.length else {
             reset(header.stream, .flowControlError)
@@ -293,7 +306,50 @@ extension ServerSession {
         }
         stream.isRemoteClosed = endsStream
         streams[id] = stream
+        if endsStream { history.ended(id) }
         return .data(stream: id, bytes, endsStream: endsStream)
+    }
+
+    /// A header list beyond what is announced is decoded all the same, up to a bound: it concerns
+    /// one request only, and skipping it would spoil the state of HPACK.
+    private mutating func decode(_ block: ByteBuffer) throws(Violation) -> HPACKHeaders {
+        var block = block
+        do {
+            return try decoder.decodeHeaders(from: &block)
+        } catch is NIOHPACKErrors.MaxHeaderListSizeViolation {
+            throw Violation(
+                code: .enhanceYourCalm,
+                problem: "a header list is over \(SessionLimits.decodedHeaderList) bytes")
+        } catch {
+            throw Violation(
+                code: .compressionError, problem: "a header block cannot be decoded")
+        }
+    }
+
+    /// The size of a header list as RFC 9113 §6.5.2 counts it: 32 bytes more for each field.
+    private static func size(of fields: HPACKHeaders) -> Int {
+        fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
+    }
+
+    /// HEADERS or DATA on a stream that is over (RFC 9113 §5.1). A client that did not end it itself
+    /// may have sent them before it saw the answer or the reset; they are passed over.
+    private mutating func receiveAfterClose(
+        of id: Int, endsStream: Bool
+    ) throws(Violation) -> Event? {
+        switch history[id] {
+        case .unused:
+            throw Violation(
+                code: .protocolError, problem: "a stream id is below one that was used already")
+        case .ended:
+            throw Violation(
+                code: .streamClosed, problem: "a frame came on a stream that its client had ended")
+        case .reset:
+            reset(id, .streamClosed)
+            return .malformed(stream: id)
+        case .open, nil:
+            if endsStream { history.ended(id) }
+            return nil
+        }
     }
 
     private mutating func malformed(_ id: Int) -> Event {
