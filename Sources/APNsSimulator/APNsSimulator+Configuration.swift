@@ -26,6 +26,16 @@ extension APNsSimulator {
         /// Whether a connection that sent an expired provider token gets `ExpiredProviderToken`
         /// for every later one too, as was seen at Apple (facts §1.6).
         public var wedgesOnExpiredToken = false
+        /// Whether a connection must negotiate `h2` by ALPN. Without, HTTP/2 is taken from clients
+        /// that offer no protocol at all, as APNs is seen to do (facts §1.2); each gets a warning.
+        public var requiresALPN = false
+        /// Whether provider tokens whose signature is in DER are answered with
+        /// `InvalidProviderToken`. RFC 7518 asks for 64 bytes; APNs is seen to take both (facts
+        /// §4.1), and a warning names the connection.
+        public var refusesDERSignatures = false
+        /// Whether provider tokens whose `iat` is a text are answered with `InvalidProviderToken`.
+        /// APNs is seen to take it (facts §4.1); a warning names the connection.
+        public var refusesTextualIssuedAt = false
         /// Whether answers carry a `date` field with the time of ``now``, by which a client can
         /// tell that its clock is wrong. Off, because Apple documents none (facts §2.2).
         public var sendsDate = false

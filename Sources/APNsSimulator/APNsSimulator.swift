@@ -51,7 +51,7 @@ public final class APNsSimulator: Sendable {
         _ configuration: Configuration = Configuration(),
         logger: Logger = Logger(label: "apns-simulator")
     ) async throws -> APNsSimulator {
-        let state = try SimulatorState(configuration: configuration)
+        let state = try SimulatorState(configuration: configuration, logger: logger)
         let certificates = try SimulatorCertificates(host: configuration.host)
         let listener = try Listener(state: state, certificates: certificates)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.eventLoopThreads)

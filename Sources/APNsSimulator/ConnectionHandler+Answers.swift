@@ -35,8 +35,12 @@ extension ConnectionHandler {
     func verdict(on stream: Int, now: WallInstant) -> RequestJudge.Verdict {
         guard let request = requests[stream] else { return .rejected(.internalServerError) }
         let wasAuthenticated = identity.isAuthenticated
+        let knownDeviations = identity.deviations
         let verdict = rules.judge.judge(
             request.head, bodyByteCount: request.bodyByteCount, connection: &identity, now: now)
+        if identity.deviations != knownDeviations {
+            warn(of: identity.deviations.subtracting(knownDeviations))
+        }
         let limit = state.configuration.maxConcurrentStreams
         if !wasAuthenticated, identity.isAuthenticated, session.streamLimit < limit {
             session.limitStreams(to: limit)

@@ -103,7 +103,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     private func handshakeCompleted(_ negotiated: String?, _ context: ChannelHandlerContext) {
-        guard negotiated == "h2" else {
+        if negotiated == nil { warnOfMissingALPN() }
+        guard negotiated == "h2" || (negotiated == nil && !state.configuration.requiresALPN) else {
             context.close(promise: nil)  // There is no HTTP/1.1 service (facts §1.2).
             return
         }

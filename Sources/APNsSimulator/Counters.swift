@@ -8,7 +8,7 @@ public struct Counters: Hashable, Sendable {
     public var connectionsOpened = 0
     /// TCP connections that are open now.
     public var connectionsOpen = 0
-    /// TLS handshakes that ended with HTTP/2 agreed.
+    /// TLS handshakes after which HTTP/2 was served.
     public var handshakes = 0
     /// Requests whose header block arrived and was well-formed.
     public var requests = 0

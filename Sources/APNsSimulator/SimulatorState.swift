@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logging
 import NIOCore
 import Synchronization
 import WakeModel
@@ -10,6 +11,7 @@ import WakeModel
 /// looks at a generation number to see whether the copy is old.
 final class SimulatorState: Sendable {
     let configuration: APNsSimulator.Configuration
+    let logger: Logger
     let counters = AtomicCounters()
     let log: PushLog
     let devices: DevicePopulation
@@ -37,13 +39,19 @@ final class SimulatorState: Sendable {
         let continuation: CheckedContinuation<Void, Never>
     }
 
-    init(configuration: APNsSimulator.Configuration) throws(InvalidField) {
+    init(
+        configuration: APNsSimulator.Configuration,
+        logger: Logger = Logger(label: "apns-simulator")
+    ) throws(InvalidField) {
         self.configuration = configuration
+        self.logger = logger
         var judge = RequestJudge()
         judge.environment = configuration.environment
         judge.refusesBackgroundPriority10 = configuration.refusesBackgroundPriority10
         judge.refusesUnknownDeviceTokens = configuration.unknownDeviceTokens == .refused
         judge.wedgesOnExpiredToken = configuration.wedgesOnExpiredToken
+        if configuration.refusesDERSignatures { judge.refusedDeviations.insert(.derSignature) }
+        if configuration.refusesTextualIssuedAt { judge.refusedDeviations.insert(.textualTime) }
         for key in configuration.providerKeys {
             let verifyingKey = try VerifyingKey(key)
             judge.keys[verifyingKey.identity] = verifyingKey

@@ -35,6 +35,13 @@ struct Push: Sendable {
         return push
     }
 
+    /// The same push with one more header, whatever was there.
+    func adding(_ name: String, _ value: String) -> Push {
+        var push = self
+        push.headers.append((name, value))
+        return push
+    }
+
     func with(path: String) -> Push {
         var push = self
         push.path = path

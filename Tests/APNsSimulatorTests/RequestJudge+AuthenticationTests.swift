@@ -66,7 +66,9 @@ struct ProviderTokenRuleTests {
             (#"{"alg":"ES256","kid":"KEYKEY1234"}"#, #"{"iss":"TEAM","iat":1795252800}"#),
             (#"{"alg":"ES256","kid":"KEYKEY1234"}"#, #"{"iat":1795252800}"#),
             (#"{"alg":"ES256","kid":"KEYKEY1234"}"#, #"{"iss":"TEAM123456"}"#),
-            (#"{"alg":"ES256","kid":"KEYKEY1234"}"#, #"{"iss":"TEAM123456","iat":"1795252800"}"#),
+            (#"{"alg":"ES256","kid":"KEYKEY1234"}"#, #"{"iss":"TEAM123456","iat":"now"}"#),
+            (#"{"alg":"ES256","kid":"KEYKEY1234"}"#, #"{"iss":"TEAM123456","iat":"inf"}"#),
+            (#"{"alg":"ES256","kid":"KEYKEY1234"}"#, #"{"iss":"TEAM123456","iat":true}"#),
             (#"{"alg":"ES256","kid":"KEYKEY1234"}"#, #"{"iss":"TEAM123456","iat":1e400}"#),
             (#"not json"#, #"{"iss":"TEAM123456","iat":1795252800}"#),
         ])
@@ -116,7 +118,21 @@ struct ProviderTokenRuleTests {
         #expect(session.push(otherTeam) == .rejected(.invalidProviderToken))
     }
 
-    @Test("a signature in DER instead of 64 bytes is invalid")
+    @Test("an iat that is a text is taken as APNs takes it, noted, and refused on demand")
+    func textualTime() throws {
+        let token = try TestToken.compact(
+            header: #"{"alg":"ES256","kid":"KEYKEY1234"}"#,
+            claims: #"{"iss":"TEAM123456","iat":"1795252800"}"#)
+        var session = Session()
+        #expect(session.push("bearer " + token) == .accepted)
+        #expect(session.connection.deviations == .textualTime)
+        #expect(session.push("bearer " + token, after: 3601) == .rejected(.expiredProviderToken))
+        var strict = Session(judge: RequestJudge(refusedDeviations: .textualTime))
+        #expect(strict.push("bearer " + token) == .rejected(.invalidProviderToken))
+        #expect(strict.push(TestToken.bearer(issuedAt: TestToken.now)) == .accepted)
+    }
+
+    @Test("a signature in DER is taken as APNs takes it, noted, verified, and refused on demand")
     func derSignature() throws {
         let key = P256.Signing.PrivateKey()
         var session = Session()
@@ -126,8 +142,19 @@ struct ProviderTokenRuleTests {
             .joined(separator: ".")
         let der = try key.signature(for: Array(signed.utf8)).derRepresentation
         let token = "bearer \(signed).\(TestToken.base64URL(der))"
-        #expect(session.push(token) == .rejected(.invalidProviderToken))
-        #expect(session.push(good) == .accepted)
+        #expect(session.push(token) == .accepted)
+        #expect(session.connection.deviations == .derSignature)
+        let other = try P256.Signing.PrivateKey().signature(for: Array(signed.utf8))
+        let forged = "bearer \(signed).\(TestToken.base64URL(other.derRepresentation))"
+        #expect(session.push(forged) == .rejected(.invalidProviderToken))
+        let cut = "bearer \(signed).\(TestToken.base64URL(der.dropLast()))"
+        #expect(session.push(cut) == .rejected(.invalidProviderToken))
+        session.judge.keys = [:]
+        #expect(session.push(cut) == .rejected(.invalidProviderToken))
+        var strict = Session(judge: session.judge)
+        strict.judge.refusedDeviations = .derSignature
+        #expect(strict.push(token) == .rejected(.invalidProviderToken))
+        #expect(strict.push(good) == .accepted)
     }
 
     @Test("a key of the other environment is named as such")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
+import Crypto
 import Logging
 import Testing
 import WakeModel
@@ -10,12 +11,13 @@ struct WireTests {
     /// Runs `body` against a simulator of its own, and shuts it down.
     static func withSimulator(
         _ configure: (inout APNsSimulator.Configuration) -> Void = { _ in },
+        logger: () -> Logger = { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } },
         _ body: (APNsSimulator) async throws -> Void
     ) async throws {
         var configuration = APNsSimulator.Configuration()
         configure(&configuration)
         let simulator = try await APNsSimulator.start(
-            configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            configuration, logger: logger())
         do {
             try await body(simulator)
         } catch {
@@ -230,12 +232,80 @@ struct WireTests {
         }
     }
 
-    @Test("without h2 in ALPN there is no service")
+    @Test("clients without ALPN are served as by APNs, with a warning each, and refused on demand")
     func alpn() async throws {
-        try await Self.withSimulator { simulator in
-            let client = try await RawClient.connect(to: simulator, protocols: ["http/1.1"])
+        let lines = WarningLog()
+        try await Self.withSimulator(logger: { lines.logger }) { simulator in
+            let client = try await RawClient.connect(to: simulator, protocols: [])
+            #expect(try await client.push(Push())?.status == 200)
+            #expect(try await client.push(Push())?.status == 200)
+            await client.close()
+        }
+        #expect(lines.all.count == 1)
+        #expect(lines.all.first?.contains("ALPN") == true)
+        try await Self.withSimulator {
+            $0.requiresALPN = true
+        } logger: {
+            lines.logger
+        } _: { simulator in
+            let client = try await RawClient.connect(to: simulator, protocols: [])
             #expect(await client.nextFrame() == nil)
             #expect(simulator.counters.handshakes == 0)
+        }
+        #expect(lines.all.count == 2)
+        #expect(lines.all.last?.contains("refused") == true)
+    }
+
+    @Test("a token that deviates gets one warning a connection, without a part of it")
+    func deviations() async throws {
+        let key = P256.Signing.PrivateKey()
+        let now = TestToken.now
+        let header = #"{"alg":"ES256","kid":"\#(TestToken.key)"}"#
+        let claims = #"{"iss":"\#(TestToken.team)","iat":"\#(now)"}"#
+        let signed = TestToken.base64URL(header.utf8) + "." + TestToken.base64URL(claims.utf8)
+        let signature = try key.signature(for: Array(signed.utf8)).derRepresentation
+        let token = "bearer \(signed).\(TestToken.base64URL(signature))"
+        let lines = WarningLog()
+        try await Self.withSimulator {
+            $0.now = { WallInstant(secondsSinceEpoch: now) }
+        } logger: {
+            lines.logger
+        } _: { simulator in
+            let client = try await RawClient.connect(to: simulator)
+            for _ in 0..<3 {
+                #expect(try await client.push(Push(authorization: token))?.status == 200)
+            }
+            await client.close()
+        }
+        #expect(lines.all.count == 2)
+        #expect(lines.all.contains { $0.contains("DER") && $0.contains("accepted") })
+        #expect(lines.all.contains { $0.contains("iat") })
+        #expect(!lines.all.contains { $0.contains(signed.prefix(20)) })
+    }
+
+    @Test("cookie fields may be split, and no other field may")
+    func cookies() async throws {
+        try await Self.withSimulator { simulator in
+            let client = try await RawClient.connect(to: simulator)
+            let push = Push().with("cookie", "a=1").with("cookie2", "x")
+            #expect(try await client.push(push.adding("cookie", "b=2"))?.status == 200)
+            #expect(
+                try await client.push(push.adding("cookie2", "y"))?.body
+                    == #"{"reason":"DuplicateHeaders"}"#)
+            await client.close()
+        }
+    }
+
+    @Test("a header list that is too large is answered 431, and the connection goes on")
+    func headerList() async throws {
+        try await Self.withSimulator { simulator in
+            let client = try await RawClient.connect(to: simulator)
+            let large = Push().with("x-large", String(repeating: "x", count: 12_000))
+            #expect(try await client.push(large)?.status == 431)
+            #expect(try await client.push(Push())?.status == 200)
+            #expect(simulator.counters.answers == [200: 1, 431: 1])
+            #expect(simulator.counters.goAwaysSent == 0)
+            await client.close()
         }
     }
 

@@ -15,6 +15,8 @@ struct ConnectionIdentity: Sendable {
     var latest: (header: String, result: Result<AcceptedToken, Rejection>)?
     /// The accepted provider tokens that still count against the rule of twenty minutes.
     var recentTokens: [RecentToken] = []
+    /// In what its provider tokens differed from the letter of the rules.
+    var deviations: ProviderToken.Deviations = []
     /// Set once a provider token was found expired and the configuration says that this wedges
     /// the connection (facts §1.6).
     var isWedged = false

@@ -57,6 +57,10 @@ extension RequestJudge {
         guard let compact = Self.credentials(in: header) else { return .failure(.invalid) }
         guard !compact.isEmpty else { return .failure(.missing) }
         guard let token = ProviderToken(compact: compact) else { return .failure(.invalid) }
+        connection.deviations.formUnion(token.deviations)
+        guard token.deviations.isDisjoint(with: refusedDeviations) else {
+            return .failure(.invalid)
+        }
         let identity = VerifyingKey.Identity(teamID: token.teamID, keyID: token.keyID)
         let key = keys[identity]
         if !keys.isEmpty {

@@ -40,9 +40,7 @@ struct VerifyingKey: Sendable {
 
     /// Whether `token` carries this key's signature.
     func verifies(_ token: ProviderToken) -> Bool {
-        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature)
-        else { return false }
-        return publicKey.isValidSignature(signature, for: token.signedBytes)
+        publicKey.isValidSignature(token.signature, for: token.signedBytes)
     }
 
     private static func parse(_ pem: String) -> P256.Signing.PublicKey? {
