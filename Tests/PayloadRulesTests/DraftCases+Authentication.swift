@@ -94,14 +94,30 @@ extension DraftCase {
             .clean),
         token(
             "AU011", "text", claims(#"{"iss":"TEAM123456","iat":"1795255200"}"#),
+            .found(at: place, .warning)),
+        token(
+            "AU003", "text in milliseconds", claims(#"{"iss":"TEAM123456","iat":"1795255200000"}"#),
+            .found(at: place, .error)),
+        token(
+            "AU003", "text that is old", claims(#"{"iss":"TEAM123456","iat":"1795000000"}"#),
+            .found(at: place, .error)),
+        token(
+            "AU011", "no time", claims(#"{"iss":"TEAM123456","iat":"now"}"#),
             .found(at: place, .error)),
         token(
             "AU011", "fraction", claims(#"{"iss":"TEAM123456","iat":1795255200.5}"#),
             .found(at: place, .error)),
         token("AU011", "no alg", header(#"{"kid":"ABC123DEFG"}"#), .found(at: place, .error)),
         token(
-            "AU011", "DER", "bearer " + ProviderTokens.make(signatureLength: 72),
+            "AU011", "72 bytes of noise", "bearer " + ProviderTokens.make(signatureLength: 72),
             .found(at: place, .error)),
+        token(
+            "AU011", "DER",
+            "bearer "
+                + ProviderTokens.make(
+                    signature: [0x30, 68] + [2, 32] + [UInt8](repeating: 7, count: 32) + [2, 32]
+                        + [UInt8](repeating: 7, count: 32)),
+            .found(at: place, .warning)),
         token("AU011", "good", good, .clean),
     ]
 }

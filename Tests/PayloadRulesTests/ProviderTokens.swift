@@ -11,7 +11,15 @@ enum ProviderTokens {
         header: String = #"{"alg":"ES256","kid":"ABC123DEFG"}"#,
         claims: String = #"{"iss":"TEAM123456","iat":1795255200}"#, signatureLength: Int = 64
     ) -> String {
-        [Data(header.utf8), Data(claims.utf8), Data(repeating: 7, count: signatureLength)]
+        make(
+            header: header, claims: claims, signature: Array(repeating: 7, count: signatureLength))
+    }
+
+    static func make(
+        header: String = #"{"alg":"ES256","kid":"ABC123DEFG"}"#,
+        claims: String = #"{"iss":"TEAM123456","iat":1795255200}"#, signature: [UInt8]
+    ) -> String {
+        [Data(header.utf8), Data(claims.utf8), Data(signature)]
             .map(base64URL).joined(separator: ".")
     }
 

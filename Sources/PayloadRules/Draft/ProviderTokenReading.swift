@@ -6,8 +6,6 @@ struct ProviderTokenReading: Sendable {
     /// How the time of issue stands there.
     enum IssueTime: Hashable, Sendable {
         case missing
-        /// In quotes.
-        case text
         /// Not a whole number, or none at all.
         case notInteger
         /// Above 10^11 (the year 5138): milliseconds.
@@ -23,8 +21,12 @@ struct ProviderTokenReading: Sendable {
     let issuer: String?
     /// The `iat` of the claims.
     let issuedAt: IssueTime
+    /// Whether the `iat` is in quotes.
+    let isIssueTimeText: Bool
     /// The length of the signature in bytes.
     let signatureByteCount: Int
+    /// Whether the signature looks like DER: a sequence of two integers of P-256's size.
+    let hasDERSignature: Bool
 
     /// A longer token is not read, in characters: APNs' own are some 200 long.
     private static let maximumCharacters = 8192
@@ -42,20 +44,38 @@ struct ProviderTokenReading: Sendable {
         algorithm = Self.text("alg", of: header)
         keyID = Self.text("kid", of: header)
         issuer = Self.text("iss", of: claims)
-        issuedAt = Self.issueTime(of: claims)
+        (issuedAt, isIssueTimeText) = Self.issueTime(of: claims)
         signatureByteCount = signature.count
+        hasDERSignature = Self.isDER(signature)
     }
 
-    private static func issueTime(of claims: JSONDocument) -> IssueTime {
-        guard let member = claims.member("iat", of: 0) else { return .missing }
-        switch claims.kind(member.value) {
-        case .string: return .text
-        case .number: break
-        default: return .notInteger
+    private static func isDER(_ signature: [UInt8]) -> Bool {
+        var rest = signature[...]
+        /// Takes a tag with its length, which is below 128 here, from the front.
+        func element(_ tag: UInt8) -> Int? {
+            guard rest.popFirst() == tag, let length = rest.popFirst(), length < 0x80 else {
+                return nil
+            }
+            return Int(length)
         }
-        let literal = String(decoding: claims.literal(member.value), as: UTF8.self)
-        guard let seconds = Int64(literal) else { return .notInteger }
-        return seconds > latestSecond ? .milliseconds : .seconds(seconds)
+        guard element(0x30) == rest.count else { return false }
+        for _ in 0..<2 {
+            guard let length = element(0x02), (1...33).contains(length), length <= rest.count
+            else { return false }
+            rest.removeFirst(length)
+        }
+        return rest.isEmpty
+    }
+
+    private static func issueTime(of claims: JSONDocument) -> (IssueTime, isText: Bool) {
+        guard let member = claims.member("iat", of: 0) else { return (.missing, false) }
+        let kind = claims.kind(member.value)
+        guard kind == .string || kind == .number else { return (.notInteger, false) }
+        let literal = String(
+            decoding: kind == .string
+                ? claims.text(member.value) : claims.literal(member.value), as: UTF8.self)
+        guard let seconds = Int64(literal) else { return (.notInteger, kind == .string) }
+        return (seconds > latestSecond ? .milliseconds : .seconds(seconds), kind == .string)
     }
 
     private static func text(_ key: StaticString, of document: JSONDocument) -> String? {

@@ -100,7 +100,8 @@ extension Rules {
             "AU011", .error, "the provider token is not formed as APNs expects",
             why: """
                 `iat` is a number of seconds, `alg` is there, and the signature is r and s of 32 \
-                bytes each. The token printed in Apple's examples breaks all three.
+                bytes each. APNs takes an `iat` in quotes and a signature in DER as well, of which \
+                no page of Apple's speaks: those two are warnings.
                 """,
             from: [.providerTokens, .rfc7518], fix: "Do not imitate the sample token.", in: .draft,
             check: malformedToken),
@@ -147,7 +148,7 @@ extension Rules {
         switch token.issuedAt {
         case .missing: findings.report(place, "`iat` is missing")
         case .milliseconds: findings.report(place, "`iat` is in milliseconds")
-        case .text, .notInteger: break
+        case .notInteger: break
         case .seconds(let issued):
             guard let now = push.draft?.now?.secondsSinceEpoch else { return }
             let thresholds = push.settings.thresholds
@@ -168,13 +169,16 @@ extension Rules {
         guard let token = token(of: push) else { return }
         let place = Findings.Place.header(authorizationHeader)
         switch token.issuedAt {
-        case .text:
-            findings.report(place, "`iat` is text", fix: "Write it as a number, without quotes.")
         case .notInteger:
             findings.report(place, "`iat` is not a whole number", fix: "Write it in whole seconds.")
         case .milliseconds:
             findings.report(place, "`iat` is in milliseconds", fix: "Write it in seconds.")
         case .missing, .seconds: break
+        }
+        if token.isIssueTimeText {
+            findings.report(
+                place, "`iat` is text", fix: "Write it as a number, without quotes.",
+                severity: .warning)
         }
         if token.algorithm == nil {
             findings.report(place, "`alg` is missing", fix: "Add `alg` with ES256 to the header.")
@@ -183,7 +187,8 @@ extension Rules {
             findings.report(
                 place,
                 "the signature has \(token.signatureByteCount) bytes, not \(signatureLength)",
-                fix: "Write r and s, 32 bytes each, instead of DER.")
+                fix: "Write r and s, 32 bytes each, instead of DER.",
+                severity: token.hasDERSignature ? .warning : .error)
         }
     }
 
