@@ -84,22 +84,25 @@ struct TokenTests {
             name: "a time in milliseconds", claims: #"{"iss":"TEAM123456","iat":NOW000}"#,
             faults: ["AU003"], answer: expired, words: "milliseconds"),
         Bad(
-            name: "a time as text", claims: #"{"iss":"TEAM123456","iat":"NOW"}"#,
-            faults: ["AU011"], answer: invalid, words: "without quotes"),
+            name: "a time as text that is no number", claims: #"{"iss":"TEAM123456","iat":"now"}"#,
+            faults: ["AU003"], answer: invalid, words: "not a number"),
+        Bad(
+            name: "a time as text that is old", claims: #"{"iss":"TEAM123456","iat":"NOW"}"#,
+            age: 3700, faults: ["AU003"], answer: expired, words: "without quotes"),
         Bad(
             name: "a time as text in milliseconds, as in Apple's sample",
             header: #"{"kid":"ABCDE12345"}"#,
             claims: #"{"iss":"TEAM123456","iat":"NOW000"}"#,
             signature: { _, _ in Base64URL.encode([0x30] + [UInt8](repeating: 1, count: 71)) },
-            faults: ["AU011", "AU011", "AU003", "AU011"], answer: invalid, words: "in DER"),
+            faults: ["AU011", "AU003", "AU011"], answer: invalid, words: "in DER"),
         Bad(
             name: "too old", age: 3700, faults: ["AU003"], answer: expired,
             words: "min ago"),
         Bad(name: "ahead", age: -600, faults: ["AU003"], answer: expired, words: "in the future"),
         Bad(
-            name: "a signature in DER",
+            name: "a signature that is not quite DER",
             signature: { _, _ in Base64URL.encode([0x30] + [UInt8](repeating: 1, count: 69)) },
-            faults: ["AU011"], answer: invalid, words: "RFC 7518"),
+            faults: ["AU011"], answer: invalid, words: "not in DER either"),
         Bad(
             name: "a short signature",
             signature: { _, _ in Base64URL.encode([UInt8](repeating: 1, count: 32)) },
@@ -149,6 +152,48 @@ struct TokenTests {
         for part in token.split(separator: ".") where part.count > 8 {
             #expect(!human.all.contains(part) && !json.all.contains(part))
         }
+    }
+
+    @Test("warns of what APNs takes against the rules, and claims no 403")
+    func warnings() async throws {
+        let folder = try TestFolder()
+        let key = SigningKey.generate()
+        let path = try folder.write(key.privateKeyPEM, to: "AuthKey_\(Self.ids.key).p8")
+        let now = WakeClock.system.now().secondsSinceEpoch
+        let message =
+            Base64URL.encode(#"{"alg":"ES256","kid":"\#(Self.ids.key)"}"#.utf8) + "."
+            + Base64URL.encode(#"{"iss":"\#(Self.ids.team)","iat":"\#(now)"}"#.utf8)
+        // OpenSSL itself signs, as in Apple's example for the shell.
+        let input = try folder.write(message, to: "message")
+        let signed = try await Rouse.run(
+            "/bin/sh",
+            [
+                "-c",
+                "openssl dgst -binary -sha256 -sign '\(path)' '\(input)' | openssl base64 -A"
+                    + " | tr -- '+/' '-_' | tr -d =",
+            ])
+        #expect(signed.status == 0, "\(signed.all)")
+        let token = message + "." + signed.out
+        for (options, isValid) in [([], nil), (["--key", path], true)] as [([String], Bool?)] {
+            let json = try await Rouse.run(
+                ["token", "--verify", "--json"] + options, stdin: token)
+            #expect(json.status == 0, "\(json.all)")
+            let document = try json.json()
+            #expect(document["sound"] as? Bool == true)
+            #expect((document["faults"] as? [Any])?.isEmpty == true)
+            #expect(document["signature_valid"] as? Bool == isValid)
+            let warnings = try #require(document["warnings"] as? [[String: Any]])
+            #expect(warnings.map { $0["rule"] as? String } == ["AU011", "AU011"])
+            let human = try await Rouse.run(["token", "--verify"] + options, stdin: token)
+            #expect(human.status == 0)
+            let words = human.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(words.contains("in DER") && words.contains("without quotes"), "\(words)")
+            #expect(!words.contains("403") && words.contains("APNs takes it"), "\(words)")
+        }
+        let other = try folder.write(SigningKey.generate().privateKeyPEM, to: "other.p8")
+        let forged = try await Rouse.run(["token", "--verify", "--key", other], stdin: token)
+        #expect(forged.status == 1)
+        #expect(forged.out.contains("not this key's"), "\(forged.all)")
     }
 
     @Test("tells a signature of another key, and ids that are not the key's")

@@ -32,6 +32,8 @@ struct TokenCheck: Sendable {
     /// What is wrong, in the order of the token's parts. Empty for a token that APNs would take, as
     /// far as the token tells.
     private(set) var faults: [TokenFault] = []
+    /// What APNs takes although it is against the rules, in the same order.
+    private(set) var warnings: [TokenWarning] = []
     /// What is not wrong, but worth knowing.
     private(set) var notes: [String] = []
     /// `kid`, if it is a text.
@@ -137,8 +139,11 @@ struct TokenCheck: Sendable {
             notes.append("iat has a fraction; write whole seconds.")
             seconds = Int64(exactly: number.rounded(.down)) ?? 0
         case .text(let text):
-            faults.append(.textualTime)
-            guard let number = Int64(text) else { return }
+            guard let number = Int64(text) else {
+                faults.append(.noTime)
+                return
+            }
+            warnings.append(.textualTime)
             seconds = number
         default:
             faults.append(.noTime)
@@ -161,13 +166,17 @@ struct TokenCheck: Sendable {
     }
 
     private mutating func checkSignature(_ parts: [Substring], _ expectation: Expectation) {
-        guard let signature = Base64URL.decode(parts[2]) else {
+        guard var signature = Base64URL.decode(parts[2]) else {
             faults.append(.notBase64URL("signature", parts[2]))
             return
         }
-        guard signature.count == 64 else {
-            faults.append(.badSignature(signature))
-            return
+        if signature.count != 64 {
+            guard let raw = DERSignature.raw(signature) else {
+                faults.append(.badSignature(signature))
+                return
+            }
+            warnings.append(.derSignature(byteCount: signature.count))
+            signature = raw
         }
         guard let key = expectation.key else {
             notes.append("The signature was not checked; --key does that.")

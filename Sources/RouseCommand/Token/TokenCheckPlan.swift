@@ -68,11 +68,21 @@ struct TokenCheckPlan {
             console.say(fault.rule ?? "Fault", fault.message, .bad)
             console.say("", fault.fix)
         }
+        for warning in check.warnings {
+            console.say(warning.rule, warning.message, .doubtful)
+            console.say("", warning.fix)
+        }
         for note in check.notes { console.say("Note", note) }
         if check.faults.isEmpty {
             let signature =
                 check.isSignatureValid == true ? " The signature is this key's." : ""
-            console.say("Result", "Sound: no rule finds a fault.\(signature)", .good)
+            if check.warnings.isEmpty {
+                console.say("Result", "Sound: no rule finds a fault.\(signature)", .good)
+            } else {
+                console.say(
+                    "Result", "APNs takes it, but it is not what the rules ask for.\(signature)",
+                    .doubtful)
+            }
         } else {
             let answers = check.faults.map(\.answer.rawValue)
             console.say(
@@ -85,10 +95,11 @@ struct TokenCheckPlan {
 ///
 /// | Key | Value |
 /// |---|---|
-/// | `sound` | whether there is no fault |
+/// | `sound` | whether there is no fault; there may be warnings |
 /// | `key_id`, `team_id`, `issued_at` | what the token says, where it can be read |
 /// | `signature_valid` | whether the key given with `--key` signed it |
 /// | `faults` | each with `rule` (where one fits), `message`, `fix`, `apns_answer` |
+/// | `warnings` | what APNs takes against the rules, each with `rule`, `message`, `fix` |
 /// | `notes` | what is worth knowing |
 struct TokenCheckDocument: Encodable {
     let sound: Bool
@@ -97,6 +108,7 @@ struct TokenCheckDocument: Encodable {
     let issuedAt: String?
     let signatureValid: Bool?
     let faults: [FaultDocument]
+    let warnings: [WarningDocument]
     let notes: [String]
 
     /// One fault.
@@ -107,6 +119,13 @@ struct TokenCheckDocument: Encodable {
         let apnsAnswer: String
     }
 
+    /// One warning.
+    struct WarningDocument: Encodable {
+        let rule: String
+        let message: String
+        let fix: String
+    }
+
     /// Describes a check.
     init(_ check: TokenCheck) {
         sound = check.faults.isEmpty
@@ -115,6 +134,9 @@ struct TokenCheckDocument: Encodable {
         issuedAt = check.issuedAt?.description
         signatureValid = check.isSignatureValid
         notes = check.notes
+        warnings = check.warnings.map {
+            WarningDocument(rule: $0.rule, message: $0.message, fix: $0.fix)
+        }
         faults = check.faults.map {
             FaultDocument(
                 rule: $0.rule, message: $0.message, fix: $0.fix, apnsAnswer: $0.answer.rawValue)

@@ -15,8 +15,8 @@ struct TokenCommand: AsyncParsableCommand {
             key every 20 minutes at most, so keep it for 40 to 55 minutes.
 
             --verify reads any JWT, from the argument or from standard input, names each fault, \
-            and ends with 1 if there is one. With --key it checks the signature too. Nothing is \
-            sent anywhere.
+            and ends with 1 if there is one. It warns of what APNs takes against the rules. With \
+            --key it checks the signature too. Nothing is sent anywhere.
 
             Examples:
 

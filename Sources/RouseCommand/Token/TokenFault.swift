@@ -90,9 +90,6 @@ struct TokenFault: Hashable, Sendable {
         "AU003", "iat, the time of signing, is missing or not a number.",
         "Add the present time in seconds since 1970.")
 
-    static let textualTime = TokenFault(
-        "AU011", "iat is a text instead of a number.", "Write it without quotes.")
-
     static let timeInMilliseconds = TokenFault(
         "AU003", "iat is in milliseconds.", "Write seconds since 1970.", .expiredProviderToken)
 
@@ -109,13 +106,10 @@ struct TokenFault: Hashable, Sendable {
     }
 
     static func badSignature(_ bytes: [UInt8]) -> TokenFault {
-        let isDER = bytes.first == 0x30 && (68...72).contains(bytes.count)
-        return TokenFault(
+        TokenFault(
             "AU011",
-            "The signature has \(bytes.count) bytes instead of 64"
-                + (isDER ? ": it is in DER, as OpenSSL writes it." : "."),
-            isDER
-                ? "Write r and s, 32 bytes each, one after the other (RFC 7518 §3.4)." : library)
+            "The signature has \(bytes.count) bytes instead of 64, and is not in DER either.",
+            library)
     }
 
     static let otherKey = TokenFault(
