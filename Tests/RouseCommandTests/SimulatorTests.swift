@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import APNsClient
 import APNsSimulator
 import Foundation
 import Testing
@@ -68,6 +69,82 @@ struct SimulatorTests {
         #expect(pushes.map { $0["content"] as? String } == ["background"])
         #expect(pushes.first?["fate"] is String)
         #expect(try await simulator.end(SIGTERM) == 0)
+    }
+
+    /// The status of a push to a simulator, signed with this key under these ids.
+    private func push(
+        _ folder: TestFolder, port: Substring, key: String, keyID: String, team: String
+    ) async throws -> String {
+        let result = try await Rouse.run([
+            "push", "--host", "127.0.0.1", "--port", String(port), "--ca",
+            folder.path + "/ca.pem", "--key", key, "--key-id", keyID, "--team-id", team,
+            "--bundle-id", "com.example.app", "0123456789abcdef",
+        ])
+        return result.status == 0 ? "200" : result.all
+    }
+
+    @Test(
+        "with a folder or a named key only the known keys are taken, unless all are asked for",
+        arguments: [
+            ([], true), (["--no-strict-authentication"], false),
+            (["--provider-key", "NAMED"], true),
+        ])
+    func strictAuthentication(options: [String], isStrict: Bool) async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(
+            SigningKey.generate().privateKeyPEM, to: "AuthKey_ABCDE12345.p8")
+        let simulator = try RunningRouse(
+            ["apns-simulator", "--folder", folder.path]
+                + options.map { $0 == "NAMED" ? "TEAM123456:\(path)" : $0 })
+        let lines = try await simulator.lines { $0.hasPrefix("Ready") }
+        let port = try #require(lines.last?.firstMatch(of: /127\.0\.0\.1:(\d+)/)?.output.1)
+        let own = folder.path + "/AuthKey_LOCALKEY01.p8"
+        #expect(
+            try await push(folder, port: port, key: own, keyID: "LOCALKEY01", team: "LOCALTEAM1")
+                == "200")
+        let isNamed = options.contains("NAMED")
+        let named = try await push(
+            folder, port: port, key: path, keyID: "ABCDE12345", team: "TEAM123456")
+        #expect((named == "200") == (isNamed || !isStrict), "\(named)")
+        for (key, keyID, team) in [
+            (path, "LOCALKEY01", "LOCALTEAM1"), (own, "OTHERKEY01", "LOCALTEAM1"),
+            (own, "LOCALKEY01", "OTHERTEAM1"),
+        ] {
+            let result = try await push(folder, port: port, key: key, keyID: keyID, team: team)
+            #expect(
+                isStrict ? result.contains("InvalidProviderToken") : result == "200", "\(result)")
+        }
+        let tokens = try #require(lines.first { $0.hasPrefix("Tokens") })
+        #expect(tokens.contains(isStrict ? "only of LOCALKEY01" : "any well-formed"))
+        #expect(tokens.contains("ABCDE12345 (TEAM123456)") == isNamed)
+        #expect(try await simulator.end(SIGTERM) == 0)
+    }
+
+    @Test("started bare it takes any token, and its own key alone when asked to be strict")
+    func bare() async throws {
+        for (options, count) in [([], 0), (["--strict-authentication"], 1)] {
+            let simulator = try RunningRouse(["apns-simulator", "--json"] + options)
+            let lines = try await simulator.lines { $0 == "}" }
+            let ready = try #require(
+                try JSONSerialization.jsonObject(with: Data(lines.joined().utf8)) as? [String: Any])
+            #expect((ready["provider_keys"] as? [Any])?.count == count)
+            #expect(try await simulator.end(SIGTERM) == 0)
+        }
+    }
+
+    @Test("a provider key that cannot be used is told at once")
+    func providerKeyErrors() async throws {
+        let folder = try TestFolder()
+        let noKey = try folder.write("nothing", to: "AuthKey_ABCDE12345.p8")
+        for (key, status, options) in [
+            ("TEAM123456:\(folder.path)/AuthKey_MISSING123.p8", 66, []),
+            ("TEAM123456:\(noKey)", 65, []),
+            ("TEAM123456:key.p8", 64, []), ("TEAM:\(noKey)", 64, []), (noKey, 64, []),
+            ("TEAM123456:\(noKey)", 64, ["--no-strict-authentication"]),
+        ] as [(String, Int32, [String])] {
+            let result = try await Rouse.run(["apns-simulator", "--provider-key", key] + options)
+            #expect(result.status == status, "\(key): \(result.all)")
+        }
     }
 
     @Test("a port in use ends with 69")

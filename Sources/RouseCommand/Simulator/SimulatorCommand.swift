@@ -10,9 +10,17 @@ struct SimulatorCommand: AsyncParsableCommand {
         abstract: "Run a stand-in for APNs on this machine.",
         discussion: """
             It speaks HTTP/2 over TLS and says no the way Apple does. It makes its certificate \
-            by itself, and a signing key that clients may use; any other well-formed provider \
-            token will do too. When it is ready it prints where it listens, and a command to \
-            try. It runs until SIGTERM or SIGINT.
+            by itself, and a signing key that clients may use. When it is ready it prints where \
+            it listens, and a command to try. It runs until SIGTERM or SIGINT.
+
+            Started bare, it takes any well-formed provider token. With --folder, \
+            --provider-key or --strict-authentication it knows its keys, the one it made \
+            included, and answers tokens of any other key, team or signature with 403 \
+            InvalidProviderToken, as Apple does.
+
+            Like APNs it takes HTTP/2 without ALPN, tokens signed in DER, and an iat that is a \
+            text, and warns of each on standard error; --strict-alpn, --strict-signature and \
+            --strict-issued-at refuse them.
 
             Clients with a certificate instead of a token are served with --client-ca, which \
             names their authority; a self-signed certificate is its own.
@@ -28,6 +36,7 @@ struct SimulatorCommand: AsyncParsableCommand {
             Examples:
 
               rouse apns-simulator --port 2197 --control-port 2198
+              rouse apns-simulator --provider-key TEAM123456:AuthKey_ABCDE12345.p8
               rouse apns-simulator --device-model commuter --receipts http://127.0.0.1:8080
             """)
 
@@ -55,6 +64,28 @@ struct SimulatorCommand: AsyncParsableCommand {
             "Serve clients whose certificate comes from these authorities (PEM).",
             valueName: "file"))
     var clientCA: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Know this key, a .p8 file or its public half in PEM, as team:file or "
+                + "team:key-id:file. May be repeated.", valueName: "key"))
+    var providerKey: [ProviderKeyArgument] = []
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Answer provider tokens of keys that it does not know with InvalidProviderToken. On "
+                + "with --folder or --provider-key, otherwise off."))
+    var strictAuthentication: Bool?
+
+    @Flag(name: .customLong("strict-alpn"), help: "Refuse connections without h2 in ALPN.")
+    var strictALPN = false
+
+    @Flag(help: "Answer provider tokens that are signed in DER with InvalidProviderToken.")
+    var strictSignature = false
+
+    @Flag(help: "Answer provider tokens whose iat is a text with InvalidProviderToken.")
+    var strictIssuedAt = false
 
     @Flag(help: "Answer device tokens that nobody registered with BadDeviceToken.")
     var refuseUnknownTokens = false
@@ -85,6 +116,10 @@ struct SimulatorCommand: AsyncParsableCommand {
     func validate() throws {
         guard (0...65_535).contains(port), (0...65_535).contains(controlPort ?? 0) else {
             throw ValidationError("A port is not between 0 and 65535.")
+        }
+        guard providerKey.isEmpty || strictAuthentication != false else {
+            throw ValidationError(
+                "--provider-key names the keys to know, and --no-strict-authentication takes all.")
         }
         guard receipts == nil || deviceModel != nil || controlPort != nil else {
             throw ValidationError(

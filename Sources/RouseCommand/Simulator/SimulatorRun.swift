@@ -23,6 +23,9 @@ struct SimulatorRun {
         configuration.environment = command.environment.environment
         configuration.unknownDeviceTokens = command.refuseUnknownTokens ? .refused : .accepted
         configuration.refusesBackgroundPriority10 = command.strictPriority
+        configuration.requiresALPN = command.strictALPN
+        configuration.refusesDERSignatures = command.strictSignature
+        configuration.refusesTextualIssuedAt = command.strictIssuedAt
         configuration.seed = command.seed
         configuration.deviceModel = command.deviceModel?.setup
         if let path = command.clientCA {
@@ -35,10 +38,20 @@ struct SimulatorRun {
                     url: url, key: variables[.receiptsKey], appsSync: !command.noSync)
             }
         }
-        self.configuration = configuration
+        let named = try command.providerKey.map { (key) throws(CommandFailure) in
+            try key.read()
+        }
         asJSON = command.json
         folder = try StandInFolder(path: command.folder)
         _ = try folder.key()
+        let areKeysNamed = command.folder != nil || !named.isEmpty
+        if command.strictAuthentication ?? areKeysNamed {
+            let own = try ProviderKeyArgument.read(
+                folder.keyPath, "--folder", teamID: StandInFolder.teamID,
+                keyID: StandInFolder.keyID)
+            configuration.providerKeys = [own] + named
+        }
+        self.configuration = configuration
     }
 
     /// Runs the simulator until a signal ends it.
@@ -79,13 +92,22 @@ private struct SimulatorService: Service {
         }
     }
 
+    /// Which provider tokens are taken.
+    private var tokens: String {
+        let keys = configuration.providerKeys.map { "\($0.keyID) (\($0.teamID))" }
+        return keys.isEmpty
+            ? "any well-formed provider token; signatures are not verified"
+            : "only of \(keys.joined(separator: ", ")); others get InvalidProviderToken"
+    }
+
     private func tell(_ ready: APNsSimulator.ReadyLine) {
         if asJSON {
-            try? console.write(ReadyDocument(ready, folder))
+            try? console.write(ReadyDocument(ready, folder, keys: configuration.providerKeys))
             return
         }
         console.say("CA", ready.certificateAuthorityPath)
         console.say("Key", "\(folder.keyPath), team \(StandInFolder.teamID)")
+        console.say("Tokens", tokens)
         if let profile = configuration.deviceModel.map({ $0.profile?.name ?? "steady" }) {
             console.say("Devices", "\(profile), seed \(configuration.seed)")
         }
@@ -112,6 +134,7 @@ private struct SimulatorService: Service {
 /// | `control_port` | where the control endpoint listens, if it was asked for |
 /// | `environment` | `sandbox` or `production` |
 /// | `ca_path` | the certificate authority that clients must trust |
+/// | `provider_keys` | each key that it knows, with `key_id` and `team_id`; empty when it takes any |
 /// | `key_path`, `key_id`, `team_id` | a signing key that clients may use |
 struct ReadyDocument: Encodable {
     let host: String
@@ -122,9 +145,16 @@ struct ReadyDocument: Encodable {
     let keyPath: String
     let keyId: String
     let teamId: String
+    let providerKeys: [KeyDocument]
+
+    /// One key.
+    struct KeyDocument: Encodable {
+        let keyId: String
+        let teamId: String
+    }
 
     /// Describes a simulator that is ready.
-    init(_ ready: APNsSimulator.ReadyLine, _ folder: StandInFolder) {
+    init(_ ready: APNsSimulator.ReadyLine, _ folder: StandInFolder, keys: [ProviderKey]) {
         host = ready.host
         port = ready.port
         controlPort = ready.controlPort
@@ -133,5 +163,6 @@ struct ReadyDocument: Encodable {
         keyPath = folder.keyPath
         keyId = StandInFolder.keyID
         teamId = StandInFolder.teamID
+        providerKeys = keys.map { KeyDocument(keyId: $0.keyID, teamId: $0.teamID) }
     }
 }
