@@ -4,6 +4,7 @@
 # Installs the Debian packages of dependencies.txt that are missing.
 #   dependencies.sh build          to build and run
 #   dependencies.sh build test     to pass the tests too
+#   dependencies.sh test interop   to run every party of Tests/Interop
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

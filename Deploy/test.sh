@@ -45,12 +45,13 @@ part "The transports and the client under the thread sanitizer" \
 part "The transports and the client under the address sanitizer" \
     Tests/TransportFixture/address-sanitizer.sh
 part "The transports' C targets under valgrind" Tests/TransportFixture/valgrind.sh
+part "Beside the software of others" Tests/Interop/run.sh .build/debug/rouse
 part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
 part "The shipped scenarios against what the wake budget promises" Deploy/scenarios/check.sh
 
 for name in "${failed[@]}"; do
     step "Failed: ${name}"
-    grep -E '✘|error:|Fatal error|ERROR:|Sanitizer:|MISSED|smoke test:' "${printed}/${name//\//-}" | tail -n 40 >&2 ||
+    grep -E '✘|error:|Fatal error|ERROR:|Sanitizer:|MISSED|FAILED|smoke test:' "${printed}/${name//\//-}" | tail -n 40 >&2 ||
         tail -n 20 "${printed}/${name//\//-}" >&2
 done
 [[ ${#failed[@]} -eq 0 ]]
