@@ -141,6 +141,7 @@ struct DeviceRoutesTests {
                 "{\"ref\":\"\",\"device_token\":\"\(token)\"}",
                 "{\"ref\":\"a\",\"id\":\"\(id)\",\"device_token\":\"\(token)\"}",
                 "{\"id\":\"\(id)\",\"device_token\":\"\(token)\"}",
+                "{\"id\":\"\(id)\",\"apns_id\":\"\"}",
             ] {
                 try expectProblem(
                     try await caller.send("POST", "/v1/receipts", text), .invalidField)

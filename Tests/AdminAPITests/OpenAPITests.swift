@@ -71,6 +71,79 @@ struct OpenAPITests {
         }
     }
 
+    @Test("links lead from answers to operations that are there, with parameters that they have")
+    func links() async throws {
+        let (document, routes) = try await document()
+        let operations = Dictionary(
+            uniqueKeysWithValues: routes.map { ($0.operation.id, $0.operation) })
+        var count = 0
+        for operation in operations.values {
+            for link in operation.answers.flatMap(\.links) {
+                count += 1
+                let target = try #require(operations[link.operationID])
+                #expect(link.parameter == nil || target.parameters.map(\.name) == ["id"])
+                #expect((link.parameter == nil) != (link.member == nil))
+            }
+        }
+        #expect(count > 0)
+        let paths = try #require(document["paths"] as? [String: [String: [String: Any]]])
+        let responses = try #require(paths["/v1/wakes"]?["post"]?["responses"] as? [String: Any])
+        let links = try #require((responses["202"] as? [String: Any])?["links"] as? [String: Any])
+        #expect(Set(links.keys) == ["getWake", "cancelWake", "confirmLaunches"])
+    }
+
+    @Test("says which members need, exclude or replace others")
+    func rules() async throws {
+        let (document, _) = try await document()
+        let schemas = try #require(
+            (document["components"] as? [String: Any])?["schemas"] as? [String: [String: Any]])
+        func rules(_ name: String) throws -> Set<String> {
+            let rules = try #require(schemas[name]?["allOf"] as? [Any])
+            return Set(
+                try rules.map {
+                    String(
+                        decoding: try JSONSerialization.data(
+                            withJSONObject: $0, options: .sortedKeys), as: UTF8.self)
+                })
+        }
+        #expect(
+            try rules("WakeRequest") == [
+                #"{"oneOf":[{"required":["app"]},{"required":["topic"]}]}"#,
+                #"{"not":{"required":["ttl_seconds","expires_at"]}}"#,
+            ])
+        #expect(
+            try rules("ValidationRequest") == [
+                #"{"oneOf":[{"required":["payload"]},{"required":["payload_text"]}]}"#
+            ])
+        #expect(
+            try rules("Signals").contains(
+                #"{"dependentRequired":{"charging":["battery_percent"]}}"#))
+        #expect((schemas["WakeRequest"]?["oneOf"] as? [Any])?.count == 2)
+        #expect((schemas["Receipt"]?["oneOf"] as? [Any])?.count == 3)
+        let app = try #require(
+            (schemas["Registration"]?["properties"] as? [String: [String: Any]])?["app"])
+        #expect(app["minLength"] as? Int == 1 && app["maxLength"] as? Int == 255)
+        #expect(app["pattern"] is String && app["not"] is [String: Any])
+    }
+
+    @Test("environment stands beside app in one parameter, where it needs it")
+    func environmentOfQuery() async throws {
+        let (document, _) = try await document()
+        let paths = try #require(document["paths"] as? [String: [String: [String: Any]]])
+        let parameters = try #require(
+            paths["/v1/wakes"]?["get"]?["parameters"] as? [[String: Any]])
+        #expect(!parameters.contains { ["app", "environment"].contains($0["name"] as? String) })
+        let both = try #require(
+            parameters.first { $0["name"] as? String == "app_and_environment" })
+        let schema = try #require(both["schema"] as? [String: Any])
+        #expect(
+            Set((schema["properties"] as? [String: Any])?.keys ?? [:].keys)
+                == ["app", "environment"])
+        let pause = try #require(
+            paths["/v1/apps/{topic}/pause"]?["post"]?["parameters"] as? [[String: Any]])
+        #expect(pause.contains { $0["name"] as? String == "environment" })
+    }
+
     @Test("refers to schemas that are there, and has none that nobody refers to")
     func references() async throws {
         let (document, _) = try await document()

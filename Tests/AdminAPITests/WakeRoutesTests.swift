@@ -69,6 +69,8 @@ struct WakeRoutesTests {
             (body().replacing(token, with: "xyz"), .invalidField, "device token holds"),
             (body(",\"ttl_seconds\":1795000000"), .invalidField, "ttl_seconds"),
             (body(",\"ttl_seconds\":\"60\""), .invalidField, "ttl_seconds"),
+            (body(",\"ttl_seconds\":60.5"), .invalidField, "ttl_seconds"),
+            (body(",\"ttl_seconds\":1e30"), .invalidField, "ttl_seconds"),
             (body(",\"expires_at\":\"tomorrow\""), .invalidField, "expires_at"),
             (body(",\"spread_seconds\":-1"), .invalidField, "spread_seconds is not from 0 to"),
             (body(",\"spread_seconds\":86401"), .invalidField, "spread_seconds is not from 0 to"),
@@ -105,6 +107,15 @@ struct WakeRoutesTests {
             }
             let stats = try await caller.send("GET", "/v1/stats").json()
             #expect(stats["accepted"] as? Int == 0)
+        }
+    }
+
+    @Test("A whole number may be written in any form that JSON has", arguments: ["60.0", "6e1"])
+    func wholeNumbers(number: String) async throws {
+        try await APIBench().serve { caller in
+            let answer = try await caller.send(
+                "POST", "/v1/wakes", APIBench.body(",\"ttl_seconds\":\(number)"))
+            #expect(answer.status == 202, "\(answer.body)")
         }
     }
 

@@ -79,11 +79,13 @@ struct ReceiptsBody {
                     remedy: "Give the wake's ref with it, or the wake's id alone.")
             }
             // A wake's id is its apns-id, so that the app can say what it has got.
+            var id: WakeID?
             for name in ["id", "apns_id"] {
                 guard let text = try members.string(name) else { continue }
-                return .wake(
-                    try naming(name) { () throws(InvalidField) in try WakeID(text) })
+                let named = try naming(name) { () throws(InvalidField) in try WakeID(text) }
+                id = id ?? named
             }
+            if let id { return .wake(id) }
             throw InvalidField(
                 field: "id", problem: "is missing",
                 remedy: "Give the wake's id or apns_id, or its ref with device_token; for several "
@@ -102,21 +104,44 @@ struct ReceiptsBody {
 
     /// What the OpenAPI document says of it.
     static var schema: Schema {
-        let id = Schema.string(format: "uuid")
-        let members: [Schema.Member] = [
-            .optional("id", id), .optional("apns_id", id),
-            .optional("ref", WakeBody.refSchema),
-            .optional("device_token", WakeBody.deviceTokenSchema),
-            .optional(
-                "launched_at",
-                .instant(
-                    "When the app was launched; now by default, and where it is in the future.")),
-            .optional("synced", .boolean("Whether the app finished what the wake was for.")),
-        ]
+        .oneOf(
+            [
+                .named(.receipt),
+                .object([
+                    .required(
+                        "receipts", .array(of: .named(.receipt), count: 0...maximumCount))
+                ]),
+            ], "One receipt, or a list of them.")
+    }
+
+    /// What the OpenAPI document says of one receipt.
+    static var receiptSchema: Schema {
+        let id = Schema.string(
+            "The same as apns_id; where both are there, this one.", format: "uuid")
         return .object(
-            members + [
+            [
+                .optional("id", id),
+                .optional("apns_id", .string("What the app got with the push.", format: "uuid")),
+                .optional("ref", WakeBody.refSchema),
+                .optional("device_token", WakeBody.deviceTokenSchema),
                 .optional(
-                    "receipts", .array(of: .object(members), count: 0...maximumCount))
-            ], "One receipt with id, or apns_id, or ref and device_token; or receipts alone.")
+                    "launched_at",
+                    .instant(
+                        "When the app was launched; now by default, and where it is in the future."
+                    )),
+                .optional("synced", .boolean("Whether the app finished what the wake was for.")),
+            ], "The wake is named by id or apns_id, or by ref and device_token.",
+            rules: [.needs("ref", "device_token"), .needs("device_token", "ref")],
+            variants: [
+                [
+                    .required("ref", WakeBody.refSchema), .optional("id", .forbidden),
+                    .optional("apns_id", .forbidden),
+                ],
+                [.required("id", id), .optional("ref", .forbidden)],
+                [
+                    .required("apns_id", id), .optional("id", .forbidden),
+                    .optional("ref", .forbidden),
+                ],
+            ])
     }
 }

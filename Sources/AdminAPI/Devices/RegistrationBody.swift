@@ -26,7 +26,7 @@ struct RegistrationBody {
     /// What the OpenAPI document says of it.
     static var schema: Schema {
         .object([
-            .required("app", .string("The bundle id.")),
+            .required("app", .bundleID("The bundle id of an app that is configured.")),
             .optional("environment", .words(of: APNsEnvironment.self)),
             .optional("kind", .words(of: WakeKind.self, "background by default.")),
             .optional(

@@ -57,7 +57,7 @@ struct SignalsBody {
     static var schema: Schema {
         .object(
             [
-                .optional("app", .string("The bundle id; without it, every app of the token.")),
+                .optional("app", .bundleID("The bundle id; without it, every app of the token.")),
                 .optional("environment", .words(of: APNsEnvironment.self)),
                 .optional(
                     "at",
@@ -69,6 +69,15 @@ struct SignalsBody {
                     "background_app_refresh", .boolean("Whether iOS lets the app refresh.")),
                 .optional("force_quit", .boolean("The user removed the app from the switcher.")),
                 .optional("foreground", .boolean("The app came to the foreground just now.")),
-            ], "At least one signal must be there.")
+            ], "At least one signal must be there.",
+            rules: [
+                .needs("charging", "battery_percent"),
+                .atLeastOne([
+                    .required("low_power_mode", .boolean()),
+                    .required("battery_percent", .integer()),
+                    .required("background_app_refresh", .boolean()),
+                    .required("force_quit", .onlyTrue), .required("foreground", .onlyTrue),
+                ]),
+            ])
     }
 }

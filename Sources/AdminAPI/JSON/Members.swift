@@ -63,11 +63,19 @@ struct Members {
     /// A whole number, or `nil` when the member is missing.
     func integer(_ name: String) throws(InvalidField) -> Int64? {
         guard let value = raw(name) else { return nil }
-        guard let number = Int64(String(decoding: value, as: UTF8.self)), value.first != 0x2b else {
+        let text = String(decoding: value, as: UTF8.self)
+        // JSON knows one kind of number only: 60.0 and 6e1 are whole (RFC 8259 §6).
+        guard value.first == UInt8(ascii: "-") || value.first.map(Self.isDigit) == true,
+            let number = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:))
+        else {
             throw InvalidField(
                 field: name, problem: "is not a whole number", remedy: "Write digits only.")
         }
         return number
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
     /// A whole number within a range, or `nil` when the member is missing.

@@ -14,6 +14,8 @@ enum Component: String, CaseIterable {
     case validationRequest = "ValidationRequest"
     case validationReport = "ValidationReport"
     case wakeRequest = "WakeRequest"
+    case backgroundPayload = "BackgroundPayload"
+    case voipPayload = "VoIPPayload"
     case acceptedWake = "AcceptedWake"
     case batchAnswer = "BatchAnswer"
     case decision = "Decision"
@@ -27,6 +29,7 @@ enum Component: String, CaseIterable {
     case signals = "Signals"
     case registration = "Registration"
     case deviceAnswer = "DeviceAnswer"
+    case receipt = "Receipt"
     case receipts = "Receipts"
     case receiptAnswers = "ReceiptAnswers"
     case feedbackEntry = "FeedbackEntry"
@@ -45,6 +48,8 @@ enum Component: String, CaseIterable {
         case .validationRequest: ValidateRoutes.requestSchema
         case .validationReport: ValidateRoutes.reportSchema
         case .wakeRequest: WakeBody.schema
+        case .backgroundPayload: Self.payload(.background)
+        case .voipPayload: Self.payload(.voip)
         case .acceptedWake: AcceptedWake.schema
         case .batchAnswer: Batch.schema
         case .decision: WakeDecision.schema
@@ -66,6 +71,7 @@ enum Component: String, CaseIterable {
                 .required(
                     "ended", .array(of: .string(format: "uuid"), "Wakes that ended because of it."))
             ])
+        case .receipt: ReceiptsBody.receiptSchema
         case .receipts: ReceiptsBody.schema
         case .receiptAnswers: ReceiptRoutes.answerSchema
         case .feedbackEntry: FeedbackEntry.schema
@@ -79,6 +85,10 @@ enum Component: String, CaseIterable {
         case .lane: LaneStatus.schema
         case .stats: GatewayStats.schema
         }
+    }
+
+    private static func payload(_ kind: WakeKind) -> Schema {
+        Schema(json: .raw(Array(PayloadSchema.accepted(of: kind).utf8)))
     }
 
     private static var readinessSchema: Schema {

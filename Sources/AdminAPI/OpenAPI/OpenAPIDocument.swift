@@ -94,7 +94,7 @@ struct OpenAPIDocument {
             (
                 "parameters",
                 operation.parameters.isEmpty
-                    ? nil : .array(operation.parameters.map(parameter))
+                    ? nil : .array(Self.folded(operation.parameters).map(parameter))
             ),
             ("requestBody", operation.body.map(body)),
             ("responses", .object(responses(route))),
@@ -110,6 +110,27 @@ struct OpenAPIDocument {
             ("description", .string(parameter.description)),
             ("schema", parameter.schema.json),
         ])
+    }
+
+    /// Parameters of the query that go together become one: an object, which `form` with `explode`,
+    /// the default of a query, spells out as one parameter for each member. It is how OpenAPI can say
+    /// that one needs the other.
+    private static func folded(_ parameters: [Operation.Parameter]) -> [Operation.Parameter] {
+        let query = parameters.filter { $0.place == .query }
+        guard let second = query.first(where: { $0.partner != nil }),
+            let first = query.first(where: { $0.name == second.partner })
+        else { return parameters }
+        func member(_ parameter: Operation.Parameter) -> Schema.Member {
+            Schema.Member(
+                name: parameter.name, schema: parameter.schema, isRequired: parameter.isRequired)
+        }
+        let both = Operation.Parameter(
+            name: "\(first.name)_and_\(second.name)", place: .query,
+            schema: .object(
+                [member(first), member(second)], rules: [.needs(second.name, first.name)]),
+            description: "`\(first.name)`: \(first.description) `\(second.name)`: "
+                + second.description)
+        return parameters.filter { $0.name != first.name && $0.name != second.name } + [both]
     }
 
     private func body(_ body: Operation.Body) -> JSONValue {
@@ -133,6 +154,7 @@ struct OpenAPIDocument {
                         "content",
                         answer.schema.map { .object([(answer.mediaType, content($0))]) }
                     ),
+                    ("links", answer.links.isEmpty ? nil : .object(answer.links.map(link))),
                 ])
             )
         }
@@ -141,6 +163,18 @@ struct OpenAPIDocument {
             entries.append((status, problems(codes.sorted { $0.rawValue < $1.rawValue })))
         }
         return entries.sorted { $0.0 < $1.0 }.map { ("\($0.0)", $0.1) }
+    }
+
+    private func link(_ link: Operation.Link) -> (String, JSONValue?) {
+        let value = JSONValue.string("$response.body#\(link.pointer)")
+        return (
+            link.operationID,
+            .object([
+                ("operationId", .string(link.operationID)),
+                ("parameters", link.parameter.map { .object([($0, value)]) }),
+                ("requestBody", link.member.map { .object([($0, value)]) }),
+            ])
+        )
     }
 
     private func problems(_ codes: [ProblemCode]) -> JSONValue {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WakeModel
+
 /// A JSON Schema (draft 2020-12, as OpenAPI 3.1 has it), written with few words.
 struct Schema: Sendable {
     /// A member of an object.
@@ -85,8 +87,55 @@ struct Schema: Sendable {
             ])
     }
 
-    /// An object with these members and no others.
-    static func object(_ members: [Member], _ description: String? = nil) -> Schema {
+    /// What the members of an object must fulfil together.
+    enum Rule: Sendable {
+        /// One of them is there, and only one.
+        case exactlyOne([String])
+        /// One of them is there, or more.
+        case atLeastOne([Member])
+        /// They are not there together.
+        case notBoth(String, String)
+        /// The first is there only with the second.
+        case needs(String, String)
+
+        fileprivate var json: JSONValue {
+            func required(_ names: String...) -> JSONValue {
+                .object([("required", .array(names.map { .string($0) }))])
+            }
+            return switch self {
+            case .exactlyOne(let names):
+                .object([("oneOf", .array(names.map { required($0) }))])
+            case .atLeastOne(let members):
+                .object([
+                    (
+                        "anyOf",
+                        .array(
+                            members.map { member in
+                                .object([
+                                    ("required", .array([.string(member.name)])),
+                                    (
+                                        "properties",
+                                        .object([(member.name, member.schema.json)])
+                                    ),
+                                ])
+                            })
+                    )
+                ])
+            case .notBoth(let one, let other): .object([("not", required(one, other))])
+            case .needs(let one, let other):
+                .object([
+                    ("dependentRequired", .object([(one, .array([.string(other)]))]))
+                ])
+            }
+        }
+    }
+
+    /// An object with these members and no others. Of `variants`, each of which says more of some
+    /// members, it must fulfil one.
+    static func object(
+        _ members: [Member], _ description: String? = nil, rules: [Rule] = [],
+        variants: [[Member]] = []
+    ) -> Schema {
         let required = members.filter(\.isRequired)
         return make(
             "object", description,
@@ -97,7 +146,16 @@ struct Schema: Sendable {
                     required.isEmpty ? nil : .array(required.map { .string($0.name) })
                 ),
                 ("additionalProperties", .boolean(false)),
+                ("allOf", rules.isEmpty ? nil : .array(rules.map(\.json))),
+                ("oneOf", variants.isEmpty ? nil : .array(variants.map(variant))),
             ])
+    }
+
+    private static func variant(_ members: [Member]) -> JSONValue {
+        .object([
+            ("properties", .object(members.map { ($0.name, $0.schema.json) })),
+            ("required", .array(members.filter(\.isRequired).map { .string($0.name) })),
+        ])
     }
 
     /// An object with any members.
@@ -105,9 +163,47 @@ struct Schema: Sendable {
         make("object", description, [])
     }
 
-    /// An object whose members all look alike.
-    static func map(of value: Schema, _ description: String? = nil) -> Schema {
-        make("object", description, [("additionalProperties", value.json)])
+    /// An object whose members all look alike, up to so many of them.
+    static func map(
+        of value: Schema, _ description: String? = nil, count: Int? = nil
+    ) -> Schema {
+        make(
+            "object", description,
+            [
+                ("additionalProperties", value.json),
+                ("maxProperties", count.map { .integer(Int64($0)) }),
+            ])
+    }
+
+    /// The value `true`.
+    static let onlyTrue = Schema(json: .object([("const", .boolean(true))]))
+
+    /// What must not be there.
+    static let forbidden = Schema(json: .boolean(false))
+
+    /// A bundle id, which has none of the suffixes of topics.
+    static func bundleID(_ description: String? = nil) -> Schema {
+        Schema(
+            json: .object([
+                ("type", .string("string")), ("description", description.map { .string($0) }),
+                ("pattern", .string("^[A-Za-z0-9._-]+$")), ("minLength", .integer(1)),
+                ("maxLength", .integer(Int64(BundleID.maximumByteCount))),
+                ("not", .object([("pattern", .string(topicSuffixes))])),
+            ]))
+    }
+
+    private static let topicSuffixes: String = {
+        let suffixes = PushType.all.map(\.topicSuffix).filter { !$0.isEmpty }
+        return "(" + suffixes.map { $0.replacing(".", with: "\\.") }.joined(separator: "|") + ")$"
+    }()
+
+    /// One of several schemas.
+    static func oneOf(_ schemas: [Schema], _ description: String) -> Schema {
+        Schema(
+            json: .object([
+                ("description", .string(description)),
+                ("oneOf", .array(schemas.map(\.json))),
+            ]))
     }
 
     /// What is meant to be like the schema, and is taken whatever it is.

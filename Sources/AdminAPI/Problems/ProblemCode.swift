@@ -52,12 +52,12 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     /// The HTTP status.
     public var status: Int {
         switch self {
-        case .malformedRequest, .malformedBody, .invalidField, .invalidWake, .unknownApp,
+        case .malformedRequest, .malformedBody, .invalidField, .invalidWake,
             .ambiguousEnvironment:
             400
         case .unauthorized: 401
         case .forbidden: 403
-        case .notFound: 404
+        case .notFound, .unknownApp: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
         case .idempotencyConflict, .notCancellable: 409

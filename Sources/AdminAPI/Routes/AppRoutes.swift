@@ -61,10 +61,10 @@ struct AppRoutes {
     /// Why an app is paused, as people will read it in terminals and logs.
     private func reason(_ query: Query) throws(Problem) -> String? {
         guard let reason = query.string("reason") else { return nil }
-        guard (1...Self.reasonLength).contains(reason.count) else {
+        guard (1...Self.reasonLength).contains(reason.unicodeScalars.count) else {
             throw Problem(
                 InvalidField(
-                    field: "reason", problem: "has \(reason.count) characters",
+                    field: "reason", problem: "has \(reason.unicodeScalars.count) characters",
                     remedy: "Write 1 to \(Self.reasonLength), or leave it out."))
         }
         guard !reason.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })

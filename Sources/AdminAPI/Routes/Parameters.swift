@@ -21,16 +21,17 @@ extension Operation.Parameter {
         description: "The device token. It does not appear in logs.")
 
     static let topic = Operation.Parameter(
-        name: "topic", place: .path, schema: .string(pattern: "^[A-Za-z0-9._-]{1,255}$"),
+        name: "topic", place: .path, schema: .bundleID(),
         description: "The app's bundle id.")
 
     static let appOfQuery = Operation.Parameter(
-        name: "app", place: .query, schema: .string(pattern: "^[A-Za-z0-9._-]{1,255}$"),
-        description: "The app's bundle id.")
+        name: "app", place: .query, schema: .bundleID(),
+        description: "The bundle id of an app that is configured.")
 
     static let environmentOfQuery = Operation.Parameter(
         name: "environment", place: .query, schema: .words(of: APNsEnvironment.self),
-        description: "Needed where the app is configured for both.")
+        description: "Needed where the app is configured for both; only beside the app.",
+        partner: "app")
 
     static func cursor(_ schema: Schema, _ description: String) -> Operation.Parameter {
         Operation.Parameter(

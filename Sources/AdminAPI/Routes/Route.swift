@@ -74,6 +74,8 @@ struct Operation: Sendable {
         let schema: Schema
         let description: String
         var isRequired = false
+        /// The parameter of the query without which this one has no meaning, where the route has it.
+        var partner: String?
     }
 
     /// The body of a request.
@@ -96,15 +98,38 @@ struct Operation: Sendable {
         let mediaType: String
         /// `nil` for an answer without a body.
         let schema: Schema?
+        /// What can be asked next.
+        let links: [Link]
 
         init(
             _ status: Int, _ description: String, _ schema: Schema?,
-            mediaType: String = JSONValue.mediaType
+            mediaType: String = JSONValue.mediaType, links: [Link] = []
         ) {
+            self.links = links
             self.status = status
             self.description = description
             self.schema = schema
             self.mediaType = mediaType
+        }
+    }
+
+    /// An operation that takes a value out of an answer: a parameter, or a member of its body.
+    struct Link: Sendable {
+        let operationID: String
+        /// The parameter; `nil` where the value goes into the body.
+        var parameter: String?
+        /// The member of the body.
+        var member: String?
+        /// A JSON pointer into the answer.
+        let pointer: String
+
+        /// `getWake`, `cancelWake` and a receipt, for the wake whose id is at `pointer`.
+        static func toWake(at pointer: String) -> [Link] {
+            [
+                Link(operationID: "getWake", parameter: "id", pointer: pointer),
+                Link(operationID: "cancelWake", parameter: "id", pointer: pointer),
+                Link(operationID: "confirmLaunches", member: "id", pointer: pointer),
+            ]
         }
     }
 

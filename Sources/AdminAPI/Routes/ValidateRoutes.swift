@@ -128,12 +128,15 @@ extension ValidateRoutes {
                 .optional("payload_text", .string("Instead: the payload as text, JSON or not.")),
                 .optional(
                     "headers",
-                    .map(of: .string(), "Header fields; `:path` and `:authority` too.")),
+                    .map(
+                        of: .string(), "Header fields; `:path` and `:authority` too.",
+                        count: maximumHeaderCount)),
                 .optional(
                     "headers_are_complete",
                     .boolean("Whether headers are all that is sent, so that one can be missing.")),
                 .optional("target", .words(["phone", "watchos"], "The device; phone by default.")),
-            ], "Either payload or payload_text must be there.")
+            ], "Either payload or payload_text must be there.",
+            rules: [.exactlyOne(["payload", "payload_text"])])
     }
 
     /// What the OpenAPI document says of a report.

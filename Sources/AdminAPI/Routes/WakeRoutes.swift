@@ -60,7 +60,9 @@ struct WakeRoutes {
                 answers: [
                     Operation.Answer(
                         200, "The wake has ended (only with wait).", .named(.wake)),
-                    Operation.Answer(202, "The wake is on disk.", .named(.acceptedWake)),
+                    Operation.Answer(
+                        202, "The wake is on disk.", .named(.acceptedWake),
+                        links: Operation.Link.toWake(at: "/id")),
                 ],
                 problems: Self.intakeProblems)
         ) { request, context in try await post(request, context, limit) }
@@ -131,7 +133,11 @@ struct WakeRoutes {
                     .cursor(.string(format: "uuid"), "The `next` of the page before."),
                     .limit(configuration.pageCount),
                 ],
-                answers: [Operation.Answer(200, "A page.", .named(.wakePage))],
+                answers: [
+                    Operation.Answer(
+                        200, "A page.", .named(.wakePage),
+                        links: Operation.Link.toWake(at: "/wakes/0/id"))
+                ],
                 problems: [.unknownApp, .ambiguousEnvironment] + ProblemCode.ofStore)
         ) { request, _ in try await list(Query(request)) }
     }

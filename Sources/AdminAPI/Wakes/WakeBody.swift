@@ -171,13 +171,19 @@ extension WakeBody {
             [
                 .required("kind", .words(of: WakeKind.self)),
                 .required("device_token", deviceTokenSchema),
-                .optional("app", .string("The bundle id, without any suffix.")),
-                .optional("topic", .string("Instead: the value of apns-topic.")),
+                .optional("app", .bundleID("The bundle id, without any suffix.")),
+                .optional(
+                    "topic", .string("Instead: the value of apns-topic.", length: 1...topicLength)),
                 .optional(
                     "environment",
                     .words(
                         of: APNsEnvironment.self, "Needed where the app is configured for both.")),
-                .required("payload", .anyObject("Sent on byte for byte.")),
+                .required(
+                    "payload",
+                    .anyObject(
+                        "Sent on byte for byte: up to \(PushType.background.maximumPayloadBytes) "
+                            + "bytes for background, \(PushType.voip.maximumPayloadBytes) for "
+                            + "voip.")),
                 .optional(
                     "ttl_seconds",
                     .integer(
@@ -190,7 +196,14 @@ extension WakeBody {
                     .words(
                         of: CoalescingWord.self,
                         "How it merges with a wake that waits; replace by default.")),
-                .optional("collapse_id", .string("Up to 64 bytes.", length: 1...64)),
+                .optional(
+                    "collapse_id",
+                    .string(
+                        "Up to 64 bytes in UTF-8, without control characters, and without a space "
+                            + "at either end.",
+                        pattern:
+                            "^[^ \\x00-\\x1f\\x7f]([^\\x00-\\x1f\\x7f]*[^ \\x00-\\x1f\\x7f])?$",
+                        length: 1...CollapseID.maximumByteCount)),
                 .optional("ref", refSchema),
                 .optional(
                     "spread_seconds",
@@ -199,8 +212,28 @@ extension WakeBody {
                             + "not wake all devices at once. Calls are not spread. Not in an item "
                             + "of a batch, which has spread in its query.",
                         in: 0...maximumSpreadSeconds)),
-            ], "Either app or topic must be there.")
+            ], "Either app or topic must be there, of an app that is configured.",
+            rules: [.exactlyOne(["app", "topic"]), .notBoth("ttl_seconds", "expires_at")],
+            variants: [
+                [
+                    .required("kind", .words([WakeKind.background.rawValue])),
+                    .required("payload", .named(.backgroundPayload)),
+                    .optional("topic", .bundleID()),
+                ],
+                [
+                    .required("kind", .words([WakeKind.voip.rawValue])),
+                    .required("payload", .named(.voipPayload)),
+                    .optional(
+                        "topic",
+                        .string(
+                            pattern: "^[A-Za-z0-9._-]{1,\(BundleID.maximumByteCount)}\\.voip$")),
+                ],
+            ])
     }
+
+    /// The length of the longest topic, in characters.
+    private static let topicLength =
+        BundleID.maximumByteCount + PushType.voip.topicSuffix.utf8.count
 
     /// A device token.
     static var deviceTokenSchema: Schema {

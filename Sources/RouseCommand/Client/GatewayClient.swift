@@ -128,6 +128,7 @@ struct GatewayClient: ~Copyable {
         let status: ExitStatus =
             switch answer.status {
             case 401, 403: .notAllowed
+            case 404 where problem?.code == "unknown-app": .data
             case 404, 409: .no
             case 400, 405, 413, 415: problem?.code == "invalid-wake" ? .no : .data
             default: .unavailable

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+extension PayloadSchema {
+    /// The schema of the payloads that ``WakeValidator`` finds no error in, as far as a schema can
+    /// tell: warnings are allowed, and sizes, spelling and the meaning of texts are not in it. It is
+    /// wider than ``background`` and ``voip``, which say what a payload had better be.
+    public static func accepted(of kind: WakeKind) -> String {
+        switch kind {
+        case .background:
+            """
+            {"type":"object","description":"Rules G010, G014, BG001 to BG004, BG010.",\
+            "required":["aps"],"properties":{"aps":{"type":"object",\
+            "required":["content-available"],"properties":{\(aps(.background))}}}}
+            """
+        case .voip:
+            """
+            {"type":"object","description":"Rules G014 and VO003. The rules VO007 and VO008, about \
+            pushes that are not a call, are not in it.","properties":{"aps":{"properties":\
+            {\(aps(.voip))}}},"anyOf":[\(callIdentifiers)]}
+            """
+        }
+    }
+
+    private static let callIdentifiers = WakeValidator.Configuration().callIdentifierKeys.map {
+        #"{"required":["\#($0)"],"properties":{"\#($0)":{"type":["string","integer"],"minLength":1}}}"#
+    }.joined(separator: ",")
+
+    private static func aps(_ kind: PushTypeSet) -> String {
+        APSKey.allCases.map { key in
+            let schema =
+                switch key {
+                case .contentAvailable where kind == .background: #"{"enum":[1,true]}"#
+                case .alert where kind == .background, .badge where kind == .background,
+                    .sound where kind == .background:
+                    "false"
+                default: schema(key.shape(in: kind), parts: key.parts(in: kind))
+                }
+            return #""\#(key.name)":\#(schema)"#
+        }.joined(separator: ",")
+    }
+
+    /// `null` is everywhere a warning only (rule G015).
+    private static func schema(
+        _ shape: APSKey.Shape, parts: [(name: StaticString, shape: APSKey.Shape)] = []
+    ) -> String {
+        let members = parts.map { #""\#($0.name)":\#(schema($0.shape))"# }.joined(separator: ",")
+        let properties = parts.isEmpty ? "" : #","properties":{\#(members)}"#
+        return switch shape {
+        case .text: #"{"type":["string","null"]}"#
+        case .dictionary: #"{"type":["object","null"]}"#
+        case .textOrDictionary, .sound: #"{"type":["string","object","null"]\#(properties)}"#
+        case .list: #"{"type":["array","null"]}"#
+        case .number, .numberForTrue: #"{"type":["number","null"]}"#
+        case .boolean: #"{"type":["boolean","null"]}"#
+        case .badge: #"{"type":["integer","null"],"minimum":0}"#
+        case .unitInterval: #"{"type":["number","null"],"minimum":0,"maximum":1}"#
+        case .flag: #"{"enum":[0,1,null]}"#
+        case .one: #"{"enum":[1,null]}"#
+        case .oneOf(let words):
+            #"{"enum":[\#(words.map { "\"\($0)\"" }.joined(separator: ",")),null]}"#
+        }
+    }
+}
