@@ -18,6 +18,8 @@ public final class Gateway: Service {
     let hall: Hall
     let dispatcher: Dispatcher
     let intake: Intake
+    /// Turns for those who go through many wakes at once; ``accept(_:spreadSeconds:)`` takes one.
+    public let workTurns = WorkTurns()
     private let validator: WakeValidator
     private let entropy: @Sendable () -> UInt64
     private let phase = Mutex(Phase.starting)
@@ -159,7 +161,9 @@ public final class Gateway: Service {
         var background = Batch()
         var calls = Batch()
         background.reserveCapacity(inquiries.count)
+        let turn = inquiries.count > 1 ? await workTurns.begin() : nil
         for (index, inquiry) in inquiries.enumerated() {
+            await turn?.pause()
             let offset = start + spread * Int64(index) / Int64(inquiries.count)
             let delay = Delay(spread: spread, offset: offset)
             switch examine(inquiry, apps, now: now, delay, most: findings) {
@@ -172,6 +176,7 @@ public final class Gateway: Service {
                 }
             }
         }
+        turn?.end()
         async let called = intake.submit(calls.submissions, areCalls: true)
         let kept = await intake.submit(background.submissions, areCalls: false)
         background.fill(&answers, kept.map(acceptance)) {

@@ -117,6 +117,75 @@ struct BatchRoutesTests {
         }
     }
 
+    @Test("Each item counts in the rate of the key, and another key's rate has no part in it")
+    func rate() async throws {
+        let bench = try APIBench(rate: try RequestRate(perSecond: 1, burst: 10))
+        try await bench.serve { caller in
+            let text = (0..<40).map { APIBench.body(device: $0) }.joined(separator: "\n")
+            let lines = ["Content-Type": "application/x-ndjson"]
+            let first = try await caller.send(
+                "POST", "/v1/wakes/batch", text, as: .wake, headers: lines)
+            // More than the rate has left: it is taken whole, and paid for afterwards.
+            #expect(try first.json()["accepted"] as? Int == 40, "\(first.body.prefix(300))")
+            let second = try await caller.send(
+                "POST", "/v1/wakes/batch", text, as: .wake, headers: lines)
+            try expectProblem(second, .rateLimited)
+            let pause = second.head.split(separator: "\r\n")
+                .first { $0.lowercased().hasPrefix("retry-after: ") }
+                .flatMap { Int($0.drop { $0 != " " }.dropFirst()) }
+            // Thirty items more than the burst, and a place for the next; less what time has passed.
+            #expect((2...31).contains(pause ?? 0), "\(second.head)")
+            let other = try await caller.send(
+                "POST", "/v1/wakes/batch", text, as: .admin, headers: lines)
+            #expect(other.status == 200)
+        }
+    }
+
+    @Test("While batches are looked through, others are answered")
+    func liveness() async throws {
+        // Keys that look like Apple's take the longest to look at.
+        let keys = (0..<140).map { number in
+            let name = "contentavailabel".enumerated().map { place, letter in
+                place < 8 && number >> place & 1 == 1 ? letter.uppercased() : String(letter)
+            }
+            return "\"\(name.joined())\":1"
+        }
+        let slow = APIBench.body().replacing(
+            "{\"content-available\":1}",
+            with: "{\"content-available\":1,\(keys.joined(separator: ","))}")
+        let text = Array(repeating: slow, count: 100).joined(separator: "\n")
+        let batchCount = ProcessInfo.processInfo.activeProcessorCount + 1
+        let bench = try APIBench()
+        let head =
+            "POST /v1/wakes/batch HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            + "Authorization: Bearer \(try #require(bench.keys[.wake]).text)\r\n"
+            + "Content-Type: application/x-ndjson\r\nContent-Length: \(text.utf8.count)\r\n\r\n"
+        try await bench.serve { caller in
+            // Returns when the last bytes are on their way.
+            let batches = try (0..<batchCount).map { _ in
+                try OpenExchange(head + text, port: caller.port)
+            }
+            let finished = ConnectionCount()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for batch in batches {
+                    group.addTask {
+                        let answer = await batch.read(until: "\"items\":")
+                        finished.opened()
+                        #expect(answer.hasPrefix("HTTP/1.1 200"), "\(answer.prefix(300))")
+                    }
+                }
+                for _ in 0..<10 {
+                    let health = try await caller.send(
+                        "GET", "/healthz", as: nil, patienceSeconds: 100)
+                    #expect(health.status == 200)
+                }
+                let early = finished.value
+                #expect(early < batchCount, "The batches were over before anybody else's turn.")
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("A repeated batch keeps nothing new")
     func idempotency() async throws {
         try await APIBench().serve { caller in

@@ -24,6 +24,9 @@ final class OpenExchange: Sendable {
     /// Ends the caller's side and the server's: a pending ``read(until:)`` returns.
     func end() { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
 
+    /// Says that nothing more is sent, and goes on reading.
+    func closeSendingHalf() { _ = Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
+
     deinit { close(descriptor) }
 
     /// What comes, until the text is in it, the server closes, or patience is over.

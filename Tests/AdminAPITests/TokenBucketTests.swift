@@ -22,6 +22,22 @@ struct TokenBucketTests {
         #expect(bucket.take(at: Self.second / 2) == 1)
     }
 
+    @Test("A batch takes more than there is, and the next one waits until it is made up for")
+    func debt() throws {
+        var bucket = TokenBucket(try RequestRate(perSecond: 2, burst: 10), at: 0)
+        #expect(bucket.take(at: 0) == nil)
+        // Nine are left; eleven are lacking afterwards.
+        #expect(bucket.charge(20, at: 0) == nil)
+        #expect(bucket.take(at: 0) == 6)
+        #expect(bucket.charge(1, at: 0) == 6)
+        #expect(bucket.charge(1, at: 5 * Self.second) == 1)
+        // Made up for, with one to spare, after six seconds.
+        #expect(bucket.take(at: 6 * Self.second) == nil)
+        #expect(bucket.take(at: 6 * Self.second) == 1)
+        #expect(bucket.charge(0, at: 6 * Self.second) == nil)
+        #expect(bucket.take(at: .max) == nil)
+    }
+
     @Test("A clock that goes back neither fills nor traps")
     func backwards() throws {
         var bucket = TokenBucket(try RequestRate(perSecond: 1, burst: 1), at: 10 * Self.second)

@@ -21,11 +21,7 @@ struct AccessControl: Sendable {
         case .unknown:
             throw Self.unauthorized("This API key is not known, or was revoked.", "invalid_token")
         case .tooMany(let key, let seconds):
-            throw Problem(
-                .rateLimited,
-                "The key \(key.name) makes more requests than its rate allows."
-            )
-            .retrying(afterSeconds: seconds)
+            throw Self.rateLimited(key, retryAfterSeconds: seconds)
         case .known(let key):
             guard key.scopes.allows(scope) else {
                 var problem = Problem(
@@ -37,6 +33,20 @@ struct AccessControl: Sendable {
             }
             return key
         }
+    }
+
+    /// Takes so many more requests from the rate of the caller's key: each item of a batch counts as
+    /// one. Throws ``Problem`` when the rate is used up already, by other batches of the same key.
+    func charge(_ caller: APIKey?, for count: Int) throws(Problem) {
+        guard let caller, case .keys(let ring) = authentication else { return }
+        if let seconds = ring.charge(caller, for: count) {
+            throw Self.rateLimited(caller, retryAfterSeconds: seconds)
+        }
+    }
+
+    private static func rateLimited(_ key: APIKey, retryAfterSeconds seconds: Int) -> Problem {
+        Problem(.rateLimited, "The key \(key.name) makes more requests than its rate allows.")
+            .retrying(afterSeconds: seconds)
     }
 
     private static func unauthorized(_ detail: String, _ error: String?) -> Problem {

@@ -76,6 +76,16 @@ public final class KeyRing: Sendable {
         return pause.map { .tooMany(key, retryAfterSeconds: $0) } ?? .known(key)
     }
 
+    /// Takes so many more requests from the rate of a key, even if that is more than it has left.
+    /// Returns `nil`, or, when nothing was left before, in how many seconds there will be room.
+    func charge(_ key: APIKey, for count: Int) -> Int? {
+        let now = nanoseconds
+        return state.withLock { state in
+            state.buckets[key.digest, default: TokenBucket(key.rate ?? .usual, at: now)]
+                .charge(count, at: now)
+        }
+    }
+
     private var nanoseconds: UInt64 {
         let elapsed = origin.duration(to: .now).components
         return UInt64(elapsed.seconds) * 1_000_000_000 + UInt64(elapsed.attoseconds / 1_000_000_000)

@@ -2,7 +2,8 @@
 
 public import WakeModel
 
-/// How many requests a caller may make: so many a second in the long run, and so many at once.
+/// How many requests a caller may make: so many a second in the long run, and so many at once. Each
+/// item of a batch counts as a request.
 public struct RequestRate: Hashable, Sendable {
     /// The rates that can be set, in requests a second.
     public static let perSecondRange = 1...100_000
@@ -38,12 +39,13 @@ public struct RequestRate: Hashable, Sendable {
         burst = 2 * usualPerSecond
     }
 
-    /// What a key has that does not say: more than one machine's gateway takes as single requests
-    /// from one caller, so that it stops runaway loops and nothing else.
-    public static let usual = RequestRate(usualPerSecond: 10_000)
+    /// What a key has that does not say: more than one machine's gateway takes from one caller, in
+    /// batches too, so that it stops what is a mistake and nothing else.
+    public static let usual = RequestRate(usualPerSecond: 50_000)
 }
 
-/// A bucket that fills at a rate up to its burst; each request takes one token.
+/// A bucket that fills at a rate up to its burst; each request takes one token, and each
+/// item of a batch.
 ///
 /// A pure value: time is an argument, in nanoseconds on a clock that does not go back. Tokens are
 /// counted in nanoseconds too, so that no rate loses fractions.
@@ -64,18 +66,34 @@ struct TokenBucket {
     /// Takes a token. Returns `nil` when there was one, else in how many whole seconds, rounded up,
     /// there will be one.
     mutating func take(at now: UInt64) -> Int? {
-        let elapsed = now > lastTime ? now - lastTime : 0
-        lastTime = max(now, lastTime)
-        let perSecond = UInt64(rate.perSecond)
-        let (filled, overflows) = elapsed.multipliedReportingOverflow(by: perSecond)
-        missing = overflows || filled >= missing ? 0 : missing - filled
-        let room = UInt64(rate.burst) * Self.second
-        guard missing + Self.second <= room else {
-            let lacking = missing + Self.second - room
-            let unit = perSecond * Self.second
-            return Int((lacking + unit - 1) / unit)
-        }
+        fill(at: now)
+        guard missing + Self.second <= room else { return secondsUntilRoom }
         missing += Self.second
         return nil
+    }
+
+    /// Takes so many tokens, even if there are fewer: what is lacking has to flow in before another
+    /// one can be taken. Returns `nil`, or, when some are lacking already, takes none and returns in
+    /// how many whole seconds, rounded up, there will be one.
+    mutating func charge(_ count: Int, at now: UInt64) -> Int? {
+        fill(at: now)
+        guard missing <= room else { return secondsUntilRoom }
+        missing += UInt64(max(0, count)) * Self.second
+        return nil
+    }
+
+    private var room: UInt64 { UInt64(rate.burst) * Self.second }
+
+    /// In how many whole seconds, rounded up, there will be a token, where there is none.
+    private var secondsUntilRoom: Int {
+        let unit = UInt64(rate.perSecond) * Self.second
+        return Int((missing + Self.second - room + unit - 1) / unit)
+    }
+
+    private mutating func fill(at now: UInt64) {
+        let elapsed = now > lastTime ? now - lastTime : 0
+        lastTime = max(now, lastTime)
+        let (filled, overflows) = elapsed.multipliedReportingOverflow(by: UInt64(rate.perSecond))
+        missing = overflows || filled >= missing ? 0 : missing - filled
     }
 }

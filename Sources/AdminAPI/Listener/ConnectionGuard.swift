@@ -36,6 +36,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case body
     }
 
+    /// Whether the caller still listens, for those who answer it.
+    let presence = CallerPresence()
+
     private let limits: AdminConfiguration
     private let connections: ConnectionCount
     private var reading = Reading.nothing
@@ -75,6 +78,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         connections.closed()
+        presence.end()
         readTimer?.task.cancel()
         lingerTimer?.cancel()
         stallTimer?.cancel()
@@ -87,7 +91,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 in: .seconds(Int64(limits.shutdownSeconds))
             ) { context.close(promise: nil) }
         }
+        if case ChannelEvent.inputClosed = event { presence.end() }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        presence.end()
+        context.fireChannelInactive()
     }
 
     // MARK: Reading

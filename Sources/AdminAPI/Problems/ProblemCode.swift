@@ -161,8 +161,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .unsupportedMediaType:
             "Send `Content-Type: application/json`; batches also take `application/x-ndjson`."
         case .rateLimited:
-            "Wait for `Retry-After`, send batches, or give the key more "
-                + "`requests-per-second`."
+            "Wait for `Retry-After`, or give the key more `requests-per-second`; each item of a "
+                + "batch counts."
         case .overloaded:
             "Wait for `Retry-After`, with the same `Idempotency-Key`; look at the store's disk if "
                 + "it stays so."

@@ -7,7 +7,7 @@ import Synchronization
 /// What a request carries along through the routes.
 struct AdminRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The connection, for interim answers.
+    /// The connection, for interim answers and for whether its caller is still there.
     let channel: any Channel
     private let slot = RequestSlot()
 

@@ -28,7 +28,9 @@ struct BatchRoutes {
                 id: "createWakes", summary: "Ask for many wakes",
                 description: "Each item is taken or refused by itself; the answers are in the "
                     + "order of the items. When nothing was kept because the gateway has too much "
-                    + "to do, or its store fails, the whole batch gets that problem. With an "
+                    + "to do, or its store fails, the whole batch gets that problem. A batch "
+                    + "counts as many requests as it has items: one that has more than the rate "
+                    + "of its key has left is taken whole, and the key's next requests wait. With an "
                     + "Idempotency-Key, each item is recognised by its place and its bytes.",
                 parameters: [
                     WakeRoutes.idempotencyKey(
@@ -61,13 +63,27 @@ struct BatchRoutes {
         let (text, mediaType) = try await request.readBody(
             [JSONValue.mediaType, Self.linesMediaType], limit: configuration.batchByteCount,
             within: services.bodies, context)
-        let items = try items(text, mediaType)
-        let now = services.gateway.now
-        let batch = try await Batch(
-            items, request.headers, caller: context.callerName, now: now,
-            marksExpireAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
+        let batch = try await batch(text, mediaType, request.headers, context)
         let answers = await services.gateway.accept(batch.inquiries, spreadSeconds: spread)
-        return try batch.answer(answers).response(status: .ok)
+        let turn = await services.gateway.workTurns.begin()
+        defer { turn.end() }
+        return try await batch.answer(answers, turn).response(status: .ok)
+    }
+
+    private func batch(
+        _ text: [UInt8], _ mediaType: String, _ headers: HTTPFields,
+        _ context: AdminRequestContext
+    ) async throws(Problem) -> Batch {
+        let turn = await services.gateway.workTurns.begin()
+        defer { turn.end() }
+        let items = try items(text, mediaType)
+        // The request itself has been counted.
+        try AccessControl(authentication: configuration.authentication)
+            .charge(context.caller, for: items.count - 1)
+        let now = services.gateway.now
+        return try await Batch(
+            items, headers, caller: context.callerName, now: now,
+            marksExpireAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)), turn)
     }
 
     private func items(
@@ -95,19 +111,15 @@ struct Batch {
     /// For each item the problem, or `nil` for one that is asked for.
     private var problems: [Problem?] = []
 
-    /// How many items are read before other requests have their turn on this thread: the largest
-    /// batch takes long enough for a call to be late.
-    private static let itemsAtATime = 100
-
     /// Reads items, with pauses for others.
     init(
         _ items: [ArraySlice<UInt8>], _ headers: HTTPFields, caller: String, now: WallInstant,
-        marksExpireAt: WallInstant
+        marksExpireAt: WallInstant, _ turn: WorkTurn
     ) async throws(Problem) {
         inquiries.reserveCapacity(items.count)
         problems.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {
-            if index > 0, index.isMultiple(of: Self.itemsAtATime) { await Task.yield() }
+            await turn.pause()
             let text = Array(item)
             let mark = try IdempotencyMark.make(
                 headers, caller: caller, item: index, body: text, expiresAt: marksExpireAt)
@@ -125,8 +137,9 @@ struct Batch {
     /// What the answer for an item that is taken comes to, in bytes; memory is set aside for it.
     private static let answerByteCount = 320
 
-    /// The answer for each item, in order. Throws what kept the gateway from taking any.
-    func answer(_ answers: [Acceptance]) throws(Problem) -> JSONValue {
+    /// The answer for each item, in order, with pauses for others. Throws what kept the gateway
+    /// from taking any.
+    func answer(_ answers: [Acceptance], _ turn: WorkTurn) async throws(Problem) -> JSONValue {
         var upcoming = answers.makeIterator()
         // Written one by one: values for all of them would be a tree of thousands of pieces.
         var items = [UInt8(ascii: "[")]
@@ -135,6 +148,7 @@ struct Batch {
         var acceptedCount = 0
         var obstacle: Problem?
         for (index, problem) in problems.enumerated() {
+            await turn.pause()
             if index > 0 { items.append(UInt8(ascii: ",")) }
             do throws(Problem) {
                 if let problem { throw problem }

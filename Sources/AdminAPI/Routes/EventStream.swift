@@ -21,6 +21,8 @@ struct EventStream: Sendable {
     /// How long the stream lasts, in seconds; `nil` for as long as it is read.
     let lifeSeconds: Int?
     let streams: ConnectionCount
+    /// The connection of its reader.
+    let channel: any Channel
 
     /// The stream as an answer.
     var response: Response {
@@ -59,6 +61,17 @@ struct EventStream: Sendable {
             clock.cancel()
             ender.cancel()
         }
+        // A reader that is gone is found out at once, and not by the next pulse.
+        try await CallerPresence.on(channel).watched {
+            outbox.end()
+        } _: {
+            try await write(what: outbox, to: &writer)
+        }
+    }
+
+    private func write(
+        what outbox: EventOutbox, to writer: inout any ResponseBodyWriter
+    ) async throws {
         try await writer.write(ByteBuffer(string: "retry: \(Self.retrySeconds * 1000)\n\n"))
         var reported = 0
         var isOver = false

@@ -67,7 +67,7 @@ struct FeedRoutes {
                     Operation.Answer(
                         200, "The stream.", .string(), mediaType: EventStream.mediaType)
                 ], problems: [.overloaded])
-        ) { request, _ in
+        ) { request, context in
             let lifeSeconds = try Query(request).integer(
                 "seconds", in: 1...EventStream.maximumLifeSeconds)
             guard
@@ -79,7 +79,7 @@ struct FeedRoutes {
             }
             return EventStream(
                 events: events, pulseSeconds: configuration.eventPulseSeconds,
-                lifeSeconds: lifeSeconds, streams: services.streams
+                lifeSeconds: lifeSeconds, streams: services.streams, channel: context.channel
             )
             .response
         }

@@ -50,7 +50,8 @@ struct WakeRoutes {
                         name: "wait", place: .query, schema: .words(of: Wait.self),
                         description: "Hold the answer until APNs has spoken: then it is 200 with "
                             + "the whole wake, and 202 when the time was up first, or the "
-                            + "outcome could not be read."),
+                            + "outcome could not be read. A caller that closes its side of the "
+                            + "connection ends the wait."),
                     Operation.Parameter(
                         name: "timeout", place: .query,
                         schema: .integer(in: 1...Int64(configuration.waitSeconds)),
@@ -93,7 +94,8 @@ struct WakeRoutes {
             [body.inquiry(mark)], spreadSeconds: body.spreadSeconds ?? 0)
         let accepted = try AcceptedWake(answers[0])
         if wait == .outcome,
-            let record = await outcome(of: accepted.wake.id, within: Int64(seconds) * 1000),
+            let record = await outcome(
+                of: accepted.wake.id, within: Int64(seconds) * 1000, for: context),
             record.hasOutcome
         {
             return record.json.response(status: .ok, headers: accepted.headers)
@@ -101,13 +103,17 @@ struct WakeRoutes {
         return accepted.json.response(status: .accepted, headers: accepted.headers)
     }
 
-    /// Waits for the end of a wake; a shutdown, which waits for open answers, ends the wait. `nil`
-    /// as well when the store fails meanwhile: the wake is on disk, and an error would say that it
-    /// is not.
-    private func outcome(of id: WakeID, within milliseconds: Int64) async -> WakeRecord? {
+    /// Waits for the end of a wake. A caller that hangs up ends the wait, and so does a shutdown,
+    /// which waits for open answers. `nil` as well when the store fails meanwhile: the wake is on
+    /// disk, and an error would say that it is not.
+    private func outcome(
+        of id: WakeID, within milliseconds: Int64, for context: AdminRequestContext
+    ) async -> WakeRecord? {
         let gateway = gateway
-        return await cancelWhenGracefulShutdown {
-            try? await gateway.outcome(of: id, within: milliseconds)
+        return await CallerPresence.on(context.channel).cancellingOnHangUp {
+            await cancelWhenGracefulShutdown {
+                try? await gateway.outcome(of: id, within: milliseconds)
+            }
         }
     }
 

@@ -51,6 +51,7 @@ extension NearMiss {
     static func isNear(_ text: String, _ known: String) -> Bool {
         guard text != known, text.utf8.count <= 2 * known.utf8.count else { return false }
         let limit = known.utf8.count <= 6 ? 1 : 2
-        return distance(letters(Array(text.utf8)[...]), letters(Array(known.utf8)[...])) <= limit
+        return distance(
+            letters(Array(text.utf8)[...]), letters(Array(known.utf8)[...]), limit: limit) != nil
     }
 }

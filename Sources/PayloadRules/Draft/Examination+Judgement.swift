@@ -49,7 +49,7 @@ extension Examination {
         return [0, apsObject].contains { object in
             guard let object else { return false }
             return document.members(of: object).contains { member in
-                NearMiss.key(near: document.text(member.key)) == .contentAvailable
+                NearMiss.isNearContentAvailable(document.text(member.key))
             }
         }
     }

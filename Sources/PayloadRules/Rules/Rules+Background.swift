@@ -158,7 +158,7 @@ extension Rules {
         guard let aps = push.apsObject else { return nil }
         let hasSpelling = [0, aps].contains { object in
             document.members(of: object).contains {
-                NearMiss.key(near: document.text($0.key)) == .contentAvailable
+                NearMiss.isNearContentAvailable(document.text($0.key))
             }
         }
         guard !hasSpelling else { return nil }

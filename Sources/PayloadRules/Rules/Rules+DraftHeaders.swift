@@ -219,7 +219,7 @@ extension Rules {
         else { return }
         let letters = NearMiss.letters(Array(given.utf8.prefix(40))[...])
         let near = PushType.all.map(\.rawValue).first {
-            NearMiss.distance(letters, Array($0.utf8)) <= ($0.utf8.count > 6 ? 2 : 1)
+            NearMiss.distance(letters, Array($0.utf8), limit: $0.utf8.count > 6 ? 2 : 1) != nil
         }
         findings.report(
             .header("apns-push-type"), "\(shown(given)) is none of Apple's push types",
@@ -270,7 +270,8 @@ extension Rules {
             let near =
                 otherNames[String(decoding: letters, as: UTF8.self)]
                 ?? knownHeaders.first {
-                    NearMiss.distance(letters, NearMiss.letters(Array($0.utf8)[...])) <= 2
+                    NearMiss.distance(
+                        letters, NearMiss.letters(Array($0.utf8)[...]), limit: 2) != nil
                 }
             findings.report(
                 .header(name), "\(shown(name)) is none of Apple's headers",

@@ -65,9 +65,11 @@ extension Rules {
         guard push.hasForeignAPSKeys, let document = push.document, let aps = push.apsObject else {
             return
         }
+        // Each rule that asks begins anew, so that all of them get the same answers.
+        var search = NearMissSearch()
         for member in document.members(of: aps) {
             if APSKey.named(member.key, in: document) == nil {
-                body(member.key, NearMiss.key(near: document.text(member.key)))
+                body(member.key, search.key(near: document.text(member.key)))
             }
         }
     }
@@ -82,14 +84,14 @@ extension Rules {
                 fix: "Write `\(name)`.",
                 repair: isFree ? renaming(key, to: name, in: document) : nil)
         }
+        var spellings: [[UInt8]: StaticString]?
         forEachAlertPart(push) { key, _, parts in
             guard let document = push.document,
                 !parts.contains(where: { document.hasText(key, $0) })
             else { return }
-            let letters = NearMiss.letters(document.text(key))
-            guard let name = parts.first(where: { NearMiss.letters(of: $0) == letters }) else {
-                return
-            }
+            let known = spellings ?? Self.spellings(of: parts)
+            spellings = known
+            guard let name = known[NearMiss.letters(document.text(key))] else { return }
             findings.report(
                 .node(key), "a key of the alert is misspelt: `\(name)` was probably meant",
                 fix: "Write `\(name)`.", repair: renaming(key, to: name, in: document))
@@ -117,7 +119,12 @@ extension Rules {
         for member in document.members(of: alert.value) { body(member.key, member.value, parts) }
     }
 
+    private static func spellings(of parts: [StaticString]) -> [[UInt8]: StaticString] {
+        Dictionary(parts.map { (NearMiss.letters(of: $0), $0) }) { first, _ in first }
+    }
+
     private static func noteForeignAlertKeys(_ push: Examination, _ findings: inout Findings) {
+        var spellings: [[UInt8]: StaticString]?
         forEachAlertPart(push) { key, _, parts in
             guard let document = push.document,
                 !parts.contains(where: { document.hasText(key, $0) })
@@ -128,8 +135,9 @@ extension Rules {
                     fix: "Leave it out.", severity: .note)
                 return
             }
-            let letters = NearMiss.letters(document.text(key))
-            if !parts.contains(where: { NearMiss.letters(of: $0) == letters }) {
+            let known = spellings ?? Self.spellings(of: parts)
+            spellings = known
+            if known[NearMiss.letters(document.text(key))] == nil {
                 findings.report(
                     .node(key), "a key of the alert is none of Apple's",
                     fix: "Move it out of `aps` to the top level.", severity: .note)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import Synchronization
+
+/// Whether the caller of a connection can still be answered. It hangs up by closing the connection
+/// or its sending half of it: which of the two it was shows only when it is written to, so that
+/// both end what would otherwise wait for minutes.
+///
+/// May be used from any thread.
+final class CallerPresence: Sendable {
+    private struct State {
+        var isGone = false
+        var nextKey = 0
+        var actions: [Int: @Sendable () -> Void] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// The caller of a connection. One whose connection is closed has hung up.
+    static func on(_ channel: any Channel) async -> CallerPresence {
+        let found = channel.eventLoop.submit {
+            try channel.pipeline.syncOperations.handler(type: ConnectionGuard.self).presence
+        }
+        if let presence = try? await found.get() { return presence }
+        let gone = CallerPresence()
+        gone.end()
+        return gone
+    }
+
+    /// The caller has hung up: what was to be done then is done now.
+    func end() {
+        let actions = state.withLock { state in
+            defer { state.actions = [:] }
+            state.isGone = true
+            return state.actions.values.map { $0 }
+        }
+        for action in actions { action() }
+    }
+
+    /// Runs an operation. When the caller hangs up meanwhile, or has hung up before, `action` is
+    /// called once.
+    func watched<Value, Failure>(
+        onHangUp action: @escaping @Sendable () -> Void,
+        _ operation: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let key = state.withLock { state -> Int? in
+            guard !state.isGone else { return nil }
+            state.nextKey += 1
+            state.actions[state.nextKey] = action
+            return state.nextKey
+        }
+        if key == nil { action() }
+        defer { if let key { state.withLock { $0.actions[key] = nil } } }
+        return try await operation()
+    }
+
+    /// Runs an operation in a task of its own, which is cancelled when the caller hangs up.
+    func cancellingOnHangUp<Value: Sendable>(
+        _ operation: @escaping @Sendable () async -> Value
+    ) async -> Value {
+        let task = Task { await operation() }
+        return await withTaskCancellationHandler {
+            await watched {
+                task.cancel()
+            } _: {
+                await task.value
+            }
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Turns on the processors for those who go through long lists, so that no list keeps a short
+/// request waiting: fewer turns at a time than there are processors, and none longer than a moment
+/// while others wait. Whoever has more to do gets behind the others, in the order in which they
+/// came.
+///
+/// May be used from any thread.
+public final class WorkTurns: Sendable {
+    /// How long a turn lasts while others wait.
+    static let length = Duration.milliseconds(2)
+
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// So many turns at a time; one fewer than there are processors unless it is given, and at
+    /// least one.
+    init(count: Int = sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1) {
+        state = Mutex(State(free: max(1, count)))
+    }
+
+    /// Waits for a turn and begins it. It must be ended.
+    public func begin() async -> WorkTurn {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.free > 0 else {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+        return WorkTurn(self)
+    }
+
+    /// Gets behind those who wait for a turn; where nobody does, behind other tasks.
+    fileprivate func yield() async {
+        await withCheckedContinuation { continuation in
+            let next = state.withLock { state in
+                state.waiting.append(continuation)
+                return state.waiting.removeFirst()
+            }
+            // This task itself, where nobody waited.
+            next.resume()
+        }
+        await Task.yield()
+    }
+
+    fileprivate func end() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.free += 1
+            return nil
+        }
+        next?.resume()
+    }
+}
+
+/// A turn of one task; see ``WorkTurns``.
+public final class WorkTurn {
+    private let turns: WorkTurns
+    private var isOver = false
+    private var limit = ContinuousClock.now + WorkTurns.length
+
+    fileprivate init(_ turns: WorkTurns) { self.turns = turns }
+
+    deinit { assert(isOver, "A turn was not ended.") }
+
+    /// Called between two pieces of work: lets others have their turn when this one was long
+    /// enough.
+    public func pause() async {
+        guard ContinuousClock.now >= limit else { return }
+        await turns.yield()
+        limit = ContinuousClock.now + WorkTurns.length
+    }
+
+    /// Ends the turn.
+    public func end() {
+        guard !isOver else { return }
+        isOver = true
+        turns.end()
+    }
+}
