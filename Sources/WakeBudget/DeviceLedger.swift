@@ -167,12 +167,22 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Forgets a call that certainly was not sent; whether it was counted.
-    public mutating func refund(_ call: CallFingerprint, at now: WallInstant) -> Bool {
+    /// Forgets a call that certainly was not sent; whether it was counted. `newer` is how often the
+    /// same call was counted after it: a call may be asked for again when its deadline is over.
+    public mutating func refund(
+        _ call: CallFingerprint, behind newer: Int = 0, at now: WallInstant
+    ) -> Bool {
         guard case .voip(var ledger) = books else { return false }
         ledger.observe(now)
         defer { books = .voip(ledger) }
-        return ledger.refund(call)
+        return ledger.refund(call, behind: newer)
+    }
+
+    /// How many calls count now: those of the last 60 minutes.
+    public func callCount(at now: WallInstant) -> Int {
+        guard case .voip(var ledger) = books else { return 0 }
+        ledger.observe(now)
+        return Int(ledger.marks.count)
     }
 
     // MARK: Reports

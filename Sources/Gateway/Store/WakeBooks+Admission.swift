@@ -162,8 +162,13 @@ extension WakeBooks {
             let decision = WakeDecision.suppressed(WakeSuppression(suppression))
             return try endAtOnce(&row, decision, &device, lane, &answer)
         case .sameCall:
-            if let earlier = try wake(of: call, on: device) { return earlier.asSameCall }
-        case .send, .deferred, .coalesced, .expired: break
+            if let earlier = try sameCall(call, on: device, lane) { return earlier }
+            // Its row does not know the call that its ledger counts, as no version has left one.
+            // Even so the phone does not ring again.
+            let decision = WakeDecision.expired(earliest: row.deadline, because: [])
+            return try endAtOnce(&row, decision, &device, lane, &answer)
+        case .send, .deferred, .coalesced, .expired:
+            try keepCall(row, call, on: &device, at: now)
         }
         device.latest = row.number
         if room.take(lane.row.lane) {
@@ -187,23 +192,6 @@ extension WakeBooks {
             answer.leftDue.append(lane.row.lane)
         }
     }
-
-    /// The device's latest wake for a call. A device has at most ``callChainCount`` calls in the
-    /// time in which two are the same.
-    private func wake(
-        of call: CallFingerprint, on device: borrowing DeviceRow
-    ) throws(StoreFailure) -> WakeRow? {
-        var number = device.latest
-        for _ in 0..<Self.callChainCount where number != 0 {
-            guard let wake = try rows.wake(number, withPayload: false) else { return nil }
-            if wake.call == call, !wake.isRefusedAtOnce { return wake }
-            number = wake.previous
-        }
-        return nil
-    }
-
-    /// How many wakes of a device are looked at for the same call.
-    static let callChainCount = 64
 
     // MARK: Parts
 
@@ -326,21 +314,7 @@ extension WakeRow {
         }
     }
 
-    /// Whether it ended with its admission, as a call that was refused.
-    fileprivate var isRefusedAtOnce: Bool {
-        switch decision {
-        case .suppressed, .expired: true
-        case .send, .deferred, .coalesced, .sameCall: false
-        }
-    }
-
     fileprivate var receipt: AdmittedWake {
         AdmittedWake(id: id, acceptedAt: acceptedAt, deadline: deadline, decision: decision)
-    }
-
-    fileprivate var asSameCall: AdmittedWake {
-        AdmittedWake(
-            id: id, acceptedAt: acceptedAt, deadline: deadline, decision: .sameCall(id),
-            isRepeated: true)
     }
 }

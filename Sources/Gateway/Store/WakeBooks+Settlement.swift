@@ -85,9 +85,7 @@ extension WakeBooks {
                 _ = device.ledger.settle(charge, as: whole, at: now)
             }
         case .voip:
-            if fate == .notSent, wake.tries == 0, let call = wake.call {
-                _ = device.ledger.refund(call, at: now)
-            }
+            if fate == .notSent, wake.tries == 0 { refundCall(wake, &device, at: now) }
         }
     }
 
