@@ -126,7 +126,7 @@ extension WakeBooks {
             throw StoreFailure(
                 kind: .corrupt, message: "A device waits with a wake that is not there.")
         }
-        carrier.absorb(new, coalescing)
+        carrier.absorb(new)
         schedule(&carrier, device, lane, at: new.acceptedAt)
         try rows.update(carrier, .content)
         noteDue(carrier)
@@ -292,26 +292,15 @@ extension WakeRow {
     }
 
     /// Takes in a newer wake.
-    fileprivate mutating func absorb(_ new: borrowing NewWake, _ coalescing: Coalescing) {
+    fileprivate mutating func absorb(_ new: borrowing NewWake) {
         // A wish to wait ends with the first that does not share it; what APNs asked to wait for
         // does not.
         if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }
-        urgency = max(urgency, new.urgency)
-        collapseID = new.wake.collapseID
-        var union = new.wake.payload
-        if coalescing == .union,
-            case .united(let both) = PayloadUnion.merge(old: payload, new: new.wake.payload)
-        {
-            union = both
-        }
-        payload = union
-        if coalescing == .union, case .at(let older) = expiration,
-            case .at(let newer) = new.wake.expiration
-        {
-            expiration = .at(max(older, newer))
-        } else {
-            expiration = new.wake.expiration
-        }
+        merge(
+            WakeContent(
+                payload: new.wake.payload, expiration: new.wake.expiration,
+                collapseID: new.wake.collapseID),
+            new.coalescing, new.urgency, isNewer: true)
     }
 
     fileprivate var receipt: AdmittedWake {

@@ -18,8 +18,8 @@ public struct WakeRow: Hashable, Sendable {
     public let acceptedAt: WallInstant
     /// What was decided then.
     public let decision: WakeDecision
-    /// How it merges into a wake that waits.
-    public let coalescing: Coalescing
+    /// How it merges with what is older than it: united only if all that merged into it are.
+    public var coalescing: Coalescing
     /// What its caller calls it.
     public let ref: WakeRef?
     /// VoIP: the call; `nil` for background.
