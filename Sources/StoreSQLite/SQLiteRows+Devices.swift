@@ -139,7 +139,7 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             SELECT lane, token, ledger, pending, latest, registered_at, dead_since, receipt_at,
-                touched_at
+                touched_at, calls
             FROM device WHERE number = ?
             """)
         defer { statement.reset() }
@@ -160,6 +160,7 @@ extension SQLiteRows {
         device.registeredAt = statement.optionalInstant(5)
         device.deadSince = statement.optionalInstant(6)
         device.lastReceiptAt = statement.optionalInstant(7)
+        device.calls = try CountedCall.decode(statement.bytes(9))
         cache.insert(device)
         return device
     }
@@ -170,7 +171,7 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             UPDATE device SET ledger = ?2, pending = ?3, latest = ?4, registered_at = ?5,
-                dead_since = ?6, receipt_at = ?7, touched_at = ?8
+                dead_since = ?6, receipt_at = ?7, touched_at = ?8, calls = ?9
             WHERE number = ?1
             """)
         statement.bind(1, device.number)
@@ -181,7 +182,7 @@ extension SQLiteRows {
 
     private func writeFirst(_ device: DeviceRow) throws(StoreFailure) {
         let statement = try connection.prepare(
-            "INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            "INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         statement.bind(1, device.number)
         statement.bind(2, device.lane)
         statement.bind(3, device.token.bytes)
@@ -197,6 +198,11 @@ extension SQLiteRows {
         statement.bind(place + 4, device.deadSince)
         statement.bind(place + 5, device.lastReceiptAt)
         statement.bind(place + 6, device.touchedAt)
+        if device.calls.isEmpty {
+            statement.bindNull(place + 7)
+        } else {
+            statement.bind(place + 7, CountedCall.encoded(device.calls))
+        }
     }
 
     // MARK: Old devices

@@ -28,6 +28,10 @@ enum StoreSchema {
         migrator.registerMigration("4 told halts") { database in
             try database.execute(sql: toldHalts)
         }
+        migrator.registerMigration("5 calls by key") { database in
+            try database.execute(sql: callsByKey)
+            if let handle = database.sqliteConnection { try CallMigration.run(handle) }
+        }
         return migrator
     }
 
@@ -159,5 +163,10 @@ enum StoreSchema {
     /// which nobody knows what was told.
     private static let toldHalts = """
         ALTER TABLE lane ADD COLUMN halt_told_at INTEGER;
+        """
+
+    /// The calls that a device's ledger counts, with their wakes; NULL for none.
+    private static let callsByKey = """
+        ALTER TABLE device ADD COLUMN calls BLOB;
         """
 }

@@ -40,25 +40,30 @@ struct Standing: Hashable, Sendable {
 }
 
 extension BackgroundLedger {
-    /// When a wake of this urgency may go.
-    func release(_ urgency: Urgency, _ settings: BudgetSettings) -> Release {
+    /// When a wake of this urgency may go. One that `repeats` its own attempts is not kept at a
+    /// distance from them, and there was no other send since; all other rules hold for it too.
+    func release(
+        _ urgency: Urgency, repeats: Bool = false, _ settings: BudgetSettings
+    ) -> Release {
         let standing = standing(settings)
-        var release = release(urgency, standing, settings)
+        var release = release(urgency, repeats: repeats, standing, settings)
         guard settings.confirmsLaunches, !standing.isConfirmed, release.firm > clock else {
             return release
         }
         // A receipt may come and lift much of it, so only what would still hold then is firm.
-        release.firm = self.release(urgency, .confirmed, settings).firm
+        release.firm = self.release(urgency, repeats: repeats, .confirmed, settings).firm
         return release
     }
 
     /// When a wake of this urgency may go if the device's standing stays as it is.
     private func release(
-        _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
+        _ urgency: Urgency, repeats: Bool, _ standing: Standing, _ settings: BudgetSettings
     ) -> Release {
         var release = Release(firm: clock, until: clock)
-        let hold: Hold = standing.isAwaitingReceipt ? .unconfirmed : .spacing
-        release.wait(for: spacingEnd(urgency, standing, settings), hold, clock: clock)
+        if !repeats {
+            let hold: Hold = standing.isAwaitingReceipt ? .unconfirmed : .spacing
+            release.wait(for: spacingEnd(urgency, standing, settings), hold, clock: clock)
+        }
         if urgency != .urgent {
             release.wait(
                 for: foregroundSpacingEnd(standing, settings), .foreground, clock: clock)
@@ -73,6 +78,7 @@ extension BackgroundLedger {
             }
             release.wait(forSignal: forceQuitEnd(settings), .forceQuit, clock: clock)
         }
+        guard !repeats else { return release }
         // Last, for whether an app counts as used is judged at the time at which it would be woken.
         if isUnused(at: release.firm, settings) {
             release.wait(for: probeEnd(settings), .unused, clock: clock)

@@ -23,7 +23,8 @@ extension BackgroundLedger {
             if let carrier, carrier.wake.urgency >= request.urgency {
                 carrier.release
             } else {
-                release(request.urgency, settings)
+                release(
+                    request.urgency, repeats: carrier?.wake.isRepeat ?? false, settings)
             }
         var due: WallInstant { Self.instant(release.until) }
         let expiry = Self.expirySecond(request.expiration)
@@ -51,11 +52,11 @@ extension BackgroundLedger {
     /// Applies a decision that was just made on the request.
     private mutating func apply(_ decision: Decision, _ request: BackgroundRequest) {
         let wake = PendingWake(
-            since: now, newest: now, expiry: Self.storedExpiry(request.expiration),
-            urgency: request.urgency, requests: 1)
+            since: now, newest: now, expiry: Self.storedExpiry(request.expiration), requests: 1,
+            urgency: request.urgency, coalescing: request.coalescing)
         switch decision {
         case .send, .deferred: pending = wake
-        case .coalesced(let coalescing, _, _): pending = pending?.absorbing(wake, coalescing)
+        case .coalesced: pending = pending?.absorbing(wake)
         case .sameCall, .expired, .suppressed: break
         }
     }
@@ -65,7 +66,7 @@ extension BackgroundLedger {
     /// When the pending wake may go.
     func outlook(_ settings: BudgetSettings) -> Outlook? {
         guard let pending else { return nil }
-        let release = release(pending.urgency, settings)
+        let release = release(pending.urgency, repeats: pending.isRepeat, settings)
         return Outlook(
             due: Self.instant(release.until),
             deadline: Self.instant(deadline(of: pending, settings)), holds: release.holds)
@@ -83,7 +84,7 @@ extension BackgroundLedger {
         guard let pending else { return nil }
         let deadline = deadline(of: pending, settings)
         guard deadline > clock else { return nil }
-        let release = release(pending.urgency, settings)
+        let release = release(pending.urgency, repeats: pending.isRepeat, settings)
         return isInTime(deadline, release) ? Carrier(wake: pending, release: release) : nil
     }
 
@@ -107,23 +108,31 @@ extension BackgroundLedger {
         observeSend(instant)
         sends.insert(now)
         day.add()
+        debits &+= 1
         if inFlight < .max { inFlight += 1 }
         if unconfirmed < .max { unconfirmed += 1 }
-        return .charged(Charge(second: clock, corrections: corrections, wake: carrier.wake))
+        return .charged(
+            Charge(
+                second: clock, corrections: corrections, number: debits, wake: carrier.wake))
     }
 
     /// Books what became of a charged send; `returns` says that its wake is to be sent again.
     mutating func settle(_ charge: Charge, _ fate: SendFate, returns: Bool) -> SettledWake {
         if inFlight > 0 { inFlight -= 1 }
         let stamp = Stamp(second: charge.second)
+        var isRefunded = false
         if fate == .notSent, charge.corrections == corrections,
             let index = sends.remove(stamp)
         {
             day.remove(stamp)
             if index < unconfirmed { unconfirmed -= 1 }
+            isRefunded = true
         }
         guard returns else { return .ended }
         var wake = charge.wake
+        // The spacing keeps wakes apart, and not the attempts of one, which are one push with one
+        // apns-id. So as long as nothing else was sent since, its own debits do not space it.
+        wake.isRepeat = charge.number == debits && (!isRefunded || wake.isRepeat)
         if charge.corrections != corrections {
             // It is as old as it was when it was charged; the time since is lost.
             wake.since = now &- (stamp &- wake.since)
@@ -133,8 +142,11 @@ extension BackgroundLedger {
             pending = wake
             return .pending
         }
-        pending = wake.isNewer(than: other) ? other.absorbing(wake) : wake.absorbing(other)
-        return .coalesced
+        let isNewer = wake.isNewer(than: other)
+        var both = isNewer ? other.absorbing(wake) : wake.absorbing(other)
+        both.isRepeat = other.isRepeat
+        pending = both
+        return .coalesced(isNewer: isNewer)
     }
 
     // MARK: Reports

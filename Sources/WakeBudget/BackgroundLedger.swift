@@ -60,6 +60,8 @@ struct BackgroundLedger: Hashable, Sendable {
     /// How often the clock was corrected, wrapping: a charge from before a correction names its
     /// send by a time that means another now.
     var corrections: UInt8 = 0
+    /// How many sends were debited, wrapping: a charge knows by it whether another was since.
+    var debits: UInt8 = 0
 
     /// The clock as a stamp.
     var now: Stamp { Stamp(second: clock) }
@@ -107,7 +109,8 @@ extension BackgroundLedger {
 
     private mutating func forget() {
         let waiting = pending
-        self = BackgroundLedger(clock: clock, inFlight: inFlight, corrections: corrections)
+        self = BackgroundLedger(
+            clock: clock, inFlight: inFlight, corrections: corrections, debits: debits)
         guard var waiting else { return }
         // Whatever waited has waited longer than anything may.
         waiting.since = now &- UInt32(BudgetLimits.holdSeconds.upperBound)

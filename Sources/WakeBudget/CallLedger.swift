@@ -46,6 +46,9 @@ struct CallLedger: Hashable, Sendable {
     /// Counts a call.
     mutating func admit(_ call: CallFingerprint) { marks.insert(call) }
 
-    /// Forgets a call that certainly was not sent; whether it was counted.
-    mutating func refund(_ call: CallFingerprint) -> Bool { marks.remove(call) }
+    /// Forgets a call that certainly was not sent, after which the same call was counted so many
+    /// times; whether it was counted.
+    mutating func refund(_ call: CallFingerprint, behind newer: Int) -> Bool {
+        marks.remove(call, behind: newer)
+    }
 }

@@ -83,13 +83,12 @@ struct CallMarks: Hashable, Sendable {
         count += 1
     }
 
-    /// Takes out the latest call with this fingerprint; whether there was one.
-    mutating func remove(_ call: CallFingerprint) -> Bool {
-        guard
-            let found = (0..<Int(count)).first(where: {
-                self[$0] & Self.fingerprintMask == call.bits
-            })
-        else { return false }
+    /// Takes out the call with this fingerprint behind so many later ones with the same; whether
+    /// there was one.
+    mutating func remove(_ call: CallFingerprint, behind newer: Int) -> Bool {
+        var same = (0..<Int(count)).filter { self[$0] & Self.fingerprintMask == call.bits }[...]
+        same = same.dropFirst(newer)
+        guard let found = same.first else { return false }
         for index in found..<Int(count) - 1 { self[index] = self[index + 1] }
         keep(Int(count) - 1)
         return true

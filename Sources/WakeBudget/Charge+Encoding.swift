@@ -8,11 +8,8 @@ extension Charge {
         writer.put(DeviceLedger.encodingVersion)
         writer.put(corrections)
         writer.put(second)
-        writer.put(wake.since)
-        writer.put(wake.expiry)
-        writer.put(wake.urgency.rawValue)
-        writer.put(wake.requests)
-        writer.put(wake.newest)
+        writer.put(wake)
+        writer.put(number)
         return writer.trimmed()
     }
 
@@ -21,13 +18,16 @@ extension Charge {
     /// Throws ``LedgerDecodingError`` for anything else.
     public init(decoding bytes: [UInt8]) throws(LedgerDecodingError) {
         guard bytes.count >= 2 else { throw .truncated }
-        guard bytes[0] == DeviceLedger.encodingVersion else { throw .unknownVersion(bytes[0]) }
+        guard 1...DeviceLedger.encodingVersion ~= bytes[0] else {
+            throw .unknownVersion(bytes[0])
+        }
         var reader = LedgerReader(bytes: bytes, offset: 2)
         let second = reader.int64()
         guard let wake = try reader.pending() else {
             throw .inconsistent("a charge has no wake")
         }
+        let number = reader.uint8()
         guard reader.isAtEnd else { throw .overlong }
-        self.init(second: second, corrections: bytes[1], wake: wake)
+        self.init(second: second, corrections: bytes[1], number: number, wake: wake)
     }
 }

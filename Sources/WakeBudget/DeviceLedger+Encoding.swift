@@ -2,12 +2,14 @@
 
 extension DeviceLedger {
     /// The version of the encoding that ``encoded()`` writes. Every earlier one is read as well.
-    public static let encodingVersion: UInt8 = 1
+    public static let encodingVersion: UInt8 = 2
 
     /// The ledger as bytes, for a store.
     ///
-    /// Version 1: the version, the kind (0 background, 1 VoIP), then the fields in their order,
-    /// little-endian; zero bytes at the end are left out, so that an idle ledger is short.
+    /// The version, the kind (0 background, 1 VoIP), then the fields in their order,
+    /// little-endian; zero bytes at the end are left out, so that an idle ledger is short. Version 2
+    /// added how the pending wake merges, whether it repeats its own attempts, and the number of
+    /// the last debit.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()
         writer.put(Self.encodingVersion)
@@ -27,10 +29,10 @@ extension DeviceLedger {
     /// Throws ``LedgerDecodingError``; nothing that it accepts breaks an invariant.
     public init(decoding bytes: [UInt8]) throws(LedgerDecodingError) {
         guard bytes.count >= 2 else { throw .truncated }
-        guard bytes[0] == Self.encodingVersion else { throw .unknownVersion(bytes[0]) }
+        guard 1...Self.encodingVersion ~= bytes[0] else { throw .unknownVersion(bytes[0]) }
         var reader = LedgerReader(bytes: bytes, offset: 2)
         switch bytes[1] {
-        case 0: books = .background(try reader.background())
+        case 0: books = .background(try reader.background(version: bytes[0]))
         case 1: books = .voip(try reader.calls())
         default: throw .unknownKind(bytes[1])
         }

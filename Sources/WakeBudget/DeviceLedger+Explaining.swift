@@ -19,7 +19,7 @@ extension DeviceLedger {
 extension BackgroundLedger {
     func explanation(_ settings: BudgetSettings) -> Explanation {
         let urgency = pending?.urgency ?? .normal
-        let release = release(urgency, settings)
+        let release = release(urgency, repeats: pending?.isRepeat ?? false, settings)
         let refreshOffEnd = refreshOffEnd(settings)
         let standing = standing(settings)
         return Explanation(

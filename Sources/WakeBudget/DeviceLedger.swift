@@ -141,8 +141,13 @@ public struct DeviceLedger: Hashable, Sendable {
     /// is among the last thirteen and the clock was not corrected since; otherwise the send stays
     /// charged. A charge is refunded once; a store's fencing sees to that. Before that it may be
     /// settled as accepted in advance, with the claim, so that only what failed is booked a second
-    /// time; ``inFlight`` does not count it then. A wake that returns while another waits is
-    /// carried by that, with the payload of the newer of the two.
+    /// time; ``inFlight`` does not count it then.
+    ///
+    /// Each attempt that may have arrived stays charged, those of a wake that returns too: the hour
+    /// and the day count them, so that a device never gets more than its budget, whatever became of
+    /// them. The spacing alone does not hold a wake back from its own attempts, unless another was
+    /// sent after them. A wake that returns while another waits is carried by that one, which keeps
+    /// its distance; they merge as the newer of the two asks for.
     public mutating func settle(
         _ charge: Charge, as fate: SendFate, returns: Bool = false, at now: WallInstant
     ) -> SettledWake {
@@ -167,12 +172,22 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Forgets a call that certainly was not sent; whether it was counted.
-    public mutating func refund(_ call: CallFingerprint, at now: WallInstant) -> Bool {
+    /// Forgets a call that certainly was not sent; whether it was counted. `newer` is how often the
+    /// same call was counted after it: a call may be asked for again when its deadline is over.
+    public mutating func refund(
+        _ call: CallFingerprint, behind newer: Int = 0, at now: WallInstant
+    ) -> Bool {
         guard case .voip(var ledger) = books else { return false }
         ledger.observe(now)
         defer { books = .voip(ledger) }
-        return ledger.refund(call)
+        return ledger.refund(call, behind: newer)
+    }
+
+    /// How many calls count now: those of the last 60 minutes.
+    public func callCount(at now: WallInstant) -> Int {
+        guard case .voip(var ledger) = books else { return 0 }
+        ledger.observe(now)
+        return Int(ledger.marks.count)
     }
 
     // MARK: Reports

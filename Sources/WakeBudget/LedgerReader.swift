@@ -17,18 +17,19 @@ struct LedgerReader {
         return number
     }
 
-    private mutating func uint8() -> UInt8 { UInt8(truncatingIfNeeded: lowBytes(1)) }
+    mutating func uint8() -> UInt8 { UInt8(truncatingIfNeeded: lowBytes(1)) }
     private mutating func uint16() -> UInt16 { UInt16(truncatingIfNeeded: lowBytes(2)) }
     private mutating func uint32() -> UInt32 { UInt32(truncatingIfNeeded: lowBytes(4)) }
     private mutating func uint64() -> UInt64 { lowBytes(8) }
     mutating func int64() -> Int64 { Int64(bitPattern: lowBytes(8)) }
 
-    mutating func background() throws(LedgerDecodingError) -> BackgroundLedger {
+    mutating func background(version: UInt8) throws(LedgerDecodingError) -> BackgroundLedger {
         var ledger = BackgroundLedger()
         ledger.clock = int64()
         let count = uint8()
         let latest = uint32()
         ledger.unconfirmed = uint8()
+        if version >= 2 { ledger.debits = uint8() }
         ledger.reports = BackgroundLedger.Reports(rawValue: uint8())
         ledger.foregroundAt = uint32()
         ledger.launchAt = uint32()
@@ -56,14 +57,20 @@ struct LedgerReader {
         }
         let requests = uint16()
         let newest = uint32()
+        // Not in version 1: it reads as zero.
+        let traits = uint8()
+        guard let coalescing = Coalescing(rawValue: traits & ~PendingWake.repeatBit) else {
+            throw .inconsistent("the coalescing of the pending wake is unknown")
+        }
         guard requests > 0 else {
-            guard since == 0, newest == 0, expiry == 0, urgency == .deferrable else {
+            guard since == 0, newest == 0, expiry == 0, urgency == .deferrable, traits == 0 else {
                 throw .inconsistent("a pending wake stands for no request")
             }
             return nil
         }
         return PendingWake(
-            since: since, newest: newest, expiry: expiry, urgency: urgency, requests: requests)
+            since: since, newest: newest, expiry: expiry, requests: requests, urgency: urgency,
+            coalescing: coalescing, isRepeat: traits & PendingWake.repeatBit != 0)
     }
 
     mutating func calls() throws(LedgerDecodingError) -> CallLedger {

@@ -30,6 +30,7 @@ struct LedgerWriter {
         put(ledger.sends.count)
         put(ledger.sends.latest)
         put(ledger.unconfirmed)
+        put(ledger.debits)
         put(ledger.reports.rawValue)
         put(ledger.foregroundAt)
         put(ledger.launchAt)
@@ -46,12 +47,17 @@ struct LedgerWriter {
         put(ledger.batteryPercent)
         put(ledger.refreshOffAt)
         put(ledger.forceQuitAt)
-        // A pending wake stands for at least one request, so none is all zeros.
-        put(ledger.pending?.since ?? 0)
-        put(ledger.pending?.expiry ?? 0)
-        put(ledger.pending?.urgency.rawValue ?? 0)
-        put(ledger.pending?.requests ?? 0)
-        put(ledger.pending?.newest ?? 0)
+        // The last of all, and it stands for at least one request: none is read from no bytes.
+        if let pending = ledger.pending { put(pending) }
+    }
+
+    mutating func put(_ wake: PendingWake) {
+        put(wake.since)
+        put(wake.expiry)
+        put(wake.urgency.rawValue)
+        put(wake.requests)
+        put(wake.newest)
+        put(wake.coalescing.rawValue | (wake.isRepeat ? PendingWake.repeatBit : 0))
     }
 
     mutating func put(_ ledger: CallLedger) {
@@ -59,4 +65,9 @@ struct LedgerWriter {
         put(ledger.marks.count)
         for index in 0..<Int(ledger.marks.count) { put(ledger.marks[index]) }
     }
+}
+
+extension PendingWake {
+    /// The bit beside its coalescing that says ``isRepeat``.
+    static let repeatBit: UInt8 = 2
 }

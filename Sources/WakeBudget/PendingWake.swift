@@ -10,10 +10,14 @@ public struct PendingWake: Hashable, Sendable {
     var newest: Stamp
     /// Until when its payload is worth anything, in seconds since 1970; ``noExpiry`` for ever.
     var expiry: UInt32
-    /// How much it matters: as much as the most urgent wake in it.
-    public internal(set) var urgency: Urgency
     /// How many requests it stands for, itself included; 65 535 for more.
     public internal(set) var requests: UInt16
+    /// How much it matters: as much as the most urgent wake in it.
+    public internal(set) var urgency: Urgency
+    /// How it merges with what is older than it: united only if all its requests are.
+    public internal(set) var coalescing: Coalescing
+    /// Whether its own debits are the latest: it was sent, may have arrived, and is sent again.
+    public internal(set) var isRepeat = false
 
     /// An expiry that does not come; later ones are not told apart from it (the year 2106).
     static let noExpiry = UInt32.max
@@ -29,16 +33,17 @@ public struct PendingWake: Hashable, Sendable {
         Int32(bitPattern: newest &- other.newest) > 0
     }
 
-    /// The wake that this one and a newer one make together. It waits since the older of them and
-    /// matters as much as the more urgent. Replaced, it is worth something as long as the newer
-    /// payload is; united, as long as either.
-    func absorbing(_ newer: PendingWake, _ coalescing: Coalescing = .replace) -> PendingWake {
+    /// The wake that this one and a newer one make together, in the way that the newer one asks
+    /// for. It waits since the older of them and matters as much as the more urgent. Replaced, it
+    /// is worth something as long as the newer payload is; united, as long as either.
+    func absorbing(_ newer: PendingWake) -> PendingWake {
         let waitsLonger = Int32(bitPattern: newer.since &- since) >= 0
         let (sum, overflow) = requests.addingReportingOverflow(newer.requests)
         return PendingWake(
             since: waitsLonger ? since : newer.since, newest: newer.newest,
-            expiry: coalescing == .replace ? newer.expiry : max(expiry, newer.expiry),
-            urgency: max(urgency, newer.urgency), requests: overflow ? .max : sum)
+            expiry: newer.coalescing == .replace ? newer.expiry : max(expiry, newer.expiry),
+            requests: overflow ? .max : sum, urgency: max(urgency, newer.urgency),
+            coalescing: newer.coalescing == .replace ? .replace : coalescing, isRepeat: isRepeat)
     }
 }
 
@@ -58,6 +63,8 @@ public struct Charge: Hashable, Sendable {
     let second: Int64
     /// How often the clock had been corrected then, wrapping.
     let corrections: UInt8
+    /// Which debit of its ledger it was, wrapping.
+    let number: UInt8
     /// The wake.
     public let wake: PendingWake
 

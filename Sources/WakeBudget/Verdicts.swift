@@ -30,8 +30,9 @@ public enum SettledWake: Hashable, Sendable {
     case ended
     /// It waits again.
     case pending
-    /// Another wake waits by now; it carries this one.
-    case coalesced
+    /// Another wake waits by now; it carries this one. `isNewer` says that this one's newest
+    /// request came after that one's.
+    case coalesced(isNewer: Bool)
 }
 
 /// What a report did to the pending wake.

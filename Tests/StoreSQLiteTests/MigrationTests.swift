@@ -83,7 +83,10 @@ struct MigrationTests {
                             SELECT number, bundle_id, environment, kind, confirms_launches,
                                 paused_at, pause_reason
                             FROM today.lane;
-                        INSERT INTO device SELECT * FROM today.device;
+                        INSERT INTO device
+                            SELECT number, lane, token, ledger, pending, latest, registered_at,
+                                dead_since, receipt_at, touched_at
+                            FROM today.device;
                         INSERT INTO wake SELECT * FROM today.wake;
                         INSERT INTO idempotency
                             SELECT key, request, wake, expires_at FROM today.idempotency;
@@ -120,6 +123,44 @@ struct MigrationTests {
                 return
             }
             #expect(again.isRepeated && again.id == next.id && again.decision == next.decision)
+            try migrated.close()
+        }
+    }
+
+    @Test("A call that was let through before the update is the same call after it")
+    func calls() async throws {
+        try await withTemporaryFolder { folder in
+            func call(_ number: UInt64, _ seconds: Int64 = 0) -> NewWake {
+                Samples.wake(
+                    .voip, at: Samples.start.advanced(bySeconds: seconds), call: number)
+            }
+            let path = folder + "/store.sqlite"
+            let store = try SQLiteWakeStore(path: path)
+            let desk = Counter(store: store)
+            let first = try await desk.claimOne(call(1))
+            try await desk.settleSent(first)
+            let cancelled = try await desk.admitOne(call(2))
+            _ = try await store.cancel(cancelled.id, at: desk.now, under: desk.rules)
+            try await desk.admit((3...90 as ClosedRange<UInt64>).map { call($0, 1) })
+            try store.close()
+            // The file as the fourth version left it.
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { database in
+                try database.execute(
+                    sql: """
+                        ALTER TABLE device DROP COLUMN calls;
+                        DELETE FROM grdb_migrations WHERE identifier = '5 calls by key';
+                        """)
+            }
+            try queue.close()
+
+            let migrated = try SQLiteWakeStore(path: path)
+            let later = Counter(store: migrated).later(2)
+            let again = try await later.admitOne(call(1, 2))
+            #expect(again.decision == .sameCall(first.id) && again.isRepeated)
+            // Not sent, so not the same; the hour is full by now.
+            #expect(try await later.admitOne(call(2, 2)).decision.word == "suppressed")
+            #expect(try await later.admitOne(call(3, 2)).decision.word == "same-call")
             try migrated.close()
         }
     }

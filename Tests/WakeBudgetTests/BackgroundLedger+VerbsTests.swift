@@ -140,12 +140,57 @@ struct VerbTests {
         _ = device.ask(at: 1, .deferrable)
         #expect(
             device.settle(charge, as: .unknown, returns: true, at: 2)
-                == .coalesced)
+                == .coalesced(isNewer: false))
         #expect(device.ledger.pending?.requests == 2)
         #expect(device.ledger.pending?.urgency == .urgent)
         #expect(
             device.ledger.outlook(policy: device.policy, at: Device.at(2))?.deadline
                 == Device.at(86_400))
+    }
+
+    @Test(
+        "each attempt that may have arrived is charged; its own do not space a wake, the hour does")
+    func repeating() throws {
+        let device = Device()
+        _ = device.ask(at: 0)
+        for tries in 1...3 {
+            let charge = try device.charge(at: Double(tries))
+            #expect(
+                device.settle(charge, as: .unknown, returns: true, at: Double(tries)) == .pending)
+            let hourly = device.ledger.explain(policy: device.policy, at: Device.at(3)).hourly
+            #expect(hourly.used == tries)
+        }
+        #expect(device.due(at: 4) == 3_601)
+        #expect(device.holds(at: 4) == [.hourly])
+        // It ends without being sent again, and what may have arrived still counts.
+        #expect(device.cancel(at: 5))
+        _ = device.ask(at: 5)
+        #expect(device.holds(at: 5) == [.spacing, .hourly])
+    }
+
+    @Test("a wake keeps its distance from another that was sent while it was under way")
+    func repeatingBehindAnother() throws {
+        let device = Device()
+        _ = device.ask(at: 0)
+        let lost = try device.charge(at: 0)
+        #expect(device.send(at: 0, .urgent))
+        #expect(device.settle(lost, as: .unknown, returns: true, at: 1) == .pending)
+        #expect(device.due(at: 1) == 900)
+        #expect(device.holds(at: 1) == [.spacing])
+    }
+
+    @Test("a try that certainly was not sent is refunded, and the one before it is not")
+    func repeatingUnsent() throws {
+        let device = Device()
+        _ = device.ask(at: 0)
+        _ = device.settle(try device.charge(at: 0), as: .unknown, returns: true, at: 1)
+        _ = device.settle(try device.charge(at: 5), as: .notSent, returns: true, at: 6)
+        let hourly = device.ledger.explain(policy: device.policy, at: Device.at(6)).hourly
+        #expect(hourly.used == 1)
+        #expect(device.due(at: 6) == 6)
+        #expect(device.cancel(at: 7))
+        _ = device.ask(at: 7)
+        #expect(device.due(at: 7) == 900)
     }
 
     @Test("a wake can be cancelled while it waits")

@@ -26,6 +26,8 @@ struct BudgetWalk {
         /// How many wakes it carries.
         let wakes: Int
         let corrections: Int
+        /// Whether its wake was sent again.
+        let isRepeat: Bool
     }
 
     /// The first thing that did not fit.
@@ -67,6 +69,8 @@ struct BudgetWalk {
     var accepted = 0
     var ended = 0
     var waiting = 0
+    /// Whether what waits was sent before, and nothing else since.
+    var isRepeat = false
 
     init(seed: UInt64, policy: BudgetPolicy, hasClockTrouble: Bool) {
         self.policy = policy
@@ -223,6 +227,7 @@ struct BudgetWalk {
         case .send, .deferred:
             findings.expect(waiting == 0, "\(decision) while another wake waits")
             waiting = 1
+            isRepeat = false
         case .coalesced:
             findings.expect(waiting > 0, "coalesced into nothing")
             waiting += 1
@@ -248,7 +253,8 @@ struct BudgetWalk {
             if refundable.count > 13 { refundable.removeFirst() }
             flights.append(
                 Flight(
-                    charge: charge, number: sendCount, wakes: waiting, corrections: corrections))
+                    charge: charge, number: sendCount, wakes: waiting, corrections: corrections,
+                    isRepeat: isRepeat))
             sendCount += 1
             waiting = 0
         case .expired:
@@ -293,6 +299,7 @@ struct BudgetWalk {
         case .pending:
             findings.expect(returns && waiting == 0, "a wake returned that was not to")
             waiting = flight.wakes
+            isRepeat = flight.number == sendCount - 1 && (!isRefunded || flight.isRepeat)
         case .coalesced:
             findings.expect(returns && waiting > 0, "a wake returned into nothing")
             waiting += flight.wakes
@@ -405,7 +412,8 @@ extension BudgetWalk {
         let (inHour, inDay) = (sends(youngerThan: 3_600) + 1, sends(youngerThan: 86_400) + 1)
         findings.expect(inHour <= hourly, "\(inHour) sends in an hour, \(hourly) allowed")
         findings.expect(inDay <= daily, "\(inDay) sends in a day, \(daily) allowed")
-        let last = sends.last
+        // The attempts of one wake are one push: the spacing keeps wakes apart.
+        let last = isRepeat ? nil : sends.last
         if let last, urgency != .urgent {
             findings.expect(
                 lived - last.lived >= spacing,

@@ -130,6 +130,7 @@ final class MemoryRows: WakeRows {
             row.expiration = wake.expiration
             row.collapseID = wake.collapseID
             row.urgency = wake.urgency
+            row.coalescing = wake.coalescing
         case .claim:
             row.state = wake.state
             row.fence = wake.fence

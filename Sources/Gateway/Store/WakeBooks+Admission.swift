@@ -126,7 +126,7 @@ extension WakeBooks {
             throw StoreFailure(
                 kind: .corrupt, message: "A device waits with a wake that is not there.")
         }
-        carrier.absorb(new, coalescing)
+        carrier.absorb(new)
         schedule(&carrier, device, lane, at: new.acceptedAt)
         try rows.update(carrier, .content)
         noteDue(carrier)
@@ -162,8 +162,13 @@ extension WakeBooks {
             let decision = WakeDecision.suppressed(WakeSuppression(suppression))
             return try endAtOnce(&row, decision, &device, lane, &answer)
         case .sameCall:
-            if let earlier = try wake(of: call, on: device) { return earlier.asSameCall }
-        case .send, .deferred, .coalesced, .expired: break
+            if let earlier = try sameCall(call, on: device, lane) { return earlier }
+            // Its row does not know the call that its ledger counts, as no version has left one.
+            // Even so the phone does not ring again.
+            let decision = WakeDecision.expired(earliest: row.deadline, because: [])
+            return try endAtOnce(&row, decision, &device, lane, &answer)
+        case .send, .deferred, .coalesced, .expired:
+            try keepCall(row, call, on: &device, at: now)
         }
         device.latest = row.number
         if room.take(lane.row.lane) {
@@ -187,23 +192,6 @@ extension WakeBooks {
             answer.leftDue.append(lane.row.lane)
         }
     }
-
-    /// The device's latest wake for a call. A device has at most ``callChainCount`` calls in the
-    /// time in which two are the same.
-    private func wake(
-        of call: CallFingerprint, on device: borrowing DeviceRow
-    ) throws(StoreFailure) -> WakeRow? {
-        var number = device.latest
-        for _ in 0..<Self.callChainCount where number != 0 {
-            guard let wake = try rows.wake(number, withPayload: false) else { return nil }
-            if wake.call == call, !wake.isRefusedAtOnce { return wake }
-            number = wake.previous
-        }
-        return nil
-    }
-
-    /// How many wakes of a device are looked at for the same call.
-    static let callChainCount = 64
 
     // MARK: Parts
 
@@ -304,43 +292,18 @@ extension WakeRow {
     }
 
     /// Takes in a newer wake.
-    fileprivate mutating func absorb(_ new: borrowing NewWake, _ coalescing: Coalescing) {
+    fileprivate mutating func absorb(_ new: borrowing NewWake) {
         // A wish to wait ends with the first that does not share it; what APNs asked to wait for
         // does not.
         if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }
-        urgency = max(urgency, new.urgency)
-        collapseID = new.wake.collapseID
-        var union = new.wake.payload
-        if coalescing == .union,
-            case .united(let both) = PayloadUnion.merge(old: payload, new: new.wake.payload)
-        {
-            union = both
-        }
-        payload = union
-        if coalescing == .union, case .at(let older) = expiration,
-            case .at(let newer) = new.wake.expiration
-        {
-            expiration = .at(max(older, newer))
-        } else {
-            expiration = new.wake.expiration
-        }
-    }
-
-    /// Whether it ended with its admission, as a call that was refused.
-    fileprivate var isRefusedAtOnce: Bool {
-        switch decision {
-        case .suppressed, .expired: true
-        case .send, .deferred, .coalesced, .sameCall: false
-        }
+        merge(
+            WakeContent(
+                payload: new.wake.payload, expiration: new.wake.expiration,
+                collapseID: new.wake.collapseID),
+            new.coalescing, new.urgency, isNewer: true)
     }
 
     fileprivate var receipt: AdmittedWake {
         AdmittedWake(id: id, acceptedAt: acceptedAt, deadline: deadline, decision: decision)
-    }
-
-    fileprivate var asSameCall: AdmittedWake {
-        AdmittedWake(
-            id: id, acceptedAt: acceptedAt, deadline: deadline, decision: .sameCall(id),
-            isRepeated: true)
     }
 }

@@ -122,9 +122,7 @@ extension WakeBooks {
             }
         case .voip:
             // One that may have rung stays counted.
-            if wake.tries == 0, let call = wake.call {
-                _ = device.ledger.refund(call, at: now)
-            }
+            if wake.tries == 0 { refundCall(wake, &device, at: now) }
         }
         try save(&device, at: now)
         return try finish(&wake, end, at: now, lane)

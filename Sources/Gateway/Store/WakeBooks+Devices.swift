@@ -93,17 +93,12 @@ extension WakeBooks {
         if let end = try finishPending(of: &device, .cancelled, at: now, lane) {
             ended.append(end)
         }
-        // Calls that wait are not in the ledger; the latest of the chain are enough, because no
-        // device has more within a call's deadline.
-        var number = device.latest
-        for _ in 0..<Self.callChainCount where lane.row.lane.kind == .voip && number != 0 {
-            guard var wake = try rows.wake(number, withPayload: false) else { break }
-            if wake.state == .pending {
-                ended.append(try finish(&wake, .cancelled, at: now, lane))
-            }
-            number = wake.previous
+        switch lane.row.lane.kind {
+        case .background: device.ledger = DeviceLedger(kind: .background)
+        // What it was called with stays counted for as long as the row does: a phone that was
+        // forgotten must not ring again for the same call either.
+        case .voip: ended += try cancelCalls(of: &device, at: now, lane)
         }
-        device.ledger = DeviceLedger(kind: lane.row.lane.kind)
         device.registeredAt = nil
         device.deadSince = nil
         device.lastReceiptAt = nil

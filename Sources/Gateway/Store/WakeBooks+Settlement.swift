@@ -64,7 +64,7 @@ extension WakeBooks {
         var end = end
         // What APNs took is final already; see the type.
         if settlement.fate != .accepted, var device = try rows.device(wake.device) {
-            try refund(wake, &device, settlement.fate, at: settlement.at)
+            refund(wake, &device, settlement.fate, at: settlement.at)
             if case .refused(let refusal) = settlement.attempt {
                 end = try learn(refusal, end, wake, &device, lane, at: settlement.at)
             }
@@ -77,35 +77,15 @@ extension WakeBooks {
     private func refund(
         _ wake: borrowing WakeRow, _ device: inout DeviceRow, _ fate: SendFate,
         at now: WallInstant
-    ) throws(StoreFailure) {
+    ) {
         switch device.ledger.kind {
         case .background:
             if let charge = wake.charge {
-                let whole = try fateSoFar(of: wake, fate)
-                _ = device.ledger.settle(charge, as: whole, at: now)
+                _ = device.ledger.settle(charge, as: fate, at: now)
             }
         case .voip:
-            if fate == .notSent, wake.tries == 0, let call = wake.call {
-                _ = device.ledger.refund(call, at: now)
-            }
+            if fate == .notSent, wake.tries == 0 { refundCall(wake, &device, at: now) }
         }
-    }
-
-    /// What is known of a wake whose latest attempt had this fate. Its debit stands for all its
-    /// attempts: if an earlier one may have arrived, it is not given back, however certain it is
-    /// that the latest did not.
-    private func fateSoFar(
-        of wake: borrowing WakeRow, _ fate: SendFate
-    ) throws(StoreFailure) -> SendFate {
-        guard fate == .notSent, wake.tries > 0 else { return fate }
-        let mayHaveArrived = try rows.attempts(of: wake.number).contains { attempt in
-            switch attempt.result {
-            case .unanswered(let failure): failure.certainty == .unknown
-            case .abandoned: true
-            case .accepted, .refused: false
-            }
-        }
-        return mayHaveArrived ? .unknown : fate
     }
 
     /// What a final refusal says of the device token: books it, and tells the feed.
@@ -163,16 +143,15 @@ extension WakeBooks {
         guard let charge = wake.charge else {
             return try comeBackUncharged(&wake, &device, lane, at: now)
         }
-        // Alone, it is sent again as the same push, with the same apns-id, and costs the device one
-        // debit, that of its latest attempt: its own lost attempt does not hold it back, or a crash
-        // would cost every wake in flight a quarter of an hour. Another wake keeps its distance
-        // from what may have been sent.
-        let booked = device.pending == 0 ? .notSent : try fateSoFar(of: wake, fate)
-        let place = device.ledger.settle(charge, as: booked, returns: true, at: now)
+        // What may have arrived stays charged, whatever becomes of the wake from here on: the hour
+        // and the day count each attempt. Alone, it is sent again as the same push, with the same
+        // apns-id, and the spacing does not hold it back from its own lost attempt, or a crash
+        // would cost every wake in flight a quarter of an hour. Another wake keeps its distance.
+        let place = device.ledger.settle(charge, as: fate, returns: true, at: now)
         wake.charge = nil
         switch place {
-        case .coalesced:
-            let end = try joinPending(&wake, device, lane, at: now)
+        case .coalesced(let isNewer):
+            let end = try joinPending(&wake, isNewer: isNewer, device, lane, at: now)
             try save(&device, at: now)
             return end
         case .pending, .ended:
@@ -189,26 +168,32 @@ extension WakeBooks {
     private func comeBackUncharged(
         _ wake: inout WakeRow, _ device: inout DeviceRow, _ lane: SeenLane, at now: WallInstant
     ) throws(StoreFailure) -> EndedWake? {
-        guard device.pending == 0 else { return try joinPending(&wake, device, lane, at: now) }
+        guard device.pending == 0 else {
+            return try joinPending(&wake, isNewer: false, device, lane, at: now)
+        }
         wake.dueAt = wake.notBefore
         try rows.update(wake, .comeback)
         noteDue(wake)
         return nil
     }
 
-    /// Another wake waits for the device by now; it carries this one.
+    /// Another wake waits for the device by now; it carries this one, whose request may be the
+    /// newer of the two.
     private func joinPending(
-        _ wake: inout WakeRow, _ device: borrowing DeviceRow, _ lane: SeenLane,
+        _ wake: inout WakeRow, isNewer: Bool, _ device: borrowing DeviceRow, _ lane: SeenLane,
         at now: WallInstant
     ) throws(StoreFailure) -> EndedWake {
-        guard var carrier = try rows.wake(device.pending, withPayload: false) else {
+        guard var carrier = try rows.wake(device.pending, withPayload: true),
+            let returned = try rows.wake(wake.number, withPayload: true)
+        else {
             throw StoreFailure(
                 kind: .corrupt, message: "A device waits with a wake that is not there.")
         }
+        carrier.merge(returned.content, wake.coalescing, wake.urgency, isNewer: isNewer)
         // What APNs asked to wait for, it asked of the device and not of the one wake.
         carrier.notBefore = max(carrier.notBefore, wake.notBefore)
         schedule(&carrier, device, lane, at: now)
-        try rows.update(carrier, .comeback)
+        try rows.update(carrier, .content)
         noteDue(carrier)
         return try finish(&wake, .coalesced(into: carrier.id), at: now, lane)
     }

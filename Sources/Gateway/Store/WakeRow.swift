@@ -18,8 +18,8 @@ public struct WakeRow: Hashable, Sendable {
     public let acceptedAt: WallInstant
     /// What was decided then.
     public let decision: WakeDecision
-    /// How it merges into a wake that waits.
-    public let coalescing: Coalescing
+    /// How it merges with what is older than it: united only if all that merged into it are.
+    public var coalescing: Coalescing
     /// What its caller calls it.
     public let ref: WakeRef?
     /// VoIP: the call; `nil` for background.
@@ -94,6 +94,20 @@ public struct WakeRow: Hashable, Sendable {
     public var number: Int64 { id.number }
 }
 
+/// A call that a device's ledger counts, and the wake that is it.
+public struct CountedCall: Hashable, Sendable {
+    /// The call.
+    public let call: CallFingerprint
+    /// Its wake.
+    public let wake: WakeID
+
+    /// Creates a counted call.
+    public init(call: CallFingerprint, wake: WakeID) {
+        self.call = call
+        self.wake = wake
+    }
+}
+
 /// One device in one lane, as a store keeps it.
 public struct DeviceRow: Hashable, Sendable {
     /// Its number in the store.
@@ -108,6 +122,9 @@ public struct DeviceRow: Hashable, Sendable {
     public var pending: Int64 = 0
     /// The number of the latest wake; 0 for none.
     public var latest: Int64 = 0
+    /// VoIP: the calls that its ledger counts, and older ones that wait, the latest first. By them
+    /// a call is known again, whatever came after it.
+    public var calls: [CountedCall] = []
     /// When the app registered the token, as far as was reported.
     public var registeredAt: WallInstant?
     /// Since when APNs holds the token for dead.

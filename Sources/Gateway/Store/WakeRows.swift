@@ -179,7 +179,8 @@ public struct SweptDevices: Hashable, Sendable {
 public enum WakeColumns: Hashable, Sendable {
     /// State, due time, deadline and holds: it waits, or waits on.
     case schedule
-    /// Payload, expiration, collapse id, urgency and schedule: another wake merged into it.
+    /// Payload, expiration, collapse id, urgency, coalescing and schedule: another wake merged into
+    /// it.
     case content
     /// State, fence, times and charge: it was claimed.
     case claim

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+import WakeModel
+
+/// What the push of a background wake carries.
+struct WakeContent {
+    /// The JSON body.
+    let payload: [UInt8]
+    /// The value of `apns-expiration`.
+    let expiration: Expiration
+    /// The collapse id, if any.
+    let collapseID: CollapseID?
+
+    /// The content that an older one and this one make together, in the way that this one asks
+    /// for. What cannot be united is replaced; see ``WakeBudget/PayloadUnion``.
+    func merged(behind older: WakeContent, _ coalescing: Coalescing) -> WakeContent {
+        guard coalescing == .union else { return self }
+        var payload = payload
+        if case .united(let both) = PayloadUnion.merge(old: older.payload, new: payload) {
+            payload = both
+        }
+        var expiration = expiration
+        if case .at(let old) = older.expiration, case .at(let new) = expiration {
+            expiration = .at(max(old, new))
+        }
+        return WakeContent(payload: payload, expiration: expiration, collapseID: collapseID)
+    }
+}
+
+extension WakeRow {
+    /// What its push carries; read with its payload.
+    var content: WakeContent {
+        WakeContent(payload: payload, expiration: expiration, collapseID: collapseID)
+    }
+
+    /// Takes over what an older or a newer wake carries. One that replaces takes out all that was
+    /// before it, so both together unite with what is older only if both of them do.
+    mutating func merge(
+        _ other: WakeContent, _ otherCoalescing: Coalescing, _ otherUrgency: Urgency, isNewer: Bool
+    ) {
+        let merged =
+            isNewer
+            ? other.merged(behind: content, otherCoalescing)
+            : content.merged(behind: other, coalescing)
+        payload = merged.payload
+        expiration = merged.expiration
+        collapseID = merged.collapseID
+        if otherCoalescing == .replace { coalescing = .replace }
+        urgency = max(urgency, otherUrgency)
+    }
+}
