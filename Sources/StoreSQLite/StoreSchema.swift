@@ -28,6 +28,9 @@ enum StoreSchema {
         migrator.registerMigration("4 told halts") { database in
             try database.execute(sql: toldHalts)
         }
+        migrator.registerMigration("5 feedback by lane") { database in
+            try database.execute(sql: feedbackByLane)
+        }
         return migrator
     }
 
@@ -153,6 +156,12 @@ enum StoreSchema {
     /// are there already, whose wakes have to say.
     private static let idempotentAnswers = """
         ALTER TABLE idempotency ADD COLUMN answer BLOB;
+        """
+
+    /// The feed of one app is read without a walk through those of all others. Entries are few
+    /// beside wakes, so what the index costs does not show.
+    private static let feedbackByLane = """
+        CREATE INDEX feedback_lane ON feedback (lane, number);
         """
 
     /// Since when webhooks say that a lane is halted; NULL for the lanes that are there already, of
