@@ -4,11 +4,14 @@ public import WakeBudget
 public import WakeModel
 
 extension Gateway {
+    // `among` narrows a verb to apps, for callers who may know of no others. What another app has
+    // of a device does not exist then.
+
     /// A device as it stands, in each lane that knows it; empty for an unknown one.
     public func device(
-        _ token: DeviceToken, app: AppIdentity? = nil
+        _ token: DeviceToken, app: AppIdentity? = nil, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> [DeviceView] {
-        let lanes = hall.configuration.lanes(of: app)
+        let lanes = hall.configuration.lanes(of: app, among: apps)
         return try await asking(.read) { store async throws(StoreFailure) in
             try await store.devices(token, in: lanes, at: clock.now(), under: hall.rules)
         }
@@ -17,9 +20,11 @@ extension Gateway {
     /// Books what the app reported of its device. A device that is not known yet is made if the
     /// app is named.
     public func report(
-        _ signals: [DeviceSignal], of token: DeviceToken, app: AppIdentity? = nil
+        _ signals: [DeviceSignal], of token: DeviceToken, app: AppIdentity? = nil,
+        among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> DeviceAnswer {
-        try await report(.signals(signals), of: token, app: app, kind: .background, makes: true)
+        try await report(
+            .signals(signals), of: token, app: app, among: apps, kind: .background, makes: true)
     }
 
     /// The app registered the token with APNs, by default now: an older 410 does not count any
@@ -30,25 +35,25 @@ extension Gateway {
     ) async throws(StoreFailure) -> DeviceAnswer {
         let at = instant ?? clock.now()
         return try await report(
-            .registered(at: at), of: token, app: app, kind: kind, makes: true)
+            .registered(at: at), of: token, app: app, among: nil, kind: kind, makes: true)
     }
 
     /// Forgets a device: what waits for it ends as cancelled, its budget begins anew. Nothing is
     /// left of it but its token in the wakes that ended and in the feed of dead tokens, for as long
     /// as those are kept.
     public func forget(
-        _ token: DeviceToken, app: AppIdentity? = nil
+        _ token: DeviceToken, app: AppIdentity? = nil, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> DeviceAnswer {
-        try await report(.forget, of: token, app: app, kind: nil, makes: false)
+        try await report(.forget, of: token, app: app, among: apps, kind: nil, makes: false)
     }
 
     private func report(
-        _ report: DeviceReport, of token: DeviceToken, app: AppIdentity?, kind: WakeKind?,
-        makes: Bool
+        _ report: DeviceReport, of token: DeviceToken, app: AppIdentity?,
+        among apps: Set<BundleID>?, kind: WakeKind?, makes: Bool
     ) async throws(StoreFailure) -> DeviceAnswer {
         let configuration = hall.configuration
         if let app, !configuration.apps.contains(app) { return .unknownApp }
-        let lanes = configuration.lanes(of: app).filter { kind == nil || $0.kind == kind }
+        let lanes = configuration.lanes(of: app, among: apps).filter { kind == nil || $0.kind == kind }
         let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
             try await store.report(
                 report, of: token, in: lanes, makes: makes && app != nil, at: clock.now(),
@@ -62,10 +67,11 @@ extension Gateway {
     /// Entries of the feedback feed behind a cursor, ascending; 0 begins at the oldest that is
     /// kept.
     public func feedback(
-        after cursor: Int64, limit: Int
+        after cursor: Int64, limit: Int, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> [FeedbackEntry] {
         try await asking(.read) { store async throws(StoreFailure) in
-            try await store.feedback(after: cursor, limit: max(1, min(limit, 1_000)))
+            try await store.feedback(
+                after: cursor, limit: max(1, min(limit, 1_000)), of: apps)
         }
     }
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
-import WakeModel
+public import WakeModel
 
 extension Gateway {
-    /// All that is known of one wake; `nil` for an unknown id.
-    public func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
-        try await asking(.read) { store async throws(StoreFailure) in
+    /// All that is known of one wake; `nil` for an unknown id, and for a wake of another app than
+    /// those that it may be `among`.
+    public func record(
+        of id: WakeID, among apps: Set<BundleID>? = nil
+    ) async throws(StoreFailure) -> WakeRecord? {
+        let record = try await asking(.read) { store async throws(StoreFailure) in
             try await store.record(of: id)
         }
+        guard let record, apps?.contains(record.app.bundleID) ?? true else { return nil }
+        return record
     }
 
     /// Wakes, the newest first, page by page.
@@ -54,8 +59,13 @@ extension Gateway {
         return nil
     }
 
-    /// Ends a pending wake. What had merged into it ends with it.
-    public func cancel(_ id: WakeID) async throws(StoreFailure) -> CancelAnswer {
+    /// Ends a pending wake. What had merged into it ends with it. A wake of another app than those
+    /// that it may be `among` is unknown.
+    public func cancel(
+        _ id: WakeID, among apps: Set<BundleID>? = nil
+    ) async throws(StoreFailure) -> CancelAnswer {
+        // A wake never changes its app: a look beforehand is as good as one in the transaction.
+        if apps != nil, try await record(of: id, among: apps) == nil { return .unknown }
         let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
             try await store.cancel(id, at: clock.now(), under: hall.rules)
         }
@@ -66,10 +76,12 @@ extension Gateway {
         return isCancelled ? .cancelled(record) : .tooLate(record)
     }
 
-    /// A stream of all outcomes from now on; `nil` when too many listen already. Its reader loses
-    /// the oldest when it falls behind by more than `bufferedCount`.
-    public func events(bufferedCount: Int = 1_024) -> OutcomeEvents? {
-        hall.hub.subscribe(bufferedCount: bufferedCount)
+    /// A stream of all outcomes from now on, or of those of some apps; `nil` when too many listen
+    /// already. Its reader loses the oldest when it falls behind by more than `bufferedCount`.
+    public func events(
+        bufferedCount: Int = 1_024, among apps: Set<BundleID>? = nil
+    ) -> OutcomeEvents? {
+        hall.hub.subscribe(bufferedCount: bufferedCount, of: apps)
     }
 
     /// Books receipts: the app says that these wakes launched it; answers one by one, in order.

@@ -126,9 +126,18 @@ extension SQLiteRows {
         return number
     }
 
-    func feedback(after cursor: Int64, limit: Int) throws(StoreFailure) -> [FeedbackRow] {
-        let statement = try connection.prepare(
-            "SELECT * FROM feedback WHERE number > ? ORDER BY number LIMIT ?")
+    func feedback(
+        after cursor: Int64, limit: Int, lane: Int64?
+    ) throws(StoreFailure) -> [FeedbackRow] {
+        let statement: Statement
+        if let lane {
+            statement = try connection.prepare(
+                "SELECT * FROM feedback WHERE lane = ?3 AND number > ?1 ORDER BY number LIMIT ?2")
+            statement.bind(3, lane)
+        } else {
+            statement = try connection.prepare(
+                "SELECT * FROM feedback WHERE number > ?1 ORDER BY number LIMIT ?2")
+        }
         defer { statement.reset() }
         statement.bind(1, cursor)
         statement.bind(2, limit)
@@ -138,7 +147,7 @@ extension SQLiteRows {
     }
 
     func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow? {
-        try feedback(after: number - 1, limit: 1).first { $0.number == number }
+        try feedback(after: number - 1, limit: 1, lane: nil).first { $0.number == number }
     }
 
     private func entry(_ row: Statement) throws(StoreFailure) -> FeedbackRow {

@@ -224,12 +224,12 @@ extension SQLiteWakeStore {
         try await ask { books throws(StoreFailure) in try books.recount() }
     }
 
-    /// The feedback feed; see ``Gateway/WakeStore/feedback(after:limit:)``.
+    /// The feedback feed; see ``Gateway/WakeStore/feedback(after:limit:of:)``.
     public func feedback(
-        after cursor: Int64, limit: Int
+        after cursor: Int64, limit: Int, of apps: Set<BundleID>?
     ) async throws(StoreFailure) -> [FeedbackEntry] {
         try await ask(weight: limit, isShown: true) { books throws(StoreFailure) in
-            try books.feedback(after: cursor, limit: limit)
+            try books.feedback(after: cursor, limit: limit, of: apps)
         }
     }
 

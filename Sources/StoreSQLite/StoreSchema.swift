@@ -32,6 +32,9 @@ enum StoreSchema {
             try database.execute(sql: callsByKey)
             if let handle = database.sqliteConnection { try CallMigration.run(handle) }
         }
+        migrator.registerMigration("6 feedback by lane") { database in
+            try database.execute(sql: feedbackByLane)
+        }
         return migrator
     }
 
@@ -157,6 +160,12 @@ enum StoreSchema {
     /// are there already, whose wakes have to say.
     private static let idempotentAnswers = """
         ALTER TABLE idempotency ADD COLUMN answer BLOB;
+        """
+
+    /// The feed of one app is read without a walk through those of all others. Entries are few
+    /// beside wakes, so what the index costs does not show.
+    private static let feedbackByLane = """
+        CREATE INDEX feedback_lane ON feedback (lane, number);
         """
 
     /// Since when webhooks say that a lane is halted; NULL for the lanes that are there already, of

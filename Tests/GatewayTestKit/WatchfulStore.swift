@@ -215,10 +215,10 @@ package final class WatchfulStore: WakeStore {
     }
 
     package func feedback(
-        after cursor: Int64, limit: Int
+        after cursor: Int64, limit: Int, of apps: Set<BundleID>?
     ) async throws(StoreFailure) -> [FeedbackEntry] {
         try checkRead()
-        return try await base.feedback(after: cursor, limit: limit)
+        return try await base.feedback(after: cursor, limit: limit, of: apps)
     }
 
     package func note(_ halt: AppHalt, under rules: StoreRules) async throws(StoreFailure) {

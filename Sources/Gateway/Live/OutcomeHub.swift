@@ -9,9 +9,21 @@ final class OutcomeHub: Sendable {
     private struct State {
         var waiters: [WakeID: [(key: Int, bell: Bell)]] = [:]
         var waiterCount = 0
-        var subscribers: [Int: OutcomeEvents.Subscriber] = [:]
+        var subscribers: [Int: Subscription] = [:]
         var nextKey = 0
-        var sequence: UInt64 = 0
+        /// How many outcomes there were, of each app: what a subscriber of some apps counts on from
+        /// tells nothing of the others.
+        var sequences: [BundleID: UInt64] = [:]
+    }
+
+    private struct Subscription {
+        let subscriber: OutcomeEvents.Subscriber
+        /// Only outcomes of these apps; `nil` for all.
+        let apps: Set<BundleID>?
+        /// The sequence number of the last event.
+        var sequence: UInt64
+
+        func includes(_ app: AppIdentity) -> Bool { apps?.contains(app.bundleID) ?? true }
     }
 
     private let state = Mutex(State())
@@ -46,15 +58,18 @@ final class OutcomeHub: Sendable {
 
     // MARK: Listening to all
 
-    /// A stream of all outcomes from now on; `nil` when too many listen already.
-    func subscribe(bufferedCount: Int) -> OutcomeEvents? {
+    /// A stream of all outcomes from now on, or of those of some apps; `nil` when too many listen
+    /// already.
+    func subscribe(bufferedCount: Int, of apps: Set<BundleID>? = nil) -> OutcomeEvents? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: OutcomeEvent.self, bufferingPolicy: .bufferingNewest(max(1, bufferedCount)))
         let subscriber = OutcomeEvents.Subscriber(continuation)
         let key = state.withLock { state -> Int? in
             guard state.subscribers.count < limits.eventSubscriberCount else { return nil }
             state.nextKey += 1
-            state.subscribers[state.nextKey] = subscriber
+            let counted = state.sequences.filter { apps?.contains($0.key) ?? true }
+            state.subscribers[state.nextKey] = Subscription(
+                subscriber: subscriber, apps: apps, sequence: counted.values.reduce(0, +))
             return state.nextKey
         }
         guard let key else { return nil }
@@ -68,37 +83,41 @@ final class OutcomeHub: Sendable {
     func publish(_ ended: [EndedWake]) {
         guard !ended.isEmpty else { return }
         var bells: [Bell] = []
-        var listeners: [OutcomeEvents.Subscriber] = []
-        let first = state.withLock { state in
+        var listeners: [Subscription] = []
+        state.withLock { state in
             if state.waiterCount > 0 {
                 for wake in ended {
                     if let entries = state.waiters[wake.id] { bells += entries.map(\.bell) }
                 }
             }
+            for wake in ended { state.sequences[wake.lane.app.bundleID, default: 0] += 1 }
             listeners = Array(state.subscribers.values)
-            state.sequence += UInt64(ended.count)
-            return state.sequence - UInt64(ended.count) + 1
+            for (key, listener) in state.subscribers {
+                let count = ended.count { listener.includes($0.lane.app) }
+                state.subscribers[key]?.sequence += UInt64(count)
+            }
         }
         for bell in bells { bell.ring() }
-        guard !listeners.isEmpty else { return }
-        for (offset, wake) in ended.enumerated() {
-            let event = OutcomeEvent(
-                sequence: first + UInt64(offset), id: wake.id, ref: wake.ref,
-                app: wake.lane.app, kind: wake.lane.kind, end: wake.end, at: wake.at)
-            for listener in listeners { listener.tell(event) }
+        for listener in listeners {
+            var sequence = listener.sequence
+            for wake in ended where listener.includes(wake.lane.app) {
+                sequence += 1
+                listener.subscriber.tell(OutcomeEvent(wake, sequence: sequence))
+            }
         }
     }
 
     /// Ends all streams.
     func finish() {
         let subscribers = state.withLock { Array($0.subscribers.values) }
-        for subscriber in subscribers { subscriber.finish() }
+        for subscription in subscribers { subscription.subscriber.finish() }
     }
 }
 
 /// A wake has ended.
 public struct OutcomeEvent: Hashable, Sendable {
-    /// Its place among all outcomes since the gateway started, from 1; gaps are lost events.
+    /// Its place among the outcomes since the gateway started, from 1: of all apps, or of those
+    /// that the stream is of. Gaps are lost events.
     public let sequence: UInt64
     /// The wake.
     public let id: WakeID
@@ -112,6 +131,14 @@ public struct OutcomeEvent: Hashable, Sendable {
     public let end: WakeEnd
     /// When.
     public let at: WallInstant
+}
+
+extension OutcomeEvent {
+    fileprivate init(_ wake: EndedWake, sequence: UInt64) {
+        self.init(
+            sequence: sequence, id: wake.id, ref: wake.ref, app: wake.lane.app,
+            kind: wake.lane.kind, end: wake.end, at: wake.at)
+    }
 }
 
 /// Outcomes as they happen. When its reader does not keep up, the oldest are dropped.

@@ -83,14 +83,18 @@ public struct Receipt: Hashable, Sendable {
     public let launchedAt: WallInstant?
     /// Whether the app fetched all there was when it was launched.
     public let hasSynced: Bool
+    /// The apps of which its caller may name wakes; `nil` for all. A wake of another one is unknown.
+    public let apps: Set<BundleID>?
 
     /// Spells out one receipt.
     public init(
-        _ subject: Subject, launchedAt: WallInstant? = nil, hasSynced: Bool = false
+        _ subject: Subject, launchedAt: WallInstant? = nil, hasSynced: Bool = false,
+        among apps: Set<BundleID>? = nil
     ) {
         self.subject = subject
         self.launchedAt = launchedAt
         self.hasSynced = hasSynced
+        self.apps = apps
     }
 
     /// The receipt of a wake that is named by its id.

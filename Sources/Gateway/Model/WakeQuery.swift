@@ -11,6 +11,8 @@ public struct WakeQuery: Hashable, Sendable {
     public var deviceToken: DeviceToken?
     /// Only those of this app.
     public var app: AppIdentity?
+    /// Only those of these apps, in either environment; `nil` for all.
+    public var apps: Set<BundleID>?
     /// Only those in these states; `nil` for all.
     public var states: Set<WakeState>?
     /// Only those before this one: the cursor of the page before.
@@ -20,20 +22,26 @@ public struct WakeQuery: Hashable, Sendable {
 
     /// Spells out one query.
     public init(
-        deviceToken: DeviceToken? = nil, app: AppIdentity? = nil, states: Set<WakeState>? = nil,
-        after: WakeID? = nil, limit: Int = 100
+        deviceToken: DeviceToken? = nil, app: AppIdentity? = nil, apps: Set<BundleID>? = nil,
+        states: Set<WakeState>? = nil, after: WakeID? = nil, limit: Int = 100
     ) {
         self.deviceToken = deviceToken
         self.app = app
+        self.apps = apps
         self.states = states
         self.after = after
         self.limit = max(1, min(limit, Self.maximumLimit))
     }
 
+    /// Whether wakes of this app are asked for.
+    func includes(_ app: AppIdentity) -> Bool {
+        (self.app == nil || self.app == app) && (apps?.contains(app.bundleID) ?? true)
+    }
+
     /// How many rows one page looks at, at most, for wakes that are asked for: what it costs.
     package var rowCount: Int {
         let isByDevice = deviceToken != nil
-        guard states == nil, isByDevice || app == nil else { return WakeBooks.scannedRowCount }
+        guard states == nil, isByDevice || app == nil && apps == nil else { return WakeBooks.scannedRowCount }
         return isByDevice ? limit : max(limit, WakeBooks.rowsPerLook)
     }
 }

@@ -105,11 +105,11 @@ public actor InMemoryWakeStore: WakeStore {
     /// The books row by row; see ``WakeStore/recount()``.
     public func recount() throws(StoreFailure) -> StoreCount { try books.recount() }
 
-    /// The feedback feed; see ``WakeStore/feedback(after:limit:)``.
+    /// The feedback feed; see ``WakeStore/feedback(after:limit:of:)``.
     public func feedback(
-        after cursor: Int64, limit: Int
+        after cursor: Int64, limit: Int, of apps: Set<BundleID>?
     ) throws(StoreFailure) -> [FeedbackEntry] {
-        try books.feedback(after: cursor, limit: limit)
+        try books.feedback(after: cursor, limit: limit, of: apps)
     }
 
     /// Writes a webhook about a lane; see ``WakeStore/note(_:under:)``.

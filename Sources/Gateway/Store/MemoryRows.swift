@@ -245,8 +245,11 @@ final class MemoryRows: WakeRows {
         return entry.number
     }
 
-    func feedback(after cursor: Int64, limit: Int) throws(StoreFailure) -> [FeedbackRow] {
-        Array(feed.filter { $0.number > cursor }.prefix(limit))
+    func feedback(
+        after cursor: Int64, limit: Int, lane: Int64?
+    ) throws(StoreFailure) -> [FeedbackRow] {
+        let found = feed.filter { $0.number > cursor && (lane == nil || $0.lane == lane) }
+        return Array(found.prefix(limit))
     }
 
     func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow? {

@@ -125,7 +125,7 @@ extension WakeBooks {
     private func confirm(
         _ receipt: Receipt, at now: WallInstant, _ outcome: inout ReceiptOutcome
     ) throws(StoreFailure) -> ReceiptAnswer {
-        guard let named = try wake(receipt.subject) else { return .unknownWake }
+        guard let named = try wake(receipt) else { return .unknownWake }
         // The device was launched by the wake that carried the one it names.
         guard var wake = try carrier(of: named) else { return .notSent }
         guard wake.mayHaveLaunched else { return .notSent }
@@ -155,28 +155,30 @@ extension WakeBooks {
     /// in between is not the one that launched the app.
     public func resolve(_ receipt: Receipt) throws(StoreFailure) -> Receipt? {
         guard case .ref(let ref, let token) = receipt.subject else { return receipt }
-        guard let wake = try wake(ref, of: token) else { return nil }
+        guard let wake = try wake(ref, of: token, among: receipt.apps) else { return nil }
         return Receipt(
-            id: wake.id, launchedAt: receipt.launchedAt, hasSynced: receipt.hasSynced)
+            .wake(wake.id), launchedAt: receipt.launchedAt, hasSynced: receipt.hasSynced,
+            among: receipt.apps)
     }
 
-    private func wake(_ subject: Receipt.Subject) throws(StoreFailure) -> WakeRow? {
-        switch subject {
+    private func wake(_ receipt: Receipt) throws(StoreFailure) -> WakeRow? {
+        switch receipt.subject {
         case .wake(let id):
-            guard let wake = try rows.wake(id.number, withPayload: false), wake.id == id else {
-                return nil
-            }
+            guard let wake = try rows.wake(id.number, withPayload: false), wake.id == id,
+                try receipt.apps?.contains(rows.lane(wake.lane).lane.app.bundleID) ?? true
+            else { return nil }
             return wake
-        case .ref(let ref, let token): return try wake(ref, of: token)
+        case .ref(let ref, let token):
+            return try wake(ref, of: token, among: receipt.apps)
         }
     }
 
     /// The newest wake of this name among the device's latest, in whatever lane knows the device.
     private func wake(
-        _ ref: WakeRef, of token: DeviceToken
+        _ ref: WakeRef, of token: DeviceToken, among apps: Set<BundleID>?
     ) throws(StoreFailure) -> WakeRow? {
         var newest: WakeRow?
-        for lane in try rows.lanes() {
+        for lane in try rows.lanes() where apps?.contains(lane.lane.app.bundleID) ?? true {
             guard let device = try rows.device(token, lane: lane.number) else { continue }
             var number = device.latest
             for _ in 0..<Self.refChainCount where number > newest?.number ?? 0 {

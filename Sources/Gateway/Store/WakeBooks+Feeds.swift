@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WakeModel
+public import WakeModel
 
 extension WakeBooks {
-    /// Entries of the feedback feed; see ``WakeStore/feedback(after:limit:)``.
+    /// Entries of the feedback feed; see ``WakeStore/feedback(after:limit:of:)``.
     public func feedback(
-        after cursor: Int64, limit: Int
+        after cursor: Int64, limit: Int, of apps: Set<BundleID>? = nil
     ) throws(StoreFailure) -> [FeedbackEntry] {
         var entries: [FeedbackEntry] = []
-        for row in try rows.feedback(after: cursor, limit: limit) {
+        for row in try feedbackRows(after: cursor, limit: limit, of: apps) {
             entries.append(try entry(row))
         }
         return entries
+    }
+
+    /// The first rows of all lanes, or of those of these apps: as many of each lane as are asked
+    /// for, since each may have all of them.
+    private func feedbackRows(
+        after cursor: Int64, limit: Int, of apps: Set<BundleID>?
+    ) throws(StoreFailure) -> [FeedbackRow] {
+        guard let apps else { return try rows.feedback(after: cursor, limit: limit, lane: nil) }
+        var found: [FeedbackRow] = []
+        for lane in try rows.lanes() where apps.contains(lane.lane.app.bundleID) {
+            found += try rows.feedback(after: cursor, limit: limit, lane: lane.number)
+        }
+        return Array(found.sorted { $0.number < $1.number }.prefix(limit))
     }
 
     func entry(_ row: FeedbackRow) throws(StoreFailure) -> FeedbackEntry {

@@ -40,7 +40,7 @@ extension WakeBooks {
             try rows.wake(id.number, withPayload: false)
         }
         var chains: [Int64] = []
-        for lane in try rows.lanes() where query.app == nil || lane.lane.app == query.app {
+        for lane in try rows.lanes() where query.includes(lane.lane.app) {
             guard let device = try rows.device(token, lane: lane.number) else { continue }
             // The page before ended in this chain, mostly the only one: this one goes on there.
             let isCursors = cursor?.device == device.number
@@ -87,7 +87,7 @@ extension WakeBooks {
                 before = wake.number
                 guard query.states?.contains(wake.state) ?? true else { continue }
                 let lane = try self.rows.lane(wake.lane)
-                guard query.app == nil || lane.lane.app == query.app else { continue }
+                guard query.includes(lane.lane.app) else { continue }
                 guard let device = try self.rows.device(wake.device) else { continue }
                 found.append(try record(wake, of: device))
                 if found.count == query.limit { return WakePage(wakes: found, next: wake.id) }
@@ -95,7 +95,12 @@ extension WakeBooks {
             guard rows.count == Self.rowsPerLook, let last = rows.last else {
                 return WakePage(wakes: found, next: nil)
             }
-            if looked >= Self.scannedRowCount { return WakePage(wakes: found, next: last.id) }
+            guard looked < Self.scannedRowCount else {
+                // The last row may be another app's, whose ids are not to be told: the number
+                // alone, which is a time and a counter, says where to go on.
+                let next = query.apps == nil ? last.id : WakeID(number: last.number, entropy: 0)
+                return WakePage(wakes: found, next: next)
+            }
         }
         return WakePage(wakes: found, next: nil)
     }

@@ -81,8 +81,10 @@ public protocol WakeRows: AnyObject {
 
     /// Adds an entry to the feedback feed. Returns its number, of ``makeNumber(at:)``.
     func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64
-    /// Entries of the feed behind a cursor.
-    func feedback(after cursor: Int64, limit: Int) throws(StoreFailure) -> [FeedbackRow]
+    /// Entries of the feed behind a cursor: all, or those of a lane.
+    func feedback(
+        after cursor: Int64, limit: Int, lane: Int64?
+    ) throws(StoreFailure) -> [FeedbackRow]
     /// The entry with this number.
     func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow?
     /// Removes entries that are older; how many.

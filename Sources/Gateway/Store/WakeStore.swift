@@ -103,9 +103,10 @@ public protocol WakeStore: Sendable {
 
     // MARK: Feeds
 
-    /// Entries of the feedback feed behind a cursor, at most `limit`.
+    /// Entries of the feedback feed behind a cursor, at most `limit`: all, or those of these apps
+    /// in either environment.
     func feedback(
-        after cursor: Int64, limit: Int
+        after cursor: Int64, limit: Int, of apps: Set<BundleID>?
     ) async throws(StoreFailure) -> [FeedbackEntry]
 
     /// Writes a webhook about a lane for each endpoint that listens, and if there is one, in the
@@ -129,6 +130,15 @@ public protocol WakeStore: Sendable {
 
     /// Removes what has had its time, in one step of a bounded size.
     func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned
+}
+
+extension WakeStore {
+    /// Entries of the feedback feed behind a cursor, of all apps, at most `limit`.
+    public func feedback(
+        after cursor: Int64, limit: Int
+    ) async throws(StoreFailure) -> [FeedbackEntry] {
+        try await feedback(after: cursor, limit: limit, of: nil)
+    }
 }
 
 /// Why a lane is paused.
