@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,12 +132,30 @@ static bool has_log(sqlite3 *connection) {
     return has;
 }
 
+/// The newest version of the methods that this was compiled with. A newer SQLite at run time may
+/// have more of them, which would not fit and are not called behind this number.
+enum { newest_version = 3 };
+
+/// How many bytes the methods of a version have.
+static size_t size_of_methods(int version) {
+    switch (version) {
+    case 1: return offsetof(sqlite3_io_methods, xShmMap);
+    case 2: return offsetof(sqlite3_io_methods, xFetch);
+    default: return offsetof(sqlite3_io_methods, xUnfetch) +
+                    sizeof(((sqlite3_io_methods *)NULL)->xUnfetch);
+    }
+}
+
 int CGatheredLog_begin(sqlite3 *connection) {
     if (gatherer_of(connection)) return 1;
     sqlite3_file *file = has_log(connection) ? journal_of(connection) : NULL;
     Gatherer *self = file ? malloc(sizeof *self) : NULL;
     if (!self) return 0;
-    self->methods = *file->pMethods;
+    int version = file->pMethods->iVersion;
+    if (version > newest_version) version = newest_version;
+    memset(&self->methods, 0, sizeof self->methods);
+    memcpy(&self->methods, file->pMethods, size_of_methods(version));
+    self->methods.iVersion = version;
     self->methods.xClose = close_log;
     self->methods.xRead = read_log;
     self->methods.xWrite = write_log;
@@ -151,6 +170,10 @@ int CGatheredLog_begin(sqlite3 *connection) {
     self->write_count = 0;
     file->pMethods = &self->methods;
     return 1;
+}
+
+int CGatheredLog_keepOnClose(sqlite3 *connection, int keeps) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, NULL);
 }
 
 void CGatheredLog_forget(sqlite3 *connection) {

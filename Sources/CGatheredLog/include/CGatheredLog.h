@@ -15,6 +15,14 @@
 // What the death of the process takes away belongs to a transaction that was not committed. What is
 // left of one that was undone is to be forgotten (`CGatheredLog_forget`).
 //
+// The methods of one open file are replaced, the log's of the connection that asks for it, and given
+// back when it is closed. A file system of SQLite's own kind (sqlite3_vfs) around all files would do
+// the same by one call more for each read and write of the database; but GRDB opens connections
+// without naming one. It could be had by file names that are URIs, which SQLite leaves to an option
+// of its compilation, or as the default of the process, where all others who use SQLite in it would
+// have it too. Fewer of the methods are copied than a newer SQLite may have, with the number of the
+// version that has so many.
+//
 // It rests on what SQLite documents: the methods of files (sqlite3_io_methods), the file behind a
 // connection (SQLITE_FCNTL_JOURNAL_POINTER), and the format of the log
 // (https://www.sqlite.org/fileformat2.html#walformat).
@@ -34,6 +42,11 @@ int CGatheredLog_begin(struct sqlite3 *_Nonnull connection);
 /// Forgets what was gathered and is not in the file. To be called by whoever owns the connection
 /// after each transaction that was undone: another process may have the log's next places by now.
 void CGatheredLog_forget(struct sqlite3 *_Nonnull connection);
+
+/// Whether closing this connection leaves the log as it is, also as the last one of the file: not
+/// copied into the database, and not removed. Returns a result code of SQLite. To be called by
+/// whoever owns the connection.
+int CGatheredLog_keepOnClose(struct sqlite3 *_Nonnull connection, int keeps);
 
 /// How many calls have written to the log since `CGatheredLog_begin`; 0 without that. To be called
 /// by whoever owns the connection.
