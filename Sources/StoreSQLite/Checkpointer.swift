@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CGatheredLog
 import GRDB
 import GRDBSQLite
+import Gateway
 import Synchronization
 
 /// Copies the write-ahead log into the database beside the writing, so that the writer waits for a
@@ -10,85 +12,135 @@ import Synchronization
 /// A connection of its own copies most of the log while the writer goes on, and then what came
 /// meanwhile. The writer itself copies the last few pages between two transactions; when nothing
 /// is left, its next transaction begins the log anew. SQLite's own way, copying all of it at some
-/// commit, would make a call wait for thousands of pages.
+/// commit, would make a call wait for thousands of pages. ``CheckpointPlan`` decides.
+///
+/// An I/O error while copying ends the store, as a failed flush of the log does: the kernel may
+/// have dropped pages that it could not write, and another try would be told that all is well.
+/// After every other failure, such as a full disk, the log has it all, and copying is tried again.
 final class Checkpointer: Sendable {
-    /// How long the log may become before it is copied: 16 000 pages, 32 MB.
-    static let pageCount = 16_000
-    /// How long it may become before the writer waits for the copying.
-    static let maximumPageCount = 128_000
-
-    private struct State {
-        var isRunning = false
-        var isReadyForRest = false
+    fileprivate struct State {
+        var plan: CheckpointPlan
         var isClosed = false
+        /// Whether it was said that the log is full.
+        var isToldFull = false
+        var failure: StoreFailure?
     }
 
-    private let state = Mutex(State())
-    private let database: DatabaseQueue
+    private let state: Mutex<State>
+    let database: DatabaseQueue
+    private let log: LogLength
+    private let flusher: LogFlusher
+    private let notify: @Sendable (StoreNotice) -> Void
 
-    /// A checkpointer with a connection of its own.
-    init(_ database: DatabaseQueue) { self.database = database }
+    /// A checkpointer with a connection of its own, for the log whose length `log` has. `flusher`
+    /// ends the store.
+    init(
+        _ database: DatabaseQueue, log: LogLength, flusher: LogFlusher,
+        bounds: CheckpointPlan.Bounds, notify: @escaping @Sendable (StoreNotice) -> Void
+    ) {
+        self.database = database
+        self.log = log
+        self.flusher = flusher
+        self.notify = notify
+        state = Mutex(State(plan: CheckpointPlan(bounds)))
+    }
 
-    /// To be called by the writer between two transactions, with the length of its log.
-    func look(at log: LogLength, of writer: Connection) {
-        let pages = log.pages
-        guard pages >= Self.pageCount else { return }
-        enum Step {
-            case start
-            case rest
-            case nothing
+    /// Whether the last try to copy failed.
+    var isFailing: Bool { state.withLock { $0.failure != nil } }
+
+    /// Whether the log is as long as it may become: no new work is to be taken.
+    var isFull: Bool { state.withLock { $0.plan.isFull } }
+
+    /// To be called by the writer between two transactions.
+    func look(of writer: Connection) {
+        let (step, notice) = state.withLock { state -> (CheckpointPlan.Step, StoreNotice?) in
+            guard !state.isClosed else { return (.nothing, nil) }
+            let step = state.plan.step(length: log.pages, now: .now)
+            let notice = state.noteRoom()
+            return (step, notice)
         }
-        let step = state.withLock { state -> Step in
-            if state.isReadyForRest || pages >= Self.maximumPageCount {
-                state.isReadyForRest = false
-                return .rest
-            }
-            guard !state.isRunning, !state.isClosed else { return .nothing }
-            state.isRunning = true
-            return .start
-        }
+        if let notice { notify(notice) }
         switch step {
         case .nothing: break
         case .rest:
-            // The next commit says how long the log is then; one that writes nothing says nothing,
-            // and must not lead to another checkpoint of a log that is done with.
-            if Self.checkpoint(writer.handle) == .complete { log.reset() }
-        case .start:
+            let result = checkpoint(writer.handle)
+            state.withLock { $0.plan.rested(copied: result?.copied, now: .now) }
+        case .pass(let number):
             database.asyncWriteWithoutTransaction { database in
-                if let handle = database.sqliteConnection,
-                    Self.checkpoint(handle) == .partial
-                {
-                    // Never after one that was complete: SQLite before 3.51.3 may then take the old
-                    // log's progress for that of one which a writer has just begun.
-                    _ = Self.checkpoint(handle)
+                var result: (length: Int, copied: Int)?
+                if let handle = database.sqliteConnection {
+                    result = self.checkpoint(handle)
+                    // Not after one that was complete; see `CheckpointPlan`.
+                    if let first = result, first.copied < first.length {
+                        result = self.checkpoint(handle)
+                    }
                 }
-                self.state.withLock { state in
-                    state.isRunning = false
-                    state.isReadyForRest = true
-                }
+                self.state.withLock { $0.plan.passed(result, of: number, now: .now) }
             }
         }
     }
 
-    /// How far a checkpoint came.
-    private enum Progress {
-        case complete
-        case partial
-        case failed
-    }
-
-    /// Copies what can be copied without waiting for anybody. A failure shows again at the next
-    /// commit, and loses nothing: the log has it all.
-    private static func checkpoint(_ handle: OpaquePointer) -> Progress {
+    /// Copies what can be copied without waiting for anybody: how long the log is, and how much of
+    /// it is in the database now. `nil` when it failed.
+    private func checkpoint(_ handle: OpaquePointer) -> (length: Int, copied: Int)? {
+        guard flusher.failure == nil else { return nil }
         var (length, copied): (CInt, CInt) = (0, 0)
         let code = sqlite3_wal_checkpoint_v2(
             handle, nil, SQLITE_CHECKPOINT_PASSIVE, &length, &copied)
-        guard code == SQLITE_OK || code == SQLITE_BUSY, length >= 0 else { return .failed }
-        return copied == length ? .complete : .partial
+        note(code, of: handle)
+        guard code == SQLITE_OK, length >= 0 else { return nil }
+        return (Int(length), Int(copied))
+    }
+
+    /// Takes note of how a checkpoint went.
+    private func note(_ code: CInt, of handle: OpaquePointer) {
+        let failure: StoreFailure?
+        switch code & 0xff {
+        // Another program copies the log at this moment, which is as good.
+        case SQLITE_OK, SQLITE_BUSY: failure = nil
+        case SQLITE_IOERR:
+            flusher.end(with: .lost("copied into the store", Self.reason(code, handle)))
+            return
+        default: failure = StoreFailure(code: code, message: Self.reason(code, handle))
+        }
+        let notice = state.withLock { state -> StoreNotice? in
+            let was = state.failure
+            state.failure = failure
+            switch (was, failure) {
+            case (nil, let failure?): return .logIsNotCopied(failure)
+            case (_?, nil): return .logIsCopiedAgain
+            default: return nil
+            }
+        }
+        if let notice { notify(notice) }
+    }
+
+    private static func reason(_ code: CInt, _ handle: OpaquePointer) -> String {
+        // SAFETY: SQLite gives a terminated string that lives until the connection's next call.
+        String(cString: sqlite3_errmsg(handle)) + " (code \(code))"
+    }
+
+    /// Copies all of the log, as the last one who has the file open, and has closing remove it. On
+    /// the writer's queue, after ``close()``. After a failure the log stays for the next start.
+    func copyAll(of writer: Connection) {
+        guard flusher.failure == nil else { return }
+        let code = sqlite3_wal_checkpoint_v2(
+            writer.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        note(code, of: writer.handle)
+        if code == SQLITE_OK { CGatheredLog_keepOnClose(writer.handle, 0) }
     }
 
     func close() throws {
         state.withLock { $0.isClosed = true }
         try database.close()
+    }
+}
+
+extension Checkpointer.State {
+    /// What is to be said of the log's room, when that has changed.
+    fileprivate mutating func noteRoom() -> StoreNotice? {
+        guard plan.isFull != isToldFull else { return nil }
+        isToldFull = plan.isFull
+        return isToldFull ? .logIsFull : .logHasRoom
     }
 }

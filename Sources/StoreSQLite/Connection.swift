@@ -10,6 +10,8 @@ import Gateway
 final class Connection {
     let handle: OpaquePointer
     private var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
+    private var deadline: ContinuousClock.Instant?
+    private var isWatched = false
 
     /// Statements for a connection that outlives this object.
     init(_ handle: OpaquePointer) { self.handle = handle }
@@ -18,6 +20,8 @@ final class Connection {
 
     /// Lets go of all statements, as closing the connection needs.
     func finalize() {
+        if isWatched { sqlite3_progress_handler(handle, 0, nil, nil) }
+        isWatched = false
         for statement in statements.values { sqlite3_finalize(statement) }
         statements = [:]
     }
@@ -55,9 +59,47 @@ final class Connection {
 
     /// What went wrong last.
     func failure() -> StoreFailure {
-        StoreFailure(
-            code: sqlite3_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
+        let code = sqlite3_extended_errcode(handle)
+        // SAFETY: SQLite gives a terminated string, which is copied before its next call.
+        let message = String(cString: sqlite3_errmsg(handle))
+        if code == Self.flushFailureCode {
+            flushFailure = .lost("brought to the disk", "\(message) (code \(code))")
+        }
+        return StoreFailure(code: code, message: message)
     }
+
+    /// SQLITE_IOERR_FSYNC, a macro that Swift cannot read.
+    private static let flushFailureCode: CInt = SQLITE_IOERR | (4 << 8)
+
+    /// Why SQLite itself could not bring a file to the disk, if that has happened: it does so when
+    /// it begins the log anew.
+    private(set) var flushFailure: StoreFailure?
+
+    /// Has statements fail that still run when so much time has passed from now on; without a
+    /// duration, none. The failure is of the kind `overloaded`.
+    func interrupt(after duration: Duration?) {
+        guard let duration else {
+            deadline = nil
+            return
+        }
+        deadline = .now + duration
+        guard !isWatched else { return }
+        isWatched = true
+        // SAFETY: the pointer is given back to the handler only, which runs within statements of
+        // this connection. They are run by this object, and `deinit` takes the handler away.
+        sqlite3_progress_handler(
+            handle, Self.stepsBetweenLooks,
+            { context in
+                guard let context else { return 0 }
+                let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+                return connection.isLate ? 1 : 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private var isLate: Bool { deadline.map { $0 < .now } ?? false }
+
+    /// How many of its own small steps SQLite makes between two looks at the clock: some 0.1 ms.
+    private static let stepsBetweenLooks: CInt = 10_000
 
     /// Lets go of the pages that it has read, so that the next transaction reads them again. To be
     /// called outside of a transaction.

@@ -19,10 +19,12 @@ final class Desk {
     /// Lets go of the statements, as closing the connection needs.
     func close() { connection.finalize() }
 
-    /// One transaction that reads.
+    /// One transaction that reads; one that takes longer than `duration` fails.
     func read<Answer>(
-        _ body: (WakeBooks) throws(StoreFailure) -> Answer
+        within duration: Duration, _ body: (WakeBooks) throws(StoreFailure) -> Answer
     ) throws(StoreFailure) -> Answer {
+        connection.interrupt(after: duration)
+        defer { connection.interrupt(after: nil) }
         try connection.execute("BEGIN")
         do throws(StoreFailure) {
             let answer = try body(books)

@@ -77,9 +77,14 @@ final class LogFlusher: Sendable {
     /// Why nothing more may be written, if that is so.
     var failure: StoreFailure? { state.withLock { $0.failure } }
 
-    private func fail(with failure: StoreFailure) {
-        state.withLock { $0.failure = failure }
-        end.yield(failure)
+    /// Has everything fail from now on; the first reason stays.
+    func end(with failure: StoreFailure) {
+        let isFirst = state.withLock { state in
+            guard state.failure == nil else { return false }
+            state.failure = failure
+            return true
+        }
+        if isFirst { end.yield(failure) }
     }
 
     /// Calls `finish` when what is in the log now is on disk, or cannot come there.
@@ -121,14 +126,14 @@ final class LogFlusher: Sendable {
             return state.isPlanned && state.failure == nil
         }
         guard isPlanned, let failure = flushLog() else { return }
-        fail(with: failure)
+        end(with: failure)
     }
 
     private func work() {
         while let waiting = take() {
             let known = self.failure
             let failure = known ?? flushLog()
-            if known == nil, let failure { fail(with: failure) }
+            if known == nil, let failure { end(with: failure) }
             for finish in waiting { finish(failure) }
         }
     }
@@ -148,11 +153,9 @@ final class LogFlusher: Sendable {
     private func flushLog() -> StoreFailure? {
         let reason = sync(descriptor)
         guard reason != 0 else { return nil }
-        return StoreFailure(
-            kind: reason == ENOSPC || reason == EDQUOT ? .full : .unavailable,
-            message: "The log cannot be brought to the disk: \(StoreLock.reason(reason)). It is "
-                + "not known what of the last moments is kept. Nothing more is written until the "
-                + "store is opened again.")
+        return .lost(
+            "brought to the disk", StoreLock.reason(reason),
+            kind: reason == ENOSPC || reason == EDQUOT ? .full : .unavailable)
     }
 
     /// The system's own way.
@@ -167,5 +170,15 @@ final class LogFlusher: Sendable {
             if code == 0 { return 0 }
             if errno != EINTR { return errno }
         }
+    }
+}
+
+extension StoreFailure {
+    /// The log could not be handled as `what` says, for `reason`, and what the disk has is unknown.
+    static func lost(_ what: String, _ reason: String, kind: Kind = .unavailable) -> Self {
+        StoreFailure(
+            kind: kind,
+            message: "The log cannot be \(what): \(reason). It is not known what of the last "
+                + "moments is kept. Nothing more is written until the store is opened again.")
     }
 }

@@ -10,9 +10,6 @@ final class LogLength: Sendable {
     /// The pages after the last commit.
     var pages: Int { count.load(ordering: .relaxed) }
 
-    /// Nothing of the log is left to be copied.
-    func reset() { count.store(0, ordering: .relaxed) }
-
     /// Has a connection report its commits here. This takes the place of SQLite's own automatic
     /// checkpoints, which use the same hook. The object must outlive the connection.
     func watch(_ connection: OpaquePointer) {

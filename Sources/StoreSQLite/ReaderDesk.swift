@@ -17,6 +17,11 @@ final class ReaderDesk: @unchecked Sendable {
     /// may wait for outcomes. For a list to look at 5 000 took 10 ms over HTTP, and to give 1 000
     /// of them 24 ms.
     static let maximumCallersWeight = 65_536
+    /// How long one transaction may read. What it sees is kept in the log meanwhile, which cannot
+    /// begin anew.
+    static let maximumDuration: Duration = .seconds(5)
+    /// The same where every row of the file is read.
+    static let maximumRecountDuration: Duration = .seconds(60)
 
     private let database: DatabaseQueue
     private let desk: Desk
@@ -46,15 +51,17 @@ final class ReaderDesk: @unchecked Sendable {
         return try await answer()
     }
 
-    /// One transaction that reads. It is not given up when the calling task is cancelled.
+    /// One transaction that reads; one that takes longer than `duration` fails. It is not given up
+    /// when the calling task is cancelled.
     func read<Answer: Sendable>(
+        within duration: Duration = maximumDuration,
         _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         let result: Result<Answer, StoreFailure> = await withCheckedContinuation { continuation in
             database.asyncUnsafeRead { database in
                 do throws(StoreFailure) {
                     if case .failure(let error) = database { throw StoreFailure(error) }
-                    let answer = try self.desk.read(body)
+                    let answer = try self.desk.read(within: duration, body)
                     continuation.resume(returning: .success(answer))
                 } catch {
                     continuation.resume(returning: .failure(error))

@@ -11,8 +11,9 @@ extension SQLiteWakeStore {
     ) async throws(StoreFailure) -> AdmitAnswer {
         // Calls come first in a batch.
         let isUrgent = submissions.first?.wake.wake.kind == .voip
-        return try await writing.write(weight: submissions.count, isUrgent: isUrgent) {
-            books throws(StoreFailure) in
+        return try await writing.write(
+            weight: submissions.count, isUrgent: isUrgent, addsWork: true
+        ) { books throws(StoreFailure) in
             try books.admit(submissions, grant: grant, under: rules)
         }
     }
@@ -221,7 +222,9 @@ extension SQLiteWakeStore {
 
     /// The books row by row; see ``Gateway/WakeStore/recount()``.
     public func recount() async throws(StoreFailure) -> StoreCount {
-        try await ask { books throws(StoreFailure) in try books.recount() }
+        try await ask(within: ReaderDesk.maximumRecountDuration) { books throws(StoreFailure) in
+            try books.recount()
+        }
     }
 
     /// The feedback feed; see ``Gateway/WakeStore/feedback(after:limit:of:)``.
@@ -247,11 +250,12 @@ extension SQLiteWakeStore {
     /// soon as they are committed, before their flush.
     private func ask<Answer: Sendable>(
         weight: Int = 1, isShown: Bool = false,
+        within duration: Duration = ReaderDesk.maximumDuration,
         _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         if let failure = flusher.failure { throw failure }
         return try await callersReader.bounded(weight: weight) { () async throws(StoreFailure) in
-            let answer = try await callersReader.read(body)
+            let answer = try await callersReader.read(within: duration, body)
             guard isShown, durability == .disk else { return answer }
             if let failure = await flusher.flushed() { throw failure }
             return answer

@@ -5,14 +5,6 @@ import GRDB
 import GRDBSQLite
 public import Gateway
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The embedded store: one SQLite file in WAL mode, owned by one process.
 ///
 /// All writing goes through one connection, and verbs that wait share a transaction; reading has
@@ -46,14 +38,18 @@ public final class SQLiteWakeStore: WakeStore {
     /// split pages out of their order.
     static let cacheKibibytes = 65_536
 
+    /// How many bytes the log keeps when it begins anew.
+    static let keptLogBytes = 67_108_864
+
     let writing: WriteQueue
     let reader: ReaderDesk
     let callersReader: ReaderDesk
-    private let writer: DatabaseQueue
+    let writer: DatabaseQueue
     private let writerDesk: WriterDesk
-    private let checkpointer: Checkpointer
+    let checkpointer: Checkpointer
     let flusher: LogFlusher
     private let log: LogLength
+    private let logPath: String
     let durability: Durability
     // Held until `close()`, or until this object is gone.
     private let lock: StoreLock
@@ -65,49 +61,60 @@ public final class SQLiteWakeStore: WakeStore {
     ///
     /// Throws a ``Gateway/StoreFailure``: `inUse` when another process owns the store, `readOnly`
     /// when it cannot be written, `corrupt` when the file is no store or is damaged or was written
-    /// by a newer version, `unavailable` when it has several names. `cachedDevices` is how many
-    /// ledgers are kept in memory.
+    /// by a newer version, `inUse` as well when another program keeps the last process' log from
+    /// being copied, `unavailable` when it has several names. A file that is something else is not
+    /// changed. `cachedDevices` is how many ledgers are kept in memory. `notify` is given what an
+    /// operator should read of later, on any thread, and must not wait.
     public convenience init(
         path: String, durability: Durability = .disk,
-        cachedDevices: Int = SQLiteWakeStore.defaultCachedDevices
+        cachedDevices: Int = SQLiteWakeStore.defaultCachedDevices,
+        notify: @escaping @Sendable (StoreNotice) -> Void = { _ in }
     ) throws(StoreFailure) {
         try self.init(
-            path: path, durability: durability, cachedDevices: cachedDevices,
+            path: path, durability: durability, cachedDevices: cachedDevices, notify: notify,
             sync: LogFlusher.sync)
     }
 
-    /// The same; `sync` brings the log to the disk (see ``LogFlusher``), and a test may hold it up.
+    /// The same; `sync` brings the log to the disk (see ``LogFlusher``), and a test may hold it up,
+    /// or bound the log by fewer pages.
     init(
         path: String, durability: Durability, cachedDevices: Int,
+        bounds: CheckpointPlan.Bounds = CheckpointPlan.Bounds(),
+        notify: @escaping @Sendable (StoreNotice) -> Void = { _ in },
         sync: @escaping @Sendable (CInt) -> CInt
     ) throws(StoreFailure) {
         // Before anything is done by name; see the type.
         let path = StorePath.resolve(path)
-        lock = try StoreLock(besides: path)
+        let lock = try StoreLock(besides: path)
+        self.lock = lock
         try StorePath.checkNames(of: path)
         self.durability = durability
-        try Self.makeFile(at: path)
+        logPath = path + "-wal"
+        try lock.claimFile { _ in }
         let log = LogLength()
         self.log = log
         do {
             let writer = try Self.open(path)
-            try Self.prepare(writer)
+            try Self.prepare(writer, path)
             self.writer = writer
+            // Before the desk: opening may write, and the desk takes note of who does from then on.
+            let copier = try Self.open(path)
             let desk = try writer.writeWithoutTransaction { database in
                 try WriterDesk(
                     Self.desk(database, cachedDevices: cachedDevices) { connection in
                         log.watch(connection)
                         // Without it the log is written in small pieces, which takes longer.
                         _ = CGatheredLog_begin(connection)
-                    })
+                    }, path: path)
             }
             writerDesk = desk
-            let checkpointer = Checkpointer(try Self.open(path))
-            self.checkpointer = checkpointer
+            lock.rememberFiles()
             flusher = try LogFlusher(besides: path, sync: sync)
-            writing = WriteQueue(writer, desk: desk, flusher: flusher, durability: durability) {
-                checkpointer.look(at: log, of: desk.connection)
-            }
+            checkpointer = Checkpointer(
+                copier, log: log, flusher: flusher, bounds: bounds, notify: notify)
+            writing = WriteQueue(
+                writer, desk: desk, flusher: flusher, checkpointer: checkpointer, lock: lock,
+                durability: durability)
             reader = try ReaderDesk(Self.openReader(path))
             callersReader = try ReaderDesk(
                 Self.openReader(path), maximumWeight: ReaderDesk.maximumCallersWeight)
@@ -117,8 +124,16 @@ public final class SQLiteWakeStore: WakeStore {
     }
 
     /// Gives a failure after which the store refuses everything until it is opened again, when it
-    /// comes: a flush to the disk failed. For one listener, who ends the process.
+    /// comes: a flush to the disk failed, or another program has written to the file or replaced
+    /// it. For one listener, who ends the process.
     public var ends: AsyncStream<StoreFailure> { flusher.ends }
+
+    /// How the log is at present.
+    public var logStatus: StoreLogStatus {
+        StoreLogStatus(
+            byteCount: StorePath.byteCount(of: logPath) ?? 0, isFull: checkpointer.isFull,
+            isCopyingFailed: checkpointer.isFailing)
+    }
 
     /// How many ledgers are kept in memory unless it is said otherwise.
     public static let defaultCachedDevices = DeviceCache.defaultCapacity
@@ -130,8 +145,11 @@ public final class SQLiteWakeStore: WakeStore {
             try reader.close()
             try callersReader.close()
             try checkpointer.close()
-            writer.writeWithoutTransaction { _ in writerDesk.close() }
             flusher.drain()
+            writer.writeWithoutTransaction { _ in
+                checkpointer.copyAll(of: writerDesk.connection)
+                writerDesk.close()
+            }
             try writer.close()
             lock.release()
         } catch {
@@ -140,40 +158,6 @@ public final class SQLiteWakeStore: WakeStore {
     }
 
     // MARK: Opening
-
-    /// Makes the file before SQLite does, so that it is never readable by others.
-    private static func makeFile(at path: String) throws(StoreFailure) {
-        let descriptor = Self.openDescriptor(path)
-        guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
-            let code = errno
-            if descriptor >= 0 { Self.closeDescriptor(descriptor) }
-            throw StoreFailure(
-                kind: code == ENOSPC ? .full : .readOnly,
-                message: "The store \(path) cannot be opened: \(StoreLock.reason(code)).")
-        }
-        closeDescriptor(descriptor)
-    }
-
-    private static func openDescriptor(_ path: String) -> CInt {
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC
-        #if canImport(Glibc)
-        return Glibc.open(path, flags, 0o600)
-        #elseif canImport(Musl)
-        return Musl.open(path, flags, 0o600)
-        #else
-        return Darwin.open(path, flags, 0o600)
-        #endif
-    }
-
-    private static func closeDescriptor(_ descriptor: CInt) {
-        #if canImport(Glibc)
-        Glibc.close(descriptor)
-        #elseif canImport(Musl)
-        Musl.close(descriptor)
-        #else
-        Darwin.close(descriptor)
-        #endif
-    }
 
     private static func open(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
@@ -191,6 +175,10 @@ public final class SQLiteWakeStore: WakeStore {
         try queue.writeWithoutTransaction { database in
             // What waits for the disk is not the writer: see `LogFlusher`.
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
+            // A log that has been long gives its space back when it begins anew.
+            try database.execute(sql: "PRAGMA journal_size_limit = \(keptLogBytes)")
+            // A log is copied by those who look whether that worked; see `Checkpointer`.
+            if let handle = database.sqliteConnection { CGatheredLog_keepOnClose(handle, 1) }
         }
         return queue
     }
@@ -203,15 +191,15 @@ public final class SQLiteWakeStore: WakeStore {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    private static func prepare(_ queue: DatabaseQueue) throws {
+    private static func prepare(_ queue: DatabaseQueue, _ path: String) throws {
         let migrator = StoreSchema.migrator
         guard try !queue.read(migrator.hasBeenSuperseded) else {
             throw StoreFailure(
                 kind: .corrupt,
                 message: "The store was written by a newer version; use that, or another file.")
         }
+        try copyLog(queue, path)
         try migrator.migrate(queue)
-        try copyLog(queue)
         try queue.write { database in
             // The leases of an earlier process end now; those that stand in no queue are found
             // from the floor on.
@@ -228,12 +216,18 @@ public final class SQLiteWakeStore: WakeStore {
     /// Copies an earlier process' log into the database and flushes that, before anything is
     /// written behind it. If that process ended because the disk failed, the system's memory may
     /// hold pages of the log that are not on disk and are not tried again.
-    private static func copyLog(_ queue: DatabaseQueue) throws {
+    private static func copyLog(_ queue: DatabaseQueue, _ path: String) throws {
         try queue.writeWithoutTransaction { database in
             let code = sqlite3_wal_checkpoint_v2(
                 database.sqliteConnection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-            // Busy: somebody audits the file; what is left is copied later.
-            guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else {
+            guard code & 0xff != SQLITE_BUSY else {
+                throw StoreFailure(
+                    kind: .inUse,
+                    message: "The log \(path)-wal cannot be copied into the store, because another "
+                        + "program reads or writes the store. End that program (rouse audit-store, "
+                        + "sqlite3, a backup) and start again.")
+            }
+            guard code == SQLITE_OK else {
                 throw DatabaseError(resultCode: ResultCode(rawValue: code))
             }
         }

@@ -27,6 +27,7 @@ extension StoreFailure {
             case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM: .readOnly
             case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
             case SQLITE_BUSY, SQLITE_LOCKED: .inUse
+            case SQLITE_INTERRUPT: .overloaded
             default: .unavailable
             }
         let remedy =
@@ -36,6 +37,7 @@ extension StoreFailure {
             case SQLITE_IOERR:
                 " The system refused to read or write a file of the store: look at the rights and "
                     + "attributes of its files, and into the system's log."
+            case SQLITE_INTERRUPT: " Reading took too long; ask for less at a time."
             default: ""
             }
         self.init(kind: kind, message: "SQLite says: \(message) (code \(code)).\(remedy)")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -10,47 +11,184 @@ import Musl
 import Darwin
 #endif
 
-/// The right to be the one process that uses a store file: an advisory lock on a file beside it.
+/// The right to be the one process that uses a store file: an advisory lock on a file beside it,
+/// and where the system has locks that belong to an open file (Linux), another on the file itself.
 ///
-/// The kernel gives the lock back when the process dies, however it dies. The lock is not taken on
-/// the database itself, because closing any descriptor of that would drop SQLite's own locks.
+/// The kernel gives both back when the process dies, however it dies. The file beside it can be
+/// deleted, by a clean-up for example, and then locked a second time; the lock on the database
+/// cannot be passed by then. What was locked is compared with what lies at the paths before each
+/// transaction: ``loss()``.
 final class StoreLock: Sendable {
-    let descriptor: CInt
+    private struct State {
+        /// The lock file.
+        var descriptor: CInt
+        /// The database; negative before ``claimFile()``.
+        var file: CInt = -1
+        /// Whether the lock on the database itself is held.
+        var holdsFile = false
+        /// The database and its log, as they were opened.
+        var files: [(path: String, identity: FileIdentity)] = []
+        var isReleased = false
+    }
+
+    private let path: String
+    private let state: Mutex<State>
+
+    private var lockPath: String { path + ".lock" }
 
     /// Takes the lock beside `path`, or throws a failure of kind `inUse` when another has it.
     init(besides path: String) throws(StoreFailure) {
-        descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            let code = errno
-            throw StoreFailure(
-                kind: .readOnly,
-                message: code == ENOENT
-                    ? "The store \(path) has no folder. Make it, for the gateway's user alone."
-                    : "The lock file \(path).lock cannot be opened: \(Self.reason(code)).")
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            // Not closed here: `deinit` does it, also for an object whose initializer throws, and a
-            // second time might hit a descriptor that somebody else was given meanwhile.
-            let code = errno
-            throw StoreFailure(
-                kind: .inUse,
-                message: code == EWOULDBLOCK
-                    ? "The store \(path) is in use by another gateway; only one may own it."
-                    : "The lock file \(path).lock cannot be locked: \(Self.reason(code)).")
+        self.path = path
+        state = Mutex(State(descriptor: try Self.lock(path + ".lock", of: path)))
+    }
+
+    deinit { release() }
+
+    /// Gives the locks back before the object is gone. Safe to call again. No connection of this
+    /// object's owner may be open any more: closing a descriptor of the database drops SQLite's own
+    /// locks on it.
+    ///
+    /// Said to the kernel rather than left to the descriptors' end: a child process that is just
+    /// being started has a copy of them until it executes its program, and that copy would hold the
+    /// locks a moment longer.
+    func release() {
+        state.withLock { state in
+            guard !state.isReleased else { return }
+            state.isReleased = true
+            if state.file >= 0 {
+                if state.holdsFile { _ = Self.setLock(state.file, F_UNLCK) }
+                closeDescriptor(state.file)
+            }
+            flock(state.descriptor, LOCK_UN)
+            closeDescriptor(state.descriptor)
         }
     }
 
-    /// Gives the lock back before the object is gone. Safe to call again.
-    ///
-    /// Said to the kernel rather than left to the descriptor's end: a child process that is just
-    /// being started has a copy of the descriptor until it executes its program, and that copy
-    /// would hold the lock a moment longer.
-    func release() { flock(descriptor, LOCK_UN) }
+    /// The descriptors whose files are locked.
+    var descriptors: [CInt] {
+        state.withLock { [$0.descriptor, $0.file].filter { $0 >= 0 } }
+    }
 
-    deinit {
-        guard descriptor >= 0 else { return }
-        release()
-        close(descriptor)
+    // MARK: The lock file
+
+    /// How often a lock file is opened that is another one by the time it is locked.
+    private static let maximumTries = 10
+
+    private static func lock(_ lockPath: String, of path: String) throws(StoreFailure) -> CInt {
+        for _ in 0..<maximumTries {
+            let descriptor = openDescriptor(lockPath, O_RDWR | O_CREAT)
+            guard descriptor >= 0 else {
+                let code = errno
+                throw StoreFailure(
+                    kind: .readOnly,
+                    message: code == ENOENT
+                        ? "The store \(path) has no folder. Make it, for the gateway's user alone."
+                        : "The lock file \(lockPath) cannot be opened: \(reason(code)).")
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let code = errno
+                closeDescriptor(descriptor)
+                throw code == EWOULDBLOCK
+                    ? inUse(path)
+                    : StoreFailure(
+                        kind: .inUse,
+                        message: "The lock file \(lockPath) cannot be locked: \(reason(code)).")
+            }
+            // Another process may have deleted the file between the two calls.
+            if FileIdentity(descriptor) == FileIdentity(at: lockPath) { return descriptor }
+            closeDescriptor(descriptor)
+        }
+        throw StoreFailure(
+            kind: .inUse, message: "The lock file \(lockPath) is deleted as soon as it is made.")
+    }
+
+    private static func inUse(_ path: String) -> StoreFailure {
+        StoreFailure(
+            kind: .inUse,
+            message: "The store \(path) is in use by another gateway; only one may own it.")
+    }
+
+    // MARK: The database
+
+    /// Makes the file if there is none, readable by its owner only, before SQLite would make it
+    /// otherwise; and locks it. Gives `body` its descriptor, which must not be closed.
+    func claimFile(_ body: (CInt) throws(StoreFailure) -> Void) throws(StoreFailure) {
+        let descriptor = openDescriptor(path, O_RDWR | O_CREAT)
+        guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
+            let code = errno
+            if descriptor >= 0 { closeDescriptor(descriptor) }
+            throw StoreFailure(
+                kind: code == ENOSPC ? .full : .readOnly,
+                message: "The store \(path) cannot be opened: \(Self.reason(code)).")
+        }
+        let code = Self.setLock(descriptor, F_WRLCK)
+        // The descriptor stays open then: if this very process owns the store, closing it would
+        // drop SQLite's locks.
+        guard code != EAGAIN, code != EACCES else { throw Self.inUse(path) }
+        state.withLock { state in
+            state.file = descriptor
+            // A system without such locks has the lock beside the file, and no more.
+            state.holdsFile = code == 0
+        }
+        try body(descriptor)
+    }
+
+    /// Where the file is locked: behind everything that SQLite locks, which ends 512 bytes after
+    /// the first gibibyte (sqlite.org/fileformat2.html#the_lock_byte_page).
+    private static let lockedByte: off_t = 1 << 40
+
+    /// Sets a lock on one byte of a file or takes it away. Returns 0, or an `errno`.
+    private static func setLock(_ descriptor: CInt, _ type: CInt) -> CInt {
+        #if os(Linux)
+        var lock = flock()
+        lock.l_type = Int16(type)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = lockedByte
+        lock.l_len = 1
+        // F_OFD_SETLK, which only GNU's headers name: the lock belongs to the open file, so that
+        // closing another descriptor does not drop it.
+        return fcntl(descriptor, 37, &lock) == 0 ? 0 : errno
+        #else
+        return ENOTSUP
+        #endif
+    }
+
+    /// Remembers which files the store consists of, when they are open. A file that is not there is
+    /// not looked at later.
+    func rememberFiles() {
+        let files = [path, path + "-wal"].compactMap { path in
+            FileIdentity(at: path).map { (path, $0) }
+        }
+        state.withLock { $0.files = files }
+    }
+
+    // MARK: While it runs
+
+    /// Why this process may not be the only one that uses the store any more; `nil` while it is. It
+    /// costs three looks at a path. A lock file that was deleted is made again, if nobody else has
+    /// made and locked one.
+    func loss() -> StoreFailure? {
+        state.withLock { state in
+            for (path, identity) in state.files where FileIdentity(at: path) != identity {
+                return StoreFailure(
+                    kind: .inUse,
+                    message: "The file \(path) was moved, deleted or replaced while the gateway "
+                        + "used it, so that what is written would be lost. Nothing more is written "
+                        + "until the store is opened again.")
+            }
+            guard FileIdentity(at: lockPath) != FileIdentity(state.descriptor) else { return nil }
+            // Without the lock on the database somebody may have come and written meanwhile.
+            guard state.holdsFile, let new = try? Self.lock(lockPath, of: path) else {
+                return StoreFailure(
+                    kind: .inUse,
+                    message: "The lock file \(lockPath) was deleted or replaced while the gateway "
+                        + "ran, so that another gateway may own the store now. Nothing more is "
+                        + "written until the store is opened again.")
+            }
+            closeDescriptor(state.descriptor)
+            state.descriptor = new
+            return nil
+        }
     }
 
     /// The system's words for an error number.
@@ -59,3 +197,32 @@ final class StoreLock: Sendable {
         strerror(code).map { String(cString: $0) } ?? "error \(code)"
     }
 }
+
+/// What tells a file from every other one, whatever its name is.
+private struct FileIdentity: Equatable {
+    private let device: UInt64
+    private let number: UInt64
+
+    init?(at path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init?(_ descriptor: CInt) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(status.st_ino)
+    }
+}
+
+private func openDescriptor(_ path: String, _ flags: CInt) -> CInt {
+    open(path, flags | O_CLOEXEC, 0o600)
+}
+
+private func closeDescriptor(_ descriptor: CInt) { close(descriptor) }

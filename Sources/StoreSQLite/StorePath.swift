@@ -44,6 +44,12 @@ enum StorePath {
         return real == "/" ? real + name : real + "/" + name
     }
 
+    /// The length of a file; `nil` when there is none.
+    static func byteCount(of path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
     /// Refuses a file that has another name: a hard link. What belongs to a file stands beside the
     /// name by which it was opened, so under two names it would have two locks, of two owners, and
     /// two logs. Throws a ``Gateway/StoreFailure`` of kind `unavailable`.

@@ -46,28 +46,36 @@ final class WriteQueue: Sendable {
     private let database: DatabaseQueue
     private let desk: WriterDesk
     private let flusher: LogFlusher
+    private let checkpointer: Checkpointer
+    private let lock: StoreLock
     private let durability: SQLiteWakeStore.Durability
-    private let afterCommit: @Sendable () -> Void
 
-    /// A queue in front of a connection, whose log `flusher` flushes. `afterCommit` is called
-    /// between transactions, on the connection's queue.
+    /// A queue in front of a connection, whose log `flusher` flushes and `checkpointer` copies
+    /// between transactions. `lock` is looked at before each of them.
     init(
         _ database: DatabaseQueue, desk: WriterDesk, flusher: LogFlusher,
-        durability: SQLiteWakeStore.Durability, afterCommit: @escaping @Sendable () -> Void
+        checkpointer: Checkpointer, lock: StoreLock, durability: SQLiteWakeStore.Durability
     ) {
         self.database = database
         self.desk = desk
         self.flusher = flusher
+        self.checkpointer = checkpointer
+        self.lock = lock
         self.durability = durability
-        self.afterCommit = afterCommit
     }
 
     /// Waits until a verb is done, and durable. It is not given up when the calling task is
-    /// cancelled. A caller's verb, and no other, is refused when too many of them wait.
+    /// cancelled. A caller's verb, and no other, is refused when too many of them wait; and it is,
+    /// as is one that `addsWork`, while the log has no room.
     func write<Answer: Sendable>(
-        weight: Int = 1, isUrgent: Bool = false, isCallers: Bool = false,
+        weight: Int = 1, isUrgent: Bool = false, isCallers: Bool = false, addsWork: Bool = false,
         _ verb: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
+        if isCallers || addsWork, checkpointer.isFull {
+            // Where nothing else is written, nobody else would look whether there is room again.
+            database.asyncWriteWithoutTransaction { _ in self.look() }
+            throw Self.fullLog
+        }
         let answer = Mutex<Answer?>(nil)
         let failure = await withCheckedContinuation { continuation in
             let job = Job(weight: weight, isCallers: isCallers) { books throws(StoreFailure) in
@@ -88,6 +96,11 @@ final class WriteQueue: Sendable {
     private static let overfull = StoreFailure(
         kind: .overloaded,
         message: "Too much waits for the store's disk already; nothing was changed.")
+
+    private static let fullLog = StoreFailure(
+        kind: .overloaded,
+        message: "The store's log is as long as it may become, because another program has been "
+            + "reading the store's file for long; nothing was changed. End that program.")
 
     /// Whether there was room for it.
     private func enqueue(_ job: Job, isUrgent: Bool) -> Bool {
@@ -114,9 +127,13 @@ final class WriteQueue: Sendable {
     private func work() {
         while let jobs = take() {
             perform(jobs)
-            // After a flush that failed the log must stay as it is.
-            if flusher.failure == nil { afterCommit() }
+            look()
         }
+    }
+
+    private func look() {
+        // After a flush that failed the log must stay as it is.
+        if flusher.failure == nil { checkpointer.look(of: desk.connection) }
     }
 
     /// The jobs of the next transaction; `nil` when none waits, and then nothing is scheduled.
@@ -157,8 +174,9 @@ final class WriteQueue: Sendable {
 
     private func perform(_ jobs: [Job]) {
         do throws(StoreFailure) {
+            if let failure = lock.loss() { flusher.end(with: failure) }
             if let failure = flusher.failure { throw failure }
-            try desk.write { books throws(StoreFailure) in
+            try desk.write(endingWith: flusher.end) { books throws(StoreFailure) in
                 for job in jobs { try job.run(books) }
             }
             switch durability {
@@ -172,22 +190,4 @@ final class WriteQueue: Sendable {
             for job in jobs { perform([job]) }
         }
     }
-}
-
-/// The desk of the writing connection.
-///
-// SAFETY: `@unchecked`, because a desk must not be used by two threads at a time. It is used on the
-// queue of its connection only: `WriteQueue` works there, and so do opening and closing.
-final class WriterDesk: @unchecked Sendable {
-    private let desk: Desk
-
-    init(_ desk: Desk) { self.desk = desk }
-
-    func write(_ body: (WakeBooks) throws(StoreFailure) -> Void) throws(StoreFailure) {
-        try desk.write(body)
-    }
-
-    var connection: Connection { desk.connection }
-
-    func close() { desk.close() }
 }

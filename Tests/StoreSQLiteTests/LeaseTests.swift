@@ -102,7 +102,7 @@ struct LeaseTests {
             let deferred = try await counter.admitOne(Samples.wake(dueIn: 600, device: 1))
             let waiting = try await counter.admitOne(Samples.wake(dueIn: 600, device: 2))
             let claimed = try await Self.admit(counter, device: 3)
-            try await DatabaseQueue(path: path).write { database in
+            try await store.writer.write { database in
                 try database.execute(sql: "UPDATE wake SET queue = 0, at = 0 WHERE state <> 1")
             }
             let later = counter.later(61)

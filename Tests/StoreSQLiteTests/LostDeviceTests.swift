@@ -3,9 +3,10 @@
 import GRDB
 import Gateway
 import GatewayTestKit
-import StoreSQLite
 import Testing
 import WakeModel
+
+@testable import StoreSQLite
 
 @Suite("Wakes whose device an earlier version removed too early")
 struct LostDeviceTests {
@@ -31,9 +32,7 @@ struct LostDeviceTests {
                     waiting.append(try await desk.admitOne(wake).id)
                 }
             }
-            let other = try DatabaseQueue(path: path)
-            try await other.write { try $0.execute(sql: "DELETE FROM device") }
-            try other.close()
+            try await store.writer.write { try $0.execute(sql: "DELETE FROM device") }
             try await body(desk, claims, waiting)
             let count = try await store.recount()
             #expect(count.isConserved && count.unended == 0)

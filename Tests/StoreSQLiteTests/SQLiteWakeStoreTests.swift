@@ -80,16 +80,17 @@ struct SQLiteWakeStoreTests {
         }
     }
 
-    @Test("A copy of the lock's descriptor, as a child process has, does not keep the lock")
+    @Test("A copy of the locks' descriptors, as a child process has, does not keep the locks")
     func copiedDescriptor() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             let first = try StoreLock(besides: path)
-            let copy = dup(first.descriptor)
-            try #require(copy >= 0)
-            defer { close(copy) }
+            try first.claimFile { _ in }
+            let copies = first.descriptors.map { dup($0) }
+            try #require(copies.count == 2 && copies.allSatisfy { $0 >= 0 })
+            defer { for copy in copies { close(copy) } }
             first.release()
-            #expect(throws: Never.self) { _ = try StoreLock(besides: path) }
+            #expect(throws: Never.self) { try StoreLock(besides: path).claimFile { _ in } }
         }
     }
 

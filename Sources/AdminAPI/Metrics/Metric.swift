@@ -28,6 +28,9 @@ enum Metric: String, CaseIterable, Sendable {
     case providerTokenAge = "rouse_provider_token_age_seconds"
     case commitTime = "rouse_store_commit_seconds"
     case commitRows = "rouse_store_commit_rows"
+    case logSize = "rouse_store_log_bytes"
+    case logFull = "rouse_store_log_full"
+    case logCopyingFailed = "rouse_store_log_copying_failed"
     case ready = "rouse_ready"
     case circuitOpen = "rouse_app_circuit_open"
     case droppedSeries = "rouse_metrics_dropped_series_total"
@@ -76,6 +79,10 @@ enum Metric: String, CaseIterable, Sendable {
         case .providerTokenAge: "Age of the provider token in use."
         case .commitTime: "Time until wakes or outcomes that were written together are on disk."
         case .commitRows: "Wakes or outcomes that were written together."
+        case .logSize: "Size of the store's write-ahead log on disk."
+        case .logFull:
+            "1 while new wakes are refused because a reader of the store keeps its log long."
+        case .logCopyingFailed: "1 while the write-ahead log cannot be copied into the database."
         case .circuitOpen: "1 when an app is held back because APNs refuses what it sends."
         case .ready: "1 when the gateway is ready, as /readyz tells."
         case .droppedSeries: "Series that were not kept because there were too many."
@@ -98,7 +105,8 @@ enum Metric: String, CaseIterable, Sendable {
         case .commitTime: ["verb"]
         case .circuitOpen: ["app", "environment", "kind"]
         case .budgetDeferrals, .queueDepth, .inFlight, .intakeQueue, .httpConnections,
-            .eventStreams, .commitRows, .ready, .droppedSeries:
+            .eventStreams, .commitRows, .logSize, .logFull, .logCopyingFailed, .ready,
+            .droppedSeries:
             []
         }
     }

@@ -11,6 +11,12 @@ public struct MetricReading: Sendable {
         case apnsStreams
         /// Age of the provider token that the next push carries, in seconds.
         case providerTokenAge
+        /// Size of the store's write-ahead log, in bytes.
+        case logSize
+        /// 1 while new wakes are refused because the log is as long as it may become, else 0.
+        case logFull
+        /// 1 while the log cannot be copied into the database, else 0.
+        case logCopyingFailed
     }
 
     /// What was read.
@@ -35,6 +41,9 @@ extension MetricReading.Gauge {
         case .apnsConnections: .apnsConnections
         case .apnsStreams: .apnsStreams
         case .providerTokenAge: .providerTokenAge
+        case .logSize: .logSize
+        case .logFull: .logFull
+        case .logCopyingFailed: .logCopyingFailed
         }
     }
 }

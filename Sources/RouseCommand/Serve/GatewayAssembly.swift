@@ -61,7 +61,7 @@ struct GatewayAssembly {
             manager: manager, logger: logger)
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger,
-            readings: { reloader.clients.readings }
+            readings: { reloader.clients.readings + store.logStatus.readings }
         ).service(on: address) { bound in
             isListening.withLock { $0 = true }
             manager.tell(.ready("The gateway listens on \(bound)."))
@@ -130,7 +130,8 @@ struct GatewayAssembly {
         }
         do throws(StoreFailure) {
             return try SQLiteWakeStore(
-                path: plan.configuration.storePath, durability: durability)
+                path: plan.configuration.storePath, durability: durability
+            ) { $0.log(to: logger) }
         } catch {
             throw CommandFailure(error)
         }

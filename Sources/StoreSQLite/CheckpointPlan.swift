@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides when the write-ahead log is copied into the database, and by whom. Pure: time and
+/// lengths are arguments.
+///
+/// Three rules hold in every order of events:
+/// - The writer copies few pages itself, so that no transaction waits for a large copy.
+/// - Only one checkpoint runs at a time. The background one never begins when the log may have
+///   been copied whole: SQLite before 3.51.3 may then take the old log's progress for that of one
+///   that the writer begins at the same moment, and lose what is in it.
+/// - While somebody who reads the file keeps the log from being copied or begun anew, trying is
+///   spaced in time.
+struct CheckpointPlan {
+    /// Lengths in pages, and times.
+    struct Bounds: Sendable {
+        /// How long the log may become before it is copied: 16 000 pages, 32 MB.
+        var start = 16_000
+        /// How much the writer copies itself at most, for each background copy since the log began:
+        /// a writer that is always faster than the disk must be met at last.
+        var rest = 1_000
+        /// How many background copies raise that.
+        var maximumRests = 4
+        /// How long the log may become while somebody keeps it from beginning anew, before new work
+        /// is refused: 262 144 pages, 512 MB.
+        var maximum = 262_144
+        /// How long no other try is made after one that brought nothing.
+        var retry: Duration = .milliseconds(250)
+    }
+
+    /// What is to be done now.
+    enum Step: Hashable {
+        case nothing
+        /// A copy in the background. To be reported with ``passed(_:of:now:)``.
+        case pass(log: Int)
+        /// The writer copies the rest. To be reported with ``rested(copied:now:)``.
+        case rest
+    }
+
+    let bounds: Bounds
+    /// Which log it is, of those that were begun since the store was opened.
+    private var log = 0
+    /// Its length when the writer looked last.
+    private(set) var length = 0
+    /// How much of it is in the database.
+    private var copied = 0
+    private var passes = 0
+    private var isRunning = false
+    private var earliest: ContinuousClock.Instant?
+
+    init(_ bounds: Bounds = Bounds()) { self.bounds = bounds }
+
+    /// Whether the log is as long as it may become, and the next transaction cannot begin it anew.
+    var isFull: Bool { length >= bounds.maximum && copied < length }
+
+    /// What is to be done between two transactions, when the last one left a log of so many pages.
+    mutating func step(length new: Int, now: ContinuousClock.Instant) -> Step {
+        if new < length {
+            log += 1
+            copied = 0
+            passes = 0
+            earliest = nil
+        }
+        length = new
+        guard !isRunning, length >= bounds.start, length > copied,
+            earliest.map({ $0 <= now }) ?? true
+        else { return .nothing }
+        guard passes == 0 || length - copied > bounds.rest * min(passes, bounds.maximumRests)
+        else { return .rest }
+        isRunning = true
+        return .pass(log: log)
+    }
+
+    /// A background copy of a log has ended: that log had `length` pages, and `copied` of them are
+    /// in the database; `nil` when it failed.
+    mutating func passed(
+        _ result: (length: Int, copied: Int)?, of log: Int, now: ContinuousClock.Instant
+    ) {
+        isRunning = false
+        guard let result else {
+            earliest = now + bounds.retry
+            return
+        }
+        if log != self.log {
+            // The writer has begun the log anew meanwhile. What is said may be of the old one; too
+            // much is the safe mistake, because then nothing runs in the background.
+            copied = result.length <= length ? result.copied : 0
+            return
+        }
+        if result.copied > copied { passes += 1 } else { earliest = now + bounds.retry }
+        copied = result.copied
+    }
+
+    /// The writer has copied what was left; `copied` pages are in the database, `nil` when it
+    /// failed. If the log does not begin anew now, somebody reads from it.
+    mutating func rested(copied new: Int?, now: ContinuousClock.Instant) {
+        copied = new ?? copied
+        earliest = now + bounds.retry
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Gateway
+
+/// What an operator should read of, because the store goes on and needs something.
+public enum StoreNotice: Hashable, Sendable {
+    /// The write-ahead log could not be copied into the database; that is tried again.
+    case logIsNotCopied(StoreFailure)
+    /// It is copied again.
+    case logIsCopiedAgain
+    /// The log is as long as it may become, because another program has been reading the file for
+    /// long; new work is refused.
+    case logIsFull
+    /// The log has room again.
+    case logHasRoom
+}
+
+/// How a store's write-ahead log is.
+public struct StoreLogStatus: Hashable, Sendable {
+    /// How much space it takes.
+    public let byteCount: Int
+    /// Whether it is as long as it may become, so that new work is refused.
+    public let isFull: Bool
+    /// Whether the last try to copy it into the database failed.
+    public let isCopyingFailed: Bool
+}
