@@ -29,6 +29,11 @@ extension SQLiteWakeStore {
     public static func audit(path: String) throws(StoreFailure) -> StoreAudit {
         do {
             return try AuditedFile(path: path).read { database in
+                if let failure = try StoreIdentity.failure(
+                    in: database, path: path, allowsEmpty: false)
+                {
+                    throw failure
+                }
                 let complaints = try String.fetchAll(
                     database, sql: "PRAGMA integrity_check(\(StoreAudit.maximumFaults))")
                 let desk = try Self.desk(database, cachedDevices: 0) { _ in }
@@ -45,6 +50,13 @@ extension SQLiteWakeStore {
     /// Where the file of a store at this path is, or would be made, behind all symbolic links: its
     /// log and its lock stand beside it.
     public static func place(of path: String) -> String { StorePath.resolve(path) }
+
+    /// Why a gateway would refuse the file at this path as another program's, in words; `nil` when
+    /// it is a store or a database without tables. It only reads, as ``audit(path:)`` does, and
+    /// throws as that does.
+    public static func refusal(path: String) throws(StoreFailure) -> String? {
+        try StoreIdentity.failure(at: path, allowsEmpty: true)?.message
+    }
 
     /// Whether a store's file was written by a newer version, so that this one will not open it. It
     /// only reads, as ``audit(path:)`` does, and throws as that does; its cost does not grow with

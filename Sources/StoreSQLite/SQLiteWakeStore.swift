@@ -90,7 +90,9 @@ public final class SQLiteWakeStore: WakeStore {
         try StorePath.checkNames(of: path)
         self.durability = durability
         logPath = path + "-wal"
-        try lock.claimFile { _ in }
+        try lock.claimFile { descriptor throws(StoreFailure) in
+            try StoreIdentity.check(descriptor, path: path)
+        }
         let log = LogLength()
         self.log = log
         do {

@@ -35,6 +35,9 @@ enum StoreSchema {
         migrator.registerMigration("6 feedback by lane") { database in
             try database.execute(sql: feedbackByLane)
         }
+        migrator.registerMigration("7 application id") { database in
+            try database.execute(sql: "PRAGMA application_id = \(StoreIdentity.applicationID)")
+        }
         return migrator
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import StoreSQLite
 import Testing
 
 /// A running gateway, over HTTP, whose store cannot be written or is damaged under it.
@@ -204,6 +205,30 @@ struct FailingStoreTests {
             let damaged = try await Rouse.run(["serve", "--config", path])
             #expect(damaged.status == 65, "\(damaged.all)")
             #expect(damaged.error.contains("restore a backup"), "\(damaged.error)")
+        }
+    }
+
+    @Test("another program's database is refused by serve, doctor and audit-store, and not changed")
+    func strangersFile() async throws {
+        try await StandIn.with { standIn in
+            let path = try await ServeTests.keyedConfiguration(standIn)
+            let store = standIn.folder.path + "/wakes.sqlite"
+            try SQLiteWakeStore(path: store).close()
+            var bytes = try Data(contentsOf: URL(filePath: store))
+            // Its application id.
+            bytes.replaceSubrange(68..<72, with: [0, 0, 0, 42])
+            try bytes.write(to: URL(filePath: store))
+            for arguments in [
+                ["serve", "--config", path], ["doctor", "--config", path], ["audit-store", store],
+            ] {
+                let refused = try await Rouse.run(arguments)
+                #expect(refused.status == 65 || arguments[0] == "doctor", "\(refused.all)")
+                #expect(refused.status != 0)
+                #expect(refused.all.contains("no store of Rouse"), "\(refused.all)")
+                #expect(refused.all.contains("0x2a"), "\(refused.all)")
+                #expect(refused.all.contains("wakes.sqlite"), "\(refused.all)")
+            }
+            #expect(try Data(contentsOf: URL(filePath: store)) == bytes)
         }
     }
 

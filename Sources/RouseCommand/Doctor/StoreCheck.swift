@@ -78,6 +78,10 @@ enum StoreCheck {
 
     private static func versionFault(_ path: String) -> Examination.Finding? {
         do throws(StoreFailure) {
+            if let refusal = try SQLiteWakeStore.refusal(path: path) {
+                return .wrong(
+                    "store", refusal, "Name another file under store, or move this one away.")
+            }
             guard try SQLiteWakeStore.isOfNewerVersion(path: path) else { return nil }
             return .wrong(
                 "store", "\(path) was written by a newer version of rouse.",

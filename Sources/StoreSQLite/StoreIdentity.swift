@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Gateway
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What tells a store from every other file: the application id in the header of its database
+/// (sqlite.org/fileformat.html §1.3). A file that is something else is never written to.
+enum StoreIdentity {
+    /// "Rous".
+    static let applicationID: Int32 = 0x526f_7573
+
+    /// What every database of SQLite begins with.
+    private static let magic = Array("SQLite format 3\0".utf8)
+    /// Where its header has the application id, most significant byte first, and how long that is.
+    private static let applicationIDPlace = 68
+    private static let headerByteCount = 100
+
+    /// The tables that a store had before it had an application id.
+    private static let firstTables: Set = ["grdb_migrations", "book", "lane", "device", "wake"]
+    /// What GRDB makes before the first of them. A store whose making was cut short has no more.
+    private static let migrations: Set = ["grdb_migrations"]
+    /// How many tables of another's file are named.
+    private static let namedTables = 5
+
+    /// Throws a ``Gateway/StoreFailure`` of kind `corrupt` unless the file is a store, or an empty
+    /// file or database that can become one. It is read through `descriptor`, and where its header
+    /// does not say it, by SQLite, which leaves it as it is.
+    static func check(_ descriptor: CInt, path: String) throws(StoreFailure) {
+        var header = [UInt8](repeating: 0, count: headerByteCount)
+        // SAFETY: pread writes at most as many bytes as the buffer has, within the call.
+        let count = header.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        // What cannot be read is said better by SQLite.
+        guard count != 0 else { return }
+        guard count == headerByteCount, header.starts(with: magic) else {
+            throw StoreFailure(
+                kind: .corrupt,
+                message: "\(path) is no database of SQLite, and so no store of Rouse. It was not "
+                    + "changed. Name another file under store, or restore a backup of it.")
+        }
+        let id = header[applicationIDPlace..<applicationIDPlace + 4].reduce(0 as UInt32) {
+            $0 << 8 | UInt32($1)
+        }
+        // Otherwise the log may have another header.
+        if id == UInt32(applicationID) { return }
+        if let failure = try failure(at: path, allowsEmpty: true) { throw failure }
+    }
+
+    /// Why a database is no store; `nil` when it is one.
+    static func failure(
+        at path: String, allowsEmpty: Bool
+    ) throws(StoreFailure) -> StoreFailure? {
+        do {
+            return try AuditedFile(path: path).read { database in
+                try failure(in: database, path: path, allowsEmpty: allowsEmpty)
+            }
+        } catch {
+            throw StoreFailure(error)
+        }
+    }
+
+    /// The same of an open database.
+    static func failure(
+        in database: Database, path: String, allowsEmpty: Bool
+    ) throws -> StoreFailure? {
+        let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        if id == applicationID { return nil }
+        let tables = try String.fetchAll(
+            database,
+            sql: """
+                SELECT name FROM sqlite_master
+                WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
+                """)
+        if id == 0 {
+            if firstTables.isSubset(of: tables) { return nil }
+            let isBegun =
+                try Set(tables) == migrations
+                && Int.fetchOne(database, sql: "SELECT count(*) FROM grdb_migrations") == 0
+            if allowsEmpty, tables.isEmpty || isBegun { return nil }
+        }
+        let number = String(UInt32(bitPattern: id), radix: 16)
+        var names = "the tables " + tables.prefix(namedTables).joined(separator: ", ")
+        if tables.count > namedTables { names += " and \(tables.count - namedTables) more" }
+        if tables.isEmpty { names = "no tables" }
+        return StoreFailure(
+            kind: .corrupt,
+            message: "\(path) is a database of SQLite, but no store of Rouse: its application id "
+                + "is 0x\(number), and it has \(names). It was not changed. Name another file, or move this one away."
+        )
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Gateway
+import GatewayTestKit
+import Testing
+
+@testable import StoreSQLite
+
+@Suite("A file that is no store")
+struct StoreIdentityTests {
+    private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
+
+    private func makeDatabase(_ path: String, _ sql: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test(
+        "Another program's database is refused in words, and not changed",
+        arguments: [
+            (
+                "CREATE TABLE photo (number INTEGER PRIMARY KEY)",
+                "0x0, and it has the tables photo."
+            ),
+            (
+                "CREATE TABLE grdb_migrations (identifier TEXT); "
+                    + "INSERT INTO grdb_migrations VALUES ('v1')",
+                "0x0, and it has the tables grdb_migrations."
+            ),
+            ("PRAGMA application_id = 42", "0x2a, and it has no tables."),
+            (
+                "PRAGMA journal_mode = WAL; CREATE TABLE a (b); CREATE TABLE c (b); "
+                    + "CREATE TABLE d (b); CREATE TABLE e (b); CREATE TABLE f (b); "
+                    + "CREATE TABLE g (b); CREATE TABLE h (b)",
+                "the tables a, c, d, e, f and 2 more."
+            ),
+        ])
+    func stray(sql: String, words: String) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/other.sqlite"
+            try makeDatabase(path, sql)
+            let before = try bytes(path)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            let failure = #expect(throws: StoreFailure.self) { try SQLiteWakeStore(path: path) }
+            #expect(failure?.kind == .corrupt)
+            #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
+            #expect(failure?.message.contains("other.sqlite") == true)
+            #expect(try SQLiteWakeStore.refusal(path: path) == failure?.message)
+            let audit = #expect(throws: StoreFailure.self) {
+                try SQLiteWakeStore.audit(path: path)
+            }
+            #expect(audit == failure)
+            #expect(try bytes(path) == before)
+            let after = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(Set(after) == Set(names + ["other.sqlite.lock"]))
+        }
+    }
+
+    @Test("A file that is no database is refused in words, and not changed")
+    func text() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/notes.txt"
+            try Data("Buy milk.\n".utf8).write(to: URL(filePath: path))
+            let failure = #expect(throws: StoreFailure.self) { try SQLiteWakeStore(path: path) }
+            #expect(failure?.kind == .corrupt)
+            #expect(failure?.message.contains("no database of SQLite") == true)
+            #expect(try bytes(path) == Data("Buy milk.\n".utf8))
+        }
+    }
+
+    @Test("A store of an earlier version is taken over, and has the application id then")
+    func earlier() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let queue = try DatabaseQueue(path: path)
+            try StoreSchema.migrator.migrate(queue, upTo: "1 wakes")
+            try queue.close()
+            #expect(try SQLiteWakeStore.refusal(path: path) == nil)
+            try SQLiteWakeStore(path: path).close()
+            let id = try await DatabaseQueue(path: path).read {
+                try Int32.fetchOne($0, sql: "PRAGMA application_id")
+            }
+            #expect(id == StoreIdentity.applicationID)
+        }
+    }
+
+    @Test("What the making of a store left when it was cut short becomes one")
+    func cutShort() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            for sql in [
+                "PRAGMA journal_mode = WAL", "CREATE TABLE grdb_migrations (identifier TEXT)",
+            ] {
+                try? FileManager.default.removeItem(atPath: path)
+                try makeDatabase(path, sql)
+                #expect(try SQLiteWakeStore.refusal(path: path) == nil)
+            }
+            try FileManager.default.removeItem(atPath: path)
+            try makeDatabase(path, "PRAGMA journal_mode = WAL")
+            try SQLiteWakeStore(path: path).close()
+            #expect(try SQLiteWakeStore.audit(path: path).isSound)
+        }
+    }
+}
