@@ -4,12 +4,17 @@ import APNsSimulator
 import Foundation
 import Synchronization
 import Testing
+import WakeModel
 
 /// A gateway that is killed again and again while others send wakes to it over HTTP; at the end
 /// three books are compared: what was answered 202, what the store says, what the stand-in got.
 ///
-/// `ROUSE_KILLS=50 swift test --filter CrashTests` is the long version.
-@Suite("kill -9 at any moment", .timeLimit(.minutes(15)))
+/// Faults strike some pushes when the stand-in has the whole of them, so that the gateway does not
+/// know what became of them, and its death comes on top of that. In the end, when nobody kills any
+/// more, no fault strikes either.
+///
+/// `ROUSE_KILLS=200 swift test --filter CrashTests` is the long version.
+@Suite("kill -9 at any moment", .timeLimit(.minutes(120)))
 struct CrashTests {
     private static let kills =
         ProcessInfo.processInfo.environment["ROUSE_KILLS"].flatMap { Int($0) } ?? 4
@@ -17,6 +22,13 @@ struct CrashTests {
     private static let batchCount = 100
     /// Every so manieth wake is a call.
     private static let callInterval = 5
+    /// How long a background wake is good for. One whose fate is unknown would wait longer.
+    private static let lifeSeconds = 30
+    /// What strikes, each 1 % of the pushes.
+    private static let faults: [Fault.Kind] = [
+        .closeConnection, .resetStream(.internalError), .neverAnswer,
+        .goAway(.init(lastStream: .highestSeen)), .reject(.serviceUnavailable),
+    ]
 
     /// What senders know: which wakes were answered 202, over all lives of the gateway.
     private final class Ledger: Sendable {
@@ -42,8 +54,10 @@ struct CrashTests {
         } _: { standIn in
             let path = try await ServeTests.keyedConfiguration(standIn)
             let text = try String(contentsOfFile: path, encoding: .utf8)
-            try "store-durability: \(durability)\n\(text)"
+            // The last section of it is the transport's.
+            try "store-durability: \(durability)\n\(text)\n  push-timeout-seconds: 5\n"
                 .write(toFile: path, atomically: true, encoding: .utf8)
+            for fault in Self.faults { standIn.simulator.inject(Fault(fault, for: .share(0.01))) }
             let ledger = Ledger()
             for life in 0..<Self.kills {
                 let (gateway, base) = try await ServeTests.start(["--config", path])
@@ -61,6 +75,7 @@ struct CrashTests {
                 #expect(try await gateway.end(SIGKILL) == -1)
                 await senders.value
             }
+            standIn.simulator.clearFaults()
             let (gateway, base) = try await ServeTests.start(["--config", path])
             try await Self.waitUntilSettled(base)
             let kept = try await Self.records(base)
@@ -85,7 +100,8 @@ struct CrashTests {
                     ? #"{"callUUID":"\#(UUID())"}"# : #"{"aps":{"content-available":1}}"#
                 return #"{"kind":"\#(kind)","app":"\#(StandIn.bundleID)","device_token":""#
                     + String(repeating: "0", count: 64 - token.count) + token
-                    + #"","payload":\#(payload)}"#
+                    + #"","payload":\#(payload)"#
+                    + (kind == "voip" ? "}" : #","ttl_seconds":\#(lifeSeconds)}"#)
             }
             guard
                 let answer = try? await ServeTests.curl(
@@ -107,14 +123,14 @@ struct CrashTests {
     }
 
     private static func waitUntilSettled(_ base: String) async throws {
-        for _ in 0..<600 {
+        for _ in 0..<(lifeSeconds + 60) * 10 {
             let page = try await ServeTests.curl([
                 "\(base)/v1/wakes?state=pending,claimed&limit=1"
             ])
             if (page["wakes"] as? [Any])?.isEmpty == true { return }
             try await Task.sleep(for: .milliseconds(100))
         }
-        Issue.record("Some wakes have no end after a minute.")
+        Issue.record("Some wakes have no end a minute after their expiry.")
     }
 
     /// Every wake's state by its id.
@@ -146,10 +162,16 @@ struct CrashTests {
         #expect(strange.isEmpty, "pushed, and not in the store: \(strange.prefix(5))")
         let unsent = kept.filter { $0.value == "sent" && attempts[$0.key] == nil }
         #expect(unsent.isEmpty, "said to be sent, and never received: \(unsent.prefix(5))")
-        let twice = attempts.filter { $0.value.count > 1 }
+        // What was refused has reached nobody.
+        let arrived = attempts.mapValues { $0.filter { $0.status == nil || $0.status == 200 } }
+        let refused = kept.filter { $0.value == "sent" && arrived[$0.key]?.isEmpty == true }
+        #expect(refused.isEmpty, "said to be sent, and refused: \(refused.prefix(5))")
+        let twice = arrived.filter { $0.value.count > 1 }
         #expect(
             twice.values.allSatisfy { $0[0]["apns-push-type"] == "background" },
             "a call was sent twice")
+        let struck = Set(pushes.compactMap(\.fault))
+        #expect(kills < 20 || struck.isSuperset(of: faults), "a fault that never struck")
         let byDevice = Dictionary(grouping: pushes, by: \.deviceTokenHex)
         #expect(
             byDevice.values.allSatisfy { Set($0.map { $0["apns-id"] }).count == 1 },
@@ -157,6 +179,7 @@ struct CrashTests {
         let states = Dictionary(grouping: kept.values, by: \.self).mapValues(\.count)
         print(
             "\(kills) kills: \(answered.count) answered, \(kept.count) kept \(states), "
-                + "\(pushes.count) pushed, \(twice.count) of them again")
+                + "\(pushes.count) pushed, \(twice.count) of them again, "
+                + "\(pushes.count { $0.fault != nil }) faults struck")
     }
 }
