@@ -79,7 +79,8 @@ struct FeedRoutes {
             }
             return EventStream(
                 events: events, pulseSeconds: configuration.eventPulseSeconds,
-                lifeSeconds: lifeSeconds, streams: services.streams, channel: context.channel
+                lifeSeconds: lifeSeconds, streams: services.streams,
+                presence: services.connections.presence(on: context.channel)
             )
             .response
         }
