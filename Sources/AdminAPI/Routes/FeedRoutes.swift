@@ -56,7 +56,8 @@ struct FeedRoutes {
                     + "a wake's history. \(configuration.eventBufferCount) wait for a reader "
                     + "that is slower than they come; beyond, it misses the oldest, and is told "
                     + "how many of them so far by an event named dropped. Nothing is kept: the "
-                    + "durable feeds are feedback and webhooks.",
+                    + "durable feeds are feedback and webhooks. A reader that closes its side of "
+                    + "the connection ends the stream.",
                 parameters: [
                     Operation.Parameter(
                         name: "seconds", place: .query,
