@@ -134,6 +134,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if case .end = part { context.close(promise: nil) }
             return
         }
+        // What belongs to a request that is refused, or stands behind it.
+        guard waitingRefusal == nil else { return }
         switch part {
         case .head(let head):
             guard connection?.isReserve != true || Self.isOfReserve(head) else {
