@@ -7,6 +7,14 @@ public import Logging
 import NIOCore
 public import ServiceLifecycle
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The HTTP API in front of a gateway.
 ///
 /// What it serves is in `RouteTable`, and at `/openapi.json` for its callers. Every error is a
@@ -19,6 +27,9 @@ public struct AdminAPI: Sendable {
 
     private let configuration: AdminConfiguration
     private let services: Services
+    private let refusals: RefusalLog
+    /// How many connections there is room for, besides the reserve.
+    private let connectionCount: Int
     private let logger: Logger
 
     /// An API for this gateway, which counts its requests in `metrics`; `readings` is asked for
@@ -30,10 +41,23 @@ public struct AdminAPI: Sendable {
     ) {
         self.configuration = configuration
         self.logger = logger
+        let places = min(configuration.connectionCount, ListenerConnections.systemLimit)
+        if places < configuration.connectionCount {
+            logger.notice(
+                "the limit of open files leaves room for fewer connections than are configured",
+                metadata: [
+                    "connections": "\(places)", "configured": "\(configuration.connectionCount)",
+                ])
+        }
+        connectionCount = places
         services = Services(
             gateway: gateway, configuration: configuration, metrics: AdminMetrics(metrics),
-            connections: ConnectionCount(), streams: ConnectionCount(), audit: AuditLog(logger),
+            connections: ListenerConnections(
+                places: places,
+                placesOfPeer: configuration.connectionsPerPeerCount ?? places - places / 8),
+            streams: ConnectionCount(), audit: AuditLog(logger),
             readings: readings)
+        refusals = RefusalLog(logger, intervalSeconds: configuration.refusalLogSeconds)
     }
 
     /// The server as a service: it listens until it is shut down gracefully, then answers the
@@ -43,18 +67,27 @@ public struct AdminAPI: Sendable {
         on address: ListenAddress,
         onListening: @escaping @Sendable (ListenAddress) async -> Void = { _ in }
     ) -> any Service {
-        let bindAddress: BindAddress =
-            switch address {
-            case .tcp(let host, let port): .hostname(host, port: port)
-            case .unixSocket(let path): .unixDomainSocket(path: path)
-            }
+        let bindAddress: BindAddress
+        var socket: ListeningSocket?
+        switch address {
+        case .tcp(let host, let port): bindAddress = .hostname(host, port: port)
+        case .unixSocket(let path):
+            bindAddress = .unixDomainSocket(path: path)
+            socket = ListeningSocket(path: path, access: configuration.socketAccess)
+        }
         let application = Application(
-            router: RouteTable(services).makeRouter(services), server: server,
+            router: RouteTable(services).makeRouter(services, refusals), server: server,
             configuration: ApplicationConfiguration(
                 address: bindAddress, serverName: Self.serverName, backlog: Self.backlog,
+                // Those that are about to be closed, because they found no place, count as well.
                 availableConnectionsDelegate: MaximumAvailableConnections(
-                    configuration.connectionCount, logger: logger)),
-            onServerRunning: { channel in
+                    connectionCount + 2 * ListenerConnections.reserveCount, logger: logger)),
+            onServerRunning: { [socket] channel in
+                await Self.pauseAtFailures(channel, logger)
+                if let socket, !socket.isThere() {
+                    channel.close(promise: nil)
+                    return
+                }
                 var bound = address
                 if case .tcp(let host, _) = address, let port = channel.localAddress?.port {
                     bound = .tcp(host: host, port: port)
@@ -63,12 +96,39 @@ public struct AdminAPI: Sendable {
                 await onListening(bound)
             },
             logger: logger)
-        return ListeningService(server: application)
+        return ListeningService(server: application, refusals: refusals, socket: socket)
     }
+
+    /// Lets the listener rest when the system has no descriptor or memory for another connection: it
+    /// would ask again and again, as fast as it can.
+    private static func pauseAtFailures(_ channel: any Channel, _ logger: Logger) async {
+        let added = channel.eventLoop.submit {
+            var nextWarning = NIODeadline.now()
+            let handler = AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { error in
+                guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
+                    return nil
+                }
+                if nextWarning <= .now() {
+                    nextWarning = .now() + .seconds(60)
+                    logger.warning(
+                        "connections wait, because the system has no room for another",
+                        metadata: ["errno": "\(error.errnoCode)"])
+                }
+                return acceptPause
+            }
+            try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+        }
+        // It fails for a listener that is closed already, and then nothing has to rest.
+        try? await added.get()
+    }
+
+    /// How long the listener rests when the system has no room.
+    private static let acceptPause = TimeAmount.milliseconds(100)
 
     private var server: HTTPServerBuilder {
         let limits = configuration
         let connections = services.connections
+        let refusals = refusals
         let configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [ConnectionGuard(limits: limits, connections: connections)],
             idleTimeout: .seconds(Int64(limits.idleSeconds)),
@@ -79,7 +139,7 @@ public struct AdminAPI: Sendable {
         return HTTPServerBuilder { responder in
             ListenerChannel(
                 base: HTTP1Channel(responder: responder, configuration: configuration),
-                tls: limits.tls)
+                tls: limits.tls, connections: connections, refusals: refusals)
         }
     }
 }

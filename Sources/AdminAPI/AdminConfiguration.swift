@@ -51,8 +51,21 @@ public struct AdminConfiguration: Sendable {
     public var headerListByteCount = 16_384
     /// The most header fields of a request.
     public var headerFieldCount = 100
-    /// The most connections at a time; more wait to be accepted.
+    /// How long a caller that has shown no key yet may be silent, and how long the head of its
+    /// request may take, in seconds.
+    public var strangerSeconds = 5
+    /// The most connections at a time, besides a few for health and metrics. When all are taken, a
+    /// new one gets the place of one on which no key was shown; without such, it gets a 503.
+    /// Fewer where the system lets the process open fewer files.
     public var connectionCount = 1_024
+    /// The most connections at a time from one address, or one /64 of IPv6; `nil` for seven eighths
+    /// of all.
+    public var connectionsPerPeerCount: Int?
+    /// Who may connect to a Unix domain socket.
+    public var socketAccess = SocketAccess()
+    /// How often what is refused to callers without a key is written to the log, in seconds: with
+    /// a count, and one line for each peer.
+    public var refusalLogSeconds = 60
     /// How long an idempotency key is remembered, in seconds.
     public var idempotencySeconds = 86_400
     /// The longest that `wait=outcome` may hold an answer, in seconds.

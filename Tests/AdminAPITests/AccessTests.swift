@@ -16,7 +16,8 @@ struct AccessTests {
         let routes = RouteTable(
             Services(
                 gateway: bench.gateway, configuration: bench.configuration,
-                metrics: AdminMetrics(MetricsRegistry()), connections: ConnectionCount(),
+                metrics: AdminMetrics(MetricsRegistry()),
+                connections: ListenerConnections(places: 1, placesOfPeer: 1),
                 streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
         ).routes
         try await bench.serve { caller in

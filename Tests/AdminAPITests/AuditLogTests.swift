@@ -97,7 +97,8 @@ struct AuditLogTests {
         let bench = try APIBench()
         let services = Services(
             gateway: bench.gateway, configuration: bench.configuration,
-            metrics: AdminMetrics(MetricsRegistry()), connections: ConnectionCount(),
+            metrics: AdminMetrics(MetricsRegistry()),
+            connections: ListenerConnections(places: 1, placesOfPeer: 1),
             streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
         let noted = Set(Self.changes.map { "\($0.method) \($0.path)" })
         for route in RouteTable(services).routes

@@ -30,6 +30,16 @@ struct CallerPresenceTests {
             + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
+    /// Expects that a caller with a key finds a place: while all are taken it gets a 503.
+    private static func expectRoom(_ caller: APIBench.Caller) async throws {
+        let end = ContinuousClock.now + .seconds(30)
+        var status = 503
+        while status == 503, ContinuousClock.now < end {
+            status = try await caller.send("GET", "/v1/stats").status
+        }
+        #expect(status == 200)
+    }
+
     @Test("A caller that closes its connection frees the place of its wait at once")
     func abandonedWaits() async throws {
         let bench = try Self.bench(connections: 4)
@@ -43,8 +53,7 @@ struct CallerPresenceTests {
                     port: caller.port)
                 // Gone here: closed with the wake on its way or waiting.
             }
-            let answer = try await caller.send("GET", "/healthz", patienceSeconds: 60)
-            #expect(answer.status == 200)
+            try await Self.expectRoom(caller)
         }
     }
 
@@ -104,8 +113,7 @@ struct CallerPresenceTests {
                     #expect(rest.hasSuffix("0\r\n\r\n"), "\(rest)")
                 }
             }
-            let answer = try await caller.send("GET", "/healthz", patienceSeconds: 60)
-            #expect(answer.status == 200)
+            try await Self.expectRoom(caller)
         }
     }
 

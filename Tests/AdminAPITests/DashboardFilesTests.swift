@@ -89,7 +89,8 @@ struct DashboardFilesTests {
         let table = RouteTable(
             Services(
                 gateway: bench.gateway, configuration: bench.configuration,
-                metrics: AdminMetrics(MetricsRegistry()), connections: ConnectionCount(),
+                metrics: AdminMetrics(MetricsRegistry()),
+                connections: ListenerConnections(places: 1, placesOfPeer: 1),
                 streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] }))
         // A path in a script: in quotes, with parts to be filled in.
         let paths = Self.script.matches(of: /(?:ask|askJSON|askText|fetch|pages)\(\s*["`]([^"`?]+)/)

@@ -14,7 +14,8 @@ struct OpenAPITests {
         let routes = RouteTable(
             Services(
                 gateway: bench.gateway, configuration: bench.configuration,
-                metrics: AdminMetrics(MetricsRegistry()), connections: ConnectionCount(),
+                metrics: AdminMetrics(MetricsRegistry()),
+                connections: ListenerConnections(places: 1, placesOfPeer: 1),
                 streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
         ).routes
         var document: [String: Any] = [:]

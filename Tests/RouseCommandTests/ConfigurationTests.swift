@@ -238,6 +238,36 @@ struct ConfigurationTests {
         #expect(!isTold())
     }
 
+    @Test("reads the listener's bounds and who may connect to its socket")
+    func listener() throws {
+        let usual = try read("listen: unix:/run/rouse.sock\n" + Self.app).listener
+        #expect(usual == .init())
+        #expect(usual.socketMode == 0o600)
+        let set = try read(
+            """
+            listener:
+              connections: 4096
+              connections-per-peer: 4096
+              socket-mode: 0660
+              socket-group: www-data
+
+            """ + Self.app
+        ).listener
+        #expect(set.connections == 4_096)
+        #expect(set.connectionsPerPeer == 4_096)
+        #expect(set.socketMode == 0o660)
+        #expect(set.socketGroup == "www-data")
+        for wrong in ["0888", "rw-rw----", "1777", "0440", "-1"] {
+            let error = #expect(throws: CommandFailure.self) {
+                try read("listener: {socket-mode: \"\(wrong)\"}\n" + Self.app)
+            }
+            #expect(error?.message.contains("listener.socket-mode") == true, "\(wrong)")
+        }
+        #expect(throws: CommandFailure.self) {
+            try read("listener: {connections: 0}\n" + Self.app)
+        }
+    }
+
     @Test("reads keys with scopes, TLS, retention, webhooks and budgets")
     func gatewayKeys() throws {
         let configuration = try read(

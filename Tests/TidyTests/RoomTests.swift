@@ -38,8 +38,10 @@ struct RoomTests {
         ],
         "CurlHTTP": ["CCurlCalls", "CCurlShims"],
         "AdminAPI": [
-            "CDashboard", "CoreMetrics", "Crypto", "Foundation", "Gateway", "HTTPTypes",
-            "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
+            "CDashboard", "CoreMetrics", "Crypto", "Darwin", "Foundation", "Gateway", "Glibc",
+            "HTTPTypes",
+            "Hummingbird", "HummingbirdCore", "Logging", "Musl", "NIOCore", "NIOHTTP1",
+            "NIOHTTPTypes",
             "NIOHTTPTypesHTTP1", "NIOSSL", "PayloadRules", "ServiceLifecycle", "Synchronization",
             "WakeBudget", "WakeModel",
         ],

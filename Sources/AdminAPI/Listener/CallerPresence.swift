@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOCore
 import Synchronization
 
 /// Whether the caller of a connection can still be answered. It hangs up by closing the connection
@@ -16,17 +15,6 @@ final class CallerPresence: Sendable {
     }
 
     private let state = Mutex(State())
-
-    /// The caller of a connection. One whose connection is closed has hung up.
-    static func on(_ channel: any Channel) async -> CallerPresence {
-        let found = channel.eventLoop.submit {
-            try channel.pipeline.syncOperations.handler(type: ConnectionGuard.self).presence
-        }
-        if let presence = try? await found.get() { return presence }
-        let gone = CallerPresence()
-        gone.end()
-        return gone
-    }
 
     /// The caller has hung up: what was to be done then is done now.
     func end() {

@@ -11,6 +11,9 @@ import NIOHTTPTypesHTTP1
 ///
 /// - The head and the body of a request have a time; after it the caller gets 408 and is cut off.
 /// - What is not HTTP gets a problem document too, and too large a head a 431.
+/// - Who has shown no key yet has less time than others, and may not be silent for long.
+/// - On a place of the reserve only health and metrics are answered, and the connection ends.
+/// - No other protocol is spoken: a request that asks for one is answered, and the connection ends.
 /// - An answer that is ready before the whole request was read (a wrong key, too large a body) says
 ///   `Connection: close`; the rest of the request is not read but let run dry for a moment, because
 ///   closing at once would reset the connection and could destroy the answer on its way.
@@ -36,17 +39,20 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case body
     }
 
-    /// Whether the caller still listens, for those who answer it.
-    let presence = CallerPresence()
-
     private let limits: AdminConfiguration
-    private let connections: ConnectionCount
+    private let connections: ListenerConnections
+    /// Who this connection is; `nil` once it has lost its place.
+    private var connection: ListenerConnection?
     private var reading = Reading.nothing
     /// Requests whose head was read and whose answer has not ended.
     private var unanswered = 0
     private var answerHasBegun = false
     /// The answer under way is the last one of this connection.
     private var isLastAnswer = false
+    /// What the request behind those that are being answered is refused with.
+    private var waitingRefusal: Problem?
+    /// Nothing that comes behind the present request is read.
+    private var isDeaf = false
     /// Nothing is read or answered any more.
     private var isOver = false
     private var bodyStart = NIODeadline.distantPast
@@ -60,25 +66,29 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var stallTimer: Scheduled<Void>?
     private var shutdownTimer: Scheduled<Void>?
 
-    init(limits: AdminConfiguration, connections: ConnectionCount) {
+    init(limits: AdminConfiguration, connections: ListenerConnections) {
         self.limits = limits
         self.connections = connections
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        connections.opened()
+        connection = connections.connection(on: context.channel)
         let watch = FirstByteWatch { [weak self] in self?.sawBytes(context) }
         // In front of everything, TLS included: a handshake takes from the time for the head.
         do {
-            try context.pipeline.syncOperations.addHandler(watch, position: .first)
+            let pipeline = context.pipeline.syncOperations
+            try pipeline.addHandler(watch, position: .first)
+            // Behind NIO's parser, in front of what knows one Host only.
+            let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
+            try pipeline.addHandler(FramingCheck(), position: .before(codec))
         } catch {
             context.close(promise: nil)
         }
+        allowSilence(context)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        connections.closed()
-        presence.end()
+        connection?.presence.end()
         readTimer?.task.cancel()
         lingerTimer?.cancel()
         stallTimer?.cancel()
@@ -91,12 +101,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 in: .seconds(Int64(limits.shutdownSeconds))
             ) { context.close(promise: nil) }
         }
-        if case ChannelEvent.inputClosed = event { presence.end() }
+        if case ChannelEvent.inputClosed = event { connection?.presence.end() }
         context.fireUserInboundEventTriggered(event)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        presence.end()
+        connection?.presence.end()
         context.fireChannelInactive()
     }
 
@@ -105,7 +115,17 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func sawBytes(_ context: ChannelHandlerContext) {
         guard reading == .nothing, !isOver else { return }
         reading = .head
-        allowReading(context, for: .seconds(Int64(limits.headerSeconds)), from: .now())
+        let seconds =
+            isStranger ? min(limits.headerSeconds, limits.strangerSeconds) : limits.headerSeconds
+        allowReading(context, for: .seconds(Int64(seconds)), from: .now())
+    }
+
+    private var isStranger: Bool { connection?.isAuthenticated != true }
+
+    /// Gives a caller that has shown no key a short time until its next request.
+    private func allowSilence(_ context: ChannelHandlerContext) {
+        guard isStranger, reading == .nothing, unanswered == 0 else { return }
+        allowReading(context, for: .seconds(Int64(limits.strangerSeconds)), from: .now())
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -114,9 +134,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if case .end = part { context.close(promise: nil) }
             return
         }
+        // What belongs to a request that is refused, or stands behind it.
+        guard waitingRefusal == nil else { return }
         switch part {
-        case .head:
+        case .head(let head):
+            guard connection?.isReserve != true || Self.isOfReserve(head) else {
+                return refuse(context, Self.noPlace)
+            }
             reading = .body
+            isDeaf = isDeaf || Self.asksForUpgrade(head)
             unanswered += 1
             bodyStart = .now()
             bodyByteCount = 0
@@ -128,6 +154,22 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             readDeadline = nil
         }
         context.fireChannelRead(data)
+    }
+
+    private static let noPlace = Problem(
+        .unavailable, "The connections that the gateway may have are all in use."
+    ).retrying(afterSeconds: 1)
+
+    /// Whether NIO's parser reads nothing behind this request, because another protocol might come.
+    private static func asksForUpgrade(_ head: HTTPRequest) -> Bool {
+        head.method == .connect
+            || head.headerFields[.upgrade] != nil
+                && head.headerFields[.connection]?.lowercased().contains("upgrade") == true
+    }
+
+    /// Whether a request may have a place of the reserve.
+    private static func isOfReserve(_ head: HTTPRequest) -> Bool {
+        ["/healthz", "/readyz", "/metrics"].contains(head.path)
     }
 
     private func allowReading(
@@ -158,6 +200,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func timeIsUp(_ context: ChannelHandlerContext) {
         guard !isOver else { return }
+        if reading == .nothing {
+            isOver = true
+            return context.close(promise: nil)
+        }
         if reading == .body {
             let seconds = limits.bodySeconds + bodyByteCount / limits.bodyBytesPerSecond
             let rest = bodyStart + .seconds(Int64(seconds)) - .now()
@@ -176,6 +222,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 Problem(
                     .headersTooLarge,
                     "All header fields together may have \(limits.headerListByteCount) bytes."))
+        case let fault as FramingFault:
+            refuse(context, Problem(.malformedRequest, fault.message))
         case is HTTPParserError, is HTTP1TypeConversionError:
             refuse(context, Problem(.malformedRequest, "This is not HTTP/1.1."))
         default:
@@ -197,7 +245,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             context.write(data, promise: promise)
         case .head(var head):
             answerHasBegun = true
-            if reading == .body, unanswered == 1 {
+            let isWanted = reading != .body && !isDeaf && connection?.isReserve != true
+            if unanswered == 1, !isWanted {
                 isLastAnswer = true
                 head.headerFields[.connection] = "close"
             }
@@ -208,14 +257,23 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             answerHasBegun = false
             unanswered -= 1
             context.write(data, promise: promise)
-            if isLastAnswer { runDry(context) }
+            if isLastAnswer { return runDry(context) }
+            if unanswered == 0, let problem = waitingRefusal { return refuse(context, problem) }
+            allowSilence(context)
         }
     }
 
     /// Answers by itself and ends the connection, unless an answer is under way: then it is cut.
     private func refuse(_ context: ChannelHandlerContext, _ problem: Problem) {
         guard !isOver else { return }
-        // An earlier request has its turn first, and this one has no place behind it.
+        if unanswered > 0, reading != .body {
+            // Earlier requests, which were read in whole, have their answers first.
+            readDeadline = nil
+            waitingRefusal = waitingRefusal ?? problem
+            return
+        }
+        // A head that came behind another request in one piece is read as well.
+        if reading == .nothing { reading = .head }
         let isInTurn = unanswered == 0 || unanswered == 1 && reading == .body
         guard isInTurn, !answerHasBegun else {
             isOver = true
@@ -236,7 +294,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         isOver = true
         readDeadline = nil
         context.flush()
-        if reading == .nothing { return context.close(promise: nil) }
+        if reading == .nothing, !isDeaf { return context.close(promise: nil) }
         context.close(mode: .output, promise: nil)
         lingerTimer = context.eventLoop.assumeIsolated().scheduleTask(
             in: .seconds(Self.lingerSeconds)

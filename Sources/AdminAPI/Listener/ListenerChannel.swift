@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// HTTP/1.1 on a connection, behind TLS where there is a certificate.
+/// HTTP/1.1 on a connection that has found a place, behind TLS where there is a certificate.
 ///
 /// Hummingbird's own TLS channel keeps one context for good; this one asks for the present one at
 /// each connection, so that a renewed certificate needs no restart.
@@ -14,8 +14,15 @@ struct ListenerChannel: ServerChildChannel {
 
     let base: HTTP1Channel
     let tls: ListenerTLS?
+    let connections: ListenerConnections
+    let refusals: RefusalLog
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        guard connections.admit(channel) != nil else {
+            refusals.note(PeerAddress(channel.remoteAddress), status: 0)
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+        }
         guard let context = tls?.current else {
             return base.setup(channel: channel, logger: logger)
         }

@@ -14,14 +14,27 @@ public struct ListenerFailure: Error, Hashable {
 
 /// A server whose refusals by the system are a ``ListenerFailure`` instead of the event loop's own
 /// error, which is written for programmers.
+///
+/// It also ends the intervals of the log of refusals.
 struct ListeningService<Server: Service>: Service {
     let server: Server
+    let refusals: RefusalLog
+    /// The socket in the file system; `nil` for a port.
+    let socket: ListeningSocket?
 
     func run() async throws {
+        socket?.begin()
+        defer { socket?.end() }
         do {
-            try await server.run()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await server.run() }
+                group.addTask { await refusals.run() }
+                try await group.next()
+                group.cancelAll()
+            }
         } catch let error as IOError {
             throw ListenerFailure(code: error.errnoCode)
         }
+        if let failure = socket?.failure { throw failure }
     }
 }

@@ -24,6 +24,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case unauthorized
     /// The API key lacks the scope that the route asks for.
     case forbidden
+    /// Where no key is asked for: the request comes from a page of another site, or names another
+    /// host.
+    case foreignOrigin = "foreign-origin"
     /// There is no such resource, or no longer.
     case notFound = "not-found"
     /// The method does not fit the resource; `Allow` names those that do.
@@ -56,7 +59,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
             .ambiguousEnvironment:
             400
         case .unauthorized: 401
-        case .forbidden: 403
+        case .forbidden, .foreignOrigin: 403
         case .notFound, .unknownApp: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
@@ -81,6 +84,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .ambiguousEnvironment: "The app has two environments"
         case .unauthorized: "A valid API key is needed"
         case .forbidden: "The API key may not do this"
+        case .foreignOrigin: "Another site's page may not do this"
         case .notFound: "There is no such resource"
         case .methodNotAllowed: "The method does not fit the resource"
         case .requestTimeout: "The request did not arrive in time"
@@ -114,6 +118,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
             "The app is configured for both environments and the request names none."
         case .unauthorized: "No valid API key was shown."
         case .forbidden: "The API key lacks the scope that the route asks for."
+        case .foreignOrigin:
+            "`rouse serve --dev` asks for no key, and refuses requests from pages of other sites "
+                + "and for other hosts than this machine."
         case .notFound: "There is no such resource, or no longer."
         case .methodNotAllowed: "The method does not fit the resource; `Allow` names those that do."
         case .requestTimeout: "The head or the body of the request did not arrive in its time."
@@ -151,6 +158,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .ambiguousEnvironment: "Add `environment`: `production` or `sandbox`."
         case .unauthorized: "Send `Authorization: Bearer` with a key from `rouse keys create`."
         case .forbidden: "Use a key with the scope that `detail` names."
+        case .foreignOrigin:
+            "Call it as `localhost`, `127.0.0.1` or `[::1]`, and not from another site's page; "
+                + "`rouse serve --config` with keys has no such bounds."
         case .notFound:
             "Check the id or the token; ended wakes are kept for `retention-days`."
         case .methodNotAllowed: "Use a method that `Allow` names."

@@ -9,7 +9,8 @@ import NIOCore
 /// each.
 ///
 /// A line names the route's pattern, never the path, because a path may hold a device token.
-/// Answers below 400 are logged at debug: at thousands a second, a line each is a cost.
+/// Answers below 400 are logged at debug: at thousands a second, a line each is a cost. So are
+/// refusals to callers without an accepted key, which are counted in the log instead.
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = AdminRequestContext
 
@@ -17,6 +18,8 @@ struct ProblemMiddleware: RouterMiddleware {
 
     let table: RouteTable
     let metrics: AdminMetrics
+    /// Where refusals to callers without a key are counted; `nil` where none is asked for.
+    let refusals: RefusalLog?
 
     func handle(
         _ request: Request, context: AdminRequestContext,
@@ -78,12 +81,18 @@ struct ProblemMiddleware: RouterMiddleware {
         _ context: AdminRequestContext
     ) {
         let milliseconds = duration / .milliseconds(1)
+        let status = response.status.code
+        var isCounted = false
+        if let refusals, context.caller == nil, (400..<500).contains(status) {
+            refusals.note(PeerAddress(context.channel.remoteAddress), status: status)
+            isCounted = true
+        }
         context.logger.log(
-            level: response.status.code < 400 ? .debug : .info, "request",
+            level: status < 400 || isCounted ? .debug : .info, "request",
             metadata: [
                 "method": "\(request.method.rawValue)",
                 "route": "\(context.endpointPath ?? "none")",
-                "status": "\(response.status.code)",
+                "status": "\(status)",
                 "code": "\(code?.rawValue ?? "none")",
                 "caller": "\(context.caller?.name ?? "none")",
                 "milliseconds": "\((milliseconds * 1000).rounded() / 1000)",

@@ -21,8 +21,8 @@ struct EventStream: Sendable {
     /// How long the stream lasts, in seconds; `nil` for as long as it is read.
     let lifeSeconds: Int?
     let streams: ConnectionCount
-    /// The connection of its reader.
-    let channel: any Channel
+    /// Whether its reader is still there.
+    let presence: CallerPresence
 
     /// The stream as an answer.
     var response: Response {
@@ -62,7 +62,7 @@ struct EventStream: Sendable {
             ender.cancel()
         }
         // A reader that is gone is found out at once, and not by the next pulse.
-        try await CallerPresence.on(channel).watched {
+        try await presence.watched {
             outbox.end()
         } _: {
             try await write(what: outbox, to: &writer)

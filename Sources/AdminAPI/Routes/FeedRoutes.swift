@@ -56,7 +56,8 @@ struct FeedRoutes {
                     + "a wake's history. \(configuration.eventBufferCount) wait for a reader "
                     + "that is slower than they come; beyond, it misses the oldest, and is told "
                     + "how many of them so far by an event named dropped. Nothing is kept: the "
-                    + "durable feeds are feedback and webhooks.",
+                    + "durable feeds are feedback and webhooks. A reader that closes its side of "
+                    + "the connection ends the stream.",
                 parameters: [
                     Operation.Parameter(
                         name: "seconds", place: .query,
@@ -79,7 +80,8 @@ struct FeedRoutes {
             }
             return EventStream(
                 events: events, pulseSeconds: configuration.eventPulseSeconds,
-                lifeSeconds: lifeSeconds, streams: services.streams, channel: context.channel
+                lifeSeconds: lifeSeconds, streams: services.streams,
+                presence: services.connections.presence(on: context.channel)
             )
             .response
         }

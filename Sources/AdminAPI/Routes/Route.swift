@@ -43,6 +43,7 @@ struct Route: Sendable {
         // A query that the route does not know is an invalid field of any route.
         codes.formUnion([
             .malformedRequest, .invalidField, .requestTimeout, .headersTooLarge, .internalError,
+            .foreignOrigin, .unavailable,
         ])
         if access != .open { codes.formUnion([.unauthorized, .forbidden, .rateLimited]) }
         if operation.body != nil {

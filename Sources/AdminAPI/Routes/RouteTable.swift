@@ -26,13 +26,27 @@ struct RouteTable: Sendable {
     }
 
     /// Serves every route, each behind its check of access and of its query.
-    func makeRouter(_ services: Services) -> Router<AdminRequestContext> {
+    func makeRouter(
+        _ services: Services, _ refusals: RefusalLog
+    ) -> Router<AdminRequestContext> {
         let router = Router(
             context: AdminRequestContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: ProblemMiddleware(table: self, metrics: services.metrics))
+        let isOpen: Bool
+        if case .disabled = services.configuration.authentication {
+            isOpen = true
+        } else {
+            isOpen = false
+        }
+        router.add(
+            middleware: ProblemMiddleware(
+                table: self, metrics: services.metrics, refusals: isOpen ? nil : refusals))
+        if isOpen { router.add(middleware: BrowserCheck()) }
         for route in routes {
             router.on(RouterPath(route.path), method: route.method) { request, context in
                 context.caller = try access.check(request, route.access)
+                if route.access != .open {
+                    services.connections.connection(on: context.channel)?.authenticate()
+                }
                 try Self.checkQuery(request, route)
                 return try await route.handler(request, context)
             }

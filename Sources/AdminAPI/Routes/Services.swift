@@ -7,7 +7,7 @@ struct Services: Sendable {
     let gateway: Gateway
     let configuration: AdminConfiguration
     let metrics: AdminMetrics
-    let connections: ConnectionCount
+    let connections: ListenerConnections
     /// Event streams that are open.
     let streams: ConnectionCount
     /// The room for large bodies, of all connections together.
@@ -19,7 +19,7 @@ struct Services: Sendable {
 
     init(
         gateway: Gateway, configuration: AdminConfiguration, metrics: AdminMetrics,
-        connections: ConnectionCount, streams: ConnectionCount, audit: AuditLog,
+        connections: ListenerConnections, streams: ConnectionCount, audit: AuditLog,
         readings: @escaping @Sendable () -> [MetricReading]
     ) {
         self.gateway = gateway

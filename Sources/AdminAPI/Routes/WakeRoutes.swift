@@ -110,7 +110,7 @@ struct WakeRoutes {
         of id: WakeID, within milliseconds: Int64, for context: AdminRequestContext
     ) async -> WakeRecord? {
         let gateway = gateway
-        return await CallerPresence.on(context.channel).cancellingOnHangUp {
+        return await services.connections.presence(on: context.channel).cancellingOnHangUp {
             await cancelWhenGracefulShutdown {
                 try? await gateway.outcome(of: id, within: milliseconds)
             }

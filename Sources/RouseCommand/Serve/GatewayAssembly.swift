@@ -53,6 +53,7 @@ struct GatewayAssembly {
         ) { CurlWebhookCarrier() }
         var api = AdminConfiguration(authentication: authentication)
         api.tls = tls
+        try apply(plan.configuration.listener, to: &api)
         api.idempotencySeconds = plan.configuration.idempotencyHours * 3600
         let isListening = Mutex(false)
         let reloader = Reloader(
@@ -112,6 +113,24 @@ struct GatewayAssembly {
         try failing(with: .configuration) { () throws(InvalidField) in
             try ServiceNotifier(.current, logger: logger)
         }
+    }
+
+    private func apply(
+        _ settings: ServeConfiguration.ListenerSettings, to api: inout AdminConfiguration
+    ) throws(CommandFailure) {
+        api.connectionCount = settings.connections
+        api.connectionsPerPeerCount = settings.connectionsPerPeer
+        api.socketAccess.mode = settings.socketMode
+        guard let name = settings.socketGroup, case .unixSocket = plan.configuration.listen else {
+            return
+        }
+        guard let group = SocketAccess.groupID(named: name) else {
+            throw CommandFailure(
+                .configuration,
+                "listener.socket-group is no group of this machine (\(name)). Write its name or "
+                    + "number.")
+        }
+        api.socketAccess.groupID = group
     }
 
     private var address: ListenAddress {

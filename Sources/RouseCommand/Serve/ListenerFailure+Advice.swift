@@ -13,6 +13,8 @@ extension ListenerFailure {
             "this machine has no such address. Listen on one that it has (--listen)."
         case EACCES:
             "this user may not. Listen on a port above 1023, or where the user may write."
+        case EPERM:
+            "this user may not give the socket that group. Name one that it is in."
         case ENOENT:
             "there is no such folder. Make it, or listen elsewhere (--listen)."
         default:

@@ -104,6 +104,7 @@ final class Reloader: Service {
     private func warnOfRestart(_ new: ServeConfiguration) {
         var keys: [String] = []
         if new.listen != started.listen { keys.append("listen") }
+        if new.listener != started.listener { keys.append("listener") }
         if new.storePath != started.storePath { keys.append("store") }
         if new.storeDurability != started.storeDurability { keys.append("store-durability") }
         if (new.tls == nil) != (tls == nil) { keys.append("tls") }

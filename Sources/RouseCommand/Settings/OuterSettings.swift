@@ -37,6 +37,7 @@ struct OuterSettings {
     static let innerLists: Set = ["webhook.events", "webhook.apps"]
     /// The keys at the top that hold others.
     static let mappings = [
+        "listener": ServeConfiguration.ListenerSettings.keys,
         "tls": ServeConfiguration.TLSFiles.keys, "budget": BudgetMapping.keys,
         "webhook": ServeConfiguration.Webhook.keys,
         "transport": ServeConfiguration.TransportSettings.keys,

@@ -45,6 +45,25 @@ extension ServeConfiguration.Listen {
     }
 }
 
+extension ServeConfiguration.ListenerSettings {
+    static let keys = ["connections", "connections-per-peer", "socket-mode", "socket-group"]
+
+    init(_ mapping: ConfigurationMapping) throws(CommandFailure) {
+        self.init()
+        connections = try mapping.integer("connections", in: 16...100_000) ?? connections
+        connectionsPerPeer = try mapping.integer("connections-per-peer", in: 1...100_000)
+        if let text = try mapping.string("socket-mode") {
+            guard let mode = UInt32(text, radix: 8), mode <= 0o777, mode & 0o600 == 0o600 else {
+                throw mapping.failure(
+                    "socket-mode", "is not three octal digits that let the owner read and write",
+                    "Write it as 0660, with socket-group, or leave it out for the owner alone.")
+            }
+            socketMode = mode
+        }
+        socketGroup = try mapping.string("socket-group")
+    }
+}
+
 extension ServeConfiguration.TLSFiles {
     static let keys = ["certificate-file", "key-file"]
 }

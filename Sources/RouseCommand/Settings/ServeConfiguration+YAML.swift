@@ -10,7 +10,7 @@ import WakeModel
 extension ServeConfiguration {
     /// The keys at the top of the file.
     static let keys = [
-        "listen", "insecure", "tls", "store", "store-durability", "retention-days",
+        "listen", "listener", "insecure", "tls", "store", "store-durability", "retention-days",
         "idempotency-hours", "log-level", "keys-file", "api-keys", "budget", "webhook", "webhooks",
         "apps", "transport",
     ]
@@ -22,6 +22,10 @@ extension ServeConfiguration {
     /// | Key | Value | Default |
     /// |---|---|---|
     /// | `listen` | `host:port`, or `unix:` and a path | `127.0.0.1:8080` |
+    /// | `listener.connections` | the most connections at a time, 16–100000 | 1024 |
+    /// | `listener.connections-per-peer` | the most of one address, 1–100000 | 7/8 of all |
+    /// | `listener.socket-mode` | the permissions of a Unix domain socket, octal | `0600` |
+    /// | `listener.socket-group` | its group, by name or number | that of the process |
     /// | `insecure` | `true` to listen, and post webhooks, beyond loopback without TLS | `false` |
     /// | `tls.certificate-file` | the listener's chain in PEM | none |
     /// | `tls.key-file` | its key in PEM | none |
@@ -96,6 +100,9 @@ extension ServeConfiguration {
             listen = try root.checking("listen") { () throws(InvalidField) in
                 try Listen(text).inside(folder)
             }
+        }
+        if let mapping = try root.mapping("listener", known: ListenerSettings.keys) {
+            listener = try ListenerSettings(mapping)
         }
         allowsInsecureListen = try root.boolean("insecure") ?? false
         try readFiles(root, folder)

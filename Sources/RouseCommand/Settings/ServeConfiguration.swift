@@ -15,6 +15,8 @@ struct ServeConfiguration: Hashable, Sendable {
     var listen = Listen.tcp(host: "127.0.0.1", port: 8080)
     /// Whether it may listen on other addresses than loopback without TLS.
     var allowsInsecureListen = false
+    /// What the listener allows.
+    var listener = ListenerSettings()
     /// The SQLite file.
     var storePath = "rouse.sqlite"
     /// What an answer waits for.
@@ -57,6 +59,18 @@ struct ServeConfiguration: Hashable, Sendable {
             case .unixSocket: true
             }
         }
+    }
+
+    /// How many may connect, and who to a Unix domain socket.
+    struct ListenerSettings: Hashable, Sendable {
+        /// The most connections at a time.
+        var connections = 1_024
+        /// The most of one address; `nil` for seven eighths of all.
+        var connectionsPerPeer: Int?
+        /// The permissions of a Unix domain socket.
+        var socketMode: UInt32 = 0o600
+        /// The name or number of its group; `nil` for that of the process.
+        var socketGroup: String?
     }
 
     /// The PEM files of the listener's certificate, its issuers behind it, and of its key.

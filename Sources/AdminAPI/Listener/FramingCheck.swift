@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import NIOHTTP1
+
+/// A head of a request that two programs could read differently.
+struct FramingFault: Error {
+    /// What is wrong, as a sentence.
+    let message: String
+
+    init(_ message: String) { self.message = message }
+}
+
+/// Refuses requests that a proxy in front and this listener could read differently, where NIO's
+/// parser takes them: whoever can make the two disagree slips a request past the proxy's rules
+/// (RFC 9112 §11.2). What several forms are allowed for is put into one: the absolute form of the
+/// target becomes a path and `Host`.
+///
+/// It lives on its channel's event loop.
+final class FramingCheck: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    /// Whether a request was refused: what comes behind it is not read any more.
+    private var isOver = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isOver else { return }
+        guard case .head(var head) = unwrapInboundIn(data) else {
+            return context.fireChannelRead(data)
+        }
+        do throws(FramingFault) {
+            try Self.check(&head)
+        } catch {
+            isOver = true
+            return context.fireErrorCaught(error)
+        }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    /// Checks a head, and puts its target and `Host` into one form.
+    static func check(_ head: inout HTTPRequestHead) throws(FramingFault) {
+        let isOld = head.version == .http1_0
+        guard isOld || head.version == .http1_1 else {
+            throw FramingFault("The version is neither HTTP/1.1 nor HTTP/1.0.")
+        }
+        try checkLength(head.headers, isOld: isOld)
+        try checkTarget(&head)
+        let hosts = head.headers["host"]
+        guard hosts.count == 1 || isOld && hosts.isEmpty else {
+            throw FramingFault(
+                hosts.isEmpty
+                    ? "The header field Host is missing. Send it once."
+                    : "The header field Host stands there twice. Send it once.")
+        }
+        if let host = hosts.first, !isHost(host) {
+            throw FramingFault("The header field Host is not a host, with a port if need be.")
+        }
+        // A caller of HTTP/1.0 does not know interim answers (RFC 9110 §10.1.1).
+        if isOld { head.headers.remove(name: "expect") }
+    }
+
+    /// Where the body ends must be said in one way, which all versions of HTTP/1 know.
+    private static func checkLength(
+        _ headers: HTTPHeaders, isOld: Bool
+    ) throws(FramingFault) {
+        let lengths = headers["content-length"]
+        let codings = headers["transfer-encoding"]
+        guard lengths.count <= 1 else {
+            throw FramingFault("The header field Content-Length stands there twice. Send it once.")
+        }
+        if let length = lengths.first {
+            let isNumber = length.utf8.allSatisfy {
+                $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")
+            }
+            guard isNumber, Int(length) != nil else {
+                throw FramingFault("The header field Content-Length is not a number of bytes.")
+            }
+        }
+        guard !codings.isEmpty else { return }
+        guard !isOld else {
+            throw FramingFault("HTTP/1.0 has no Transfer-Encoding. Send Content-Length.")
+        }
+        guard lengths.isEmpty else {
+            throw FramingFault("Content-Length stands beside Transfer-Encoding. Send one of them.")
+        }
+        guard codings.count == 1, codings[0].lowercased() == "chunked" else {
+            throw FramingFault("The only Transfer-Encoding that is read is chunked, once.")
+        }
+    }
+
+    private static func checkTarget(_ head: inout HTTPRequestHead) throws(FramingFault) {
+        var target = head.uri[...]
+        for scheme in ["http://", "https://"]
+        where target.utf8.count >= scheme.utf8.count
+            && target.prefix(scheme.utf8.count).lowercased() == scheme
+        {
+            // The authority of the target counts, whatever Host says (RFC 9112 §3.2.2).
+            target = target.dropFirst(scheme.utf8.count)
+            let end = target.firstIndex { $0 == "/" || $0 == "?" } ?? target.endIndex
+            let host = String(target[..<end])
+            let rest = target[end...]
+            guard head.headers["host"].count <= 1 else { break }
+            head.headers.replaceOrAdd(name: "host", value: host)
+            head.uri = rest.hasPrefix("/") ? String(rest) : "/" + rest
+            target = head.uri[...]
+            break
+        }
+        if target == "*", head.method == .OPTIONS { return }
+        guard target.hasPrefix("/") else {
+            throw FramingFault("The target of the request is no path.")
+        }
+        var last: UInt8 = 0
+        var isPath = true
+        for byte in target.utf8 {
+            guard byte > 0x20, byte < 0x7f, byte != UInt8(ascii: "#") else {
+                throw FramingFault("The target has a character that has to be percent-encoded.")
+            }
+            if byte == UInt8(ascii: "?") { isPath = false }
+            guard !(isPath && byte == UInt8(ascii: "/") && last == byte) else {
+                throw FramingFault("The path has two slashes in a row. Write one.")
+            }
+            last = byte
+        }
+    }
+
+    /// Whether a text is a host name or address, with a port or without (RFC 9110 §7.2).
+    private static func isHost(_ text: String) -> Bool {
+        var host = text[...]
+        if host.hasPrefix("[") {
+            guard let end = host.firstIndex(of: "]") else { return false }
+            let inside = host[host.index(after: host.startIndex)..<end]
+            guard !inside.isEmpty,
+                inside.utf8.allSatisfy({ isHexadecimal($0) || $0 == 0x3a || $0 == 0x2e })
+            else { return false }
+            return isPort(host[host.index(after: end)...])
+        }
+        let colon = host.firstIndex(of: ":") ?? host.endIndex
+        let port = host[colon...]
+        host = host[..<colon]
+        guard !host.isEmpty, isPort(port) else { return false }
+        return host.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "%"), UInt8(ascii: "!"),
+                UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("),
+                UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","),
+                UInt8(ascii: ";"), UInt8(ascii: "="):
+                true
+            default: false
+            }
+        }
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
+    /// Whether a text is nothing, or a colon and a port that may be left out.
+    private static func isPort(_ text: Substring) -> Bool {
+        guard text.hasPrefix(":") else { return text.isEmpty }
+        let digits = text.dropFirst()
+        return digits.isEmpty
+            || digits.utf8.count <= 5
+                && digits.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+                && UInt16(digits) != nil
+    }
+}

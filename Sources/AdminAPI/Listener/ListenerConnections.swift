@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// One connection of the listener, from its accept to its close. May be used from any thread.
+final class ListenerConnection: Sendable {
+    /// Whether the caller can still be answered.
+    let presence = CallerPresence()
+    /// Where the caller is.
+    let peer: PeerAddress
+    /// Whether all places are taken and this one is for health and metrics only.
+    let isReserve: Bool
+    fileprivate let channel: any Channel
+    /// Ascends in the order of the accepts.
+    fileprivate let number: UInt64
+    private let hasKey = Atomic(false)
+
+    fileprivate init(_ channel: any Channel, peer: PeerAddress, number: UInt64, isReserve: Bool) {
+        self.channel = channel
+        self.peer = peer
+        self.number = number
+        self.isReserve = isReserve
+    }
+
+    /// Whether the caller has shown a key that was accepted, or none is asked for.
+    var isAuthenticated: Bool { hasKey.load(ordering: .relaxed) }
+
+    /// The caller has shown its key.
+    func authenticate() { hasKey.store(true, ordering: .relaxed) }
+}
+
+/// The connections of the listener, and who gets a place when places are few.
+///
+/// A connection on which no key was accepted yet is a stranger's. Strangers may take every place,
+/// but keep none: when all places are taken, or all that one peer may have, the new connection gets
+/// that of the stranger who came first, from the peer that has the most. When no stranger is left,
+/// a few places are kept for health and metrics. So neither silent connections nor too many
+/// callers with keys hide a living gateway from who watches it.
+///
+/// May be used from any thread.
+final class ListenerConnections: Sendable {
+    /// How many places are kept for health and metrics.
+    static let reserveCount = 16
+
+    private struct State {
+        var connections: [ObjectIdentifier: ListenerConnection] = [:]
+        var countOfPeer: [PeerAddress: Int] = [:]
+        var lastNumber: UInt64 = 0
+        var reserveCount = 0
+
+        mutating func remove(_ connection: ListenerConnection) {
+            let id = ObjectIdentifier(connection.channel)
+            guard connections[id] === connection else { return }
+            connections[id] = nil
+            let left = (countOfPeer[connection.peer] ?? 1) - 1
+            countOfPeer[connection.peer] = left > 0 ? left : nil
+            if connection.isReserve { reserveCount -= 1 }
+        }
+
+        /// The stranger that has to go first.
+        func stranger(of peer: PeerAddress?) -> ListenerConnection? {
+            var found: (connection: ListenerConnection, count: Int)?
+            for connection in connections.values
+            where !connection.isAuthenticated && (peer == nil || connection.peer == peer) {
+                let count = countOfPeer[connection.peer] ?? 0
+                if let found, found.count > count { continue }
+                if let found, found.count == count,
+                    found.connection.number < connection.number
+                {
+                    continue
+                }
+                found = (connection, count)
+            }
+            return found?.connection
+        }
+    }
+
+    private let state = Mutex(State())
+    private let places: Int
+    private let placesOfPeer: Int
+
+    /// So many places, the reserve aside, and so many for each peer.
+    init(places: Int, placesOfPeer: Int) {
+        self.places = max(1, places)
+        self.placesOfPeer = max(1, min(placesOfPeer, places))
+    }
+
+    /// How many connections there are.
+    var value: Int { state.withLock { $0.connections.count } }
+
+    /// Gives a connection that was accepted its place, which it has until it is closed. `nil` when
+    /// there is none for it: it is to be closed.
+    func admit(_ channel: any Channel) -> ListenerConnection? {
+        let peer = PeerAddress(channel.remoteAddress)
+        let (connection, victim) = state.withLock {
+            state -> (ListenerConnection?, ListenerConnection?) in
+            var victim: ListenerConnection?
+            var isReserve = false
+            let isPeerFull = peer.isRemote && state.countOfPeer[peer] ?? 0 >= placesOfPeer
+            if isPeerFull || state.connections.count >= places {
+                victim = state.stranger(of: isPeerFull ? peer : nil)
+                isReserve = victim?.isReserve ?? true
+                guard victim != nil || state.reserveCount < Self.reserveCount else {
+                    return (nil, nil)
+                }
+            }
+            if let victim { state.remove(victim) }
+            state.lastNumber += 1
+            let connection = ListenerConnection(
+                channel, peer: peer, number: state.lastNumber, isReserve: isReserve)
+            state.connections[ObjectIdentifier(channel)] = connection
+            state.countOfPeer[peer, default: 0] += 1
+            if isReserve { state.reserveCount += 1 }
+            return (connection, victim)
+        }
+        victim?.channel.close(promise: nil)
+        if let connection {
+            channel.closeFuture.whenComplete { [weak self] _ in
+                connection.presence.end()
+                self?.state.withLock { $0.remove(connection) }
+            }
+        }
+        return connection
+    }
+
+    /// The connection on this channel; `nil` for one that has lost its place.
+    func connection(on channel: any Channel) -> ListenerConnection? {
+        state.withLock { $0.connections[ObjectIdentifier(channel)] }
+    }
+
+    /// The presence of the caller on this channel; one that has lost its place is gone.
+    func presence(on channel: any Channel) -> CallerPresence {
+        if let connection = connection(on: channel) { return connection.presence }
+        let gone = CallerPresence()
+        gone.end()
+        return gone
+    }
+
+    /// How many connections the system's limit of open files (`RLIMIT_NOFILE`) leaves room for,
+    /// besides the reserve and what the store, the log and the connections to APNs need.
+    static var systemLimit: Int {
+        var limit = rlimit()
+        // Cannot fail: the resource exists, and the pointer is to a live local.
+        #if canImport(Glibc)
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        #else
+        getrlimit(RLIMIT_NOFILE, &limit)
+        #endif
+        let files = Int(clamping: limit.rlim_cur)
+        return max(8, files - min(256, files / 2) - 2 * reserveCount)
+    }
+}
+
+/// Where a caller is, as far as callers are told apart by it: an IPv4 address, or the /64 of an
+/// IPv6 address, because a single host has all of it.
+struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The address, or `local` for a Unix domain socket.
+    let description: String
+
+    /// Whether it is an address of its own: callers on a Unix domain socket have none.
+    var isRemote: Bool { description != Self.local }
+
+    private static let local = "local"
+
+    init(_ address: SocketAddress?) { self.init(ipAddress: address?.ipAddress) }
+
+    /// The peer of an IP address as text; `nil` for a Unix domain socket.
+    init(ipAddress: String?) {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if let ipAddress, inet_pton(AF_INET6, ipAddress, &bytes) == 1 {
+            self.init(bytes)
+        } else {
+            self.init(text: ipAddress ?? Self.local)
+        }
+    }
+
+    private init(text: String) { description = text }
+
+    /// The peer of the 16 bytes of an IPv6 address.
+    private init(_ bytes: [UInt8]) {
+        // An IPv4 address on a socket for both (RFC 4291 §2.5.5.2), and the machine itself.
+        if bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10...11] == [0xff, 0xff] {
+            self.init(text: bytes[12...].map(String.init).joined(separator: "."))
+        } else if bytes[..<15].allSatisfy({ $0 == 0 }), bytes[15] == 1 {
+            self.init(text: "::1")
+        } else {
+            let groups = stride(from: 0, to: 8, by: 2).map {
+                String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16)
+            }
+            self.init(text: groups.joined(separator: ":") + "::/64")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import Synchronization
+
+/// Writes what is refused to strangers: a line for the first refusal of a peer, then at most one for
+/// each peer and interval, with a count. A line for each would let anybody fill the disk.
+///
+/// May be used from any thread.
+final class RefusalLog: Sendable {
+    /// The most peers that are told apart; those beyond share a line.
+    static let peerCount = 256
+
+    private struct Subject: Hashable {
+        let peer: PeerAddress
+        let status: Int
+    }
+
+    private struct State {
+        /// How many refusals have not been written yet.
+        var counts: [Subject: Int] = [:]
+        var otherCount = 0
+    }
+
+    private let state = Mutex(State())
+    private let logger: Logger
+    private let intervalSeconds: Int
+
+    init(_ logger: Logger, intervalSeconds: Int) {
+        self.logger = logger
+        self.intervalSeconds = intervalSeconds
+    }
+
+    /// Notes that a request without an accepted key was answered with this status, or that a
+    /// connection was closed before it made one (0).
+    func note(_ peer: PeerAddress, status: Int) {
+        let subject = Subject(peer: peer, status: status)
+        let isFirst = state.withLock { state in
+            if let count = state.counts[subject] {
+                state.counts[subject] = count + 1
+                return false
+            }
+            guard state.counts.count < Self.peerCount else {
+                state.otherCount += 1
+                return false
+            }
+            state.counts[subject] = 0
+            return true
+        }
+        if isFirst { write(subject, count: 1) }
+    }
+
+    /// Writes what there is at the end of each interval, until the task is cancelled; then the rest.
+    func run() async {
+        while (try? await Task.sleep(for: .seconds(intervalSeconds))) != nil { flush() }
+        flush()
+    }
+
+    /// Ends an interval.
+    func flush() {
+        let (counts, otherCount) = state.withLock { state in
+            defer {
+                // Whoever goes on is not new in the next interval.
+                state.counts = state.counts.filter { $0.value > 0 }.mapValues { _ in 0 }
+                state.otherCount = 0
+            }
+            return (state.counts.filter { $0.value > 0 }, state.otherCount)
+        }
+        for (subject, count) in counts.sorted(by: {
+            ($0.key.peer.description, $0.key.status) < ($1.key.peer.description, $1.key.status)
+        }) {
+            write(subject, count: count)
+        }
+        if otherCount > 0 {
+            logger.info(
+                "requests without an accepted API key were refused",
+                metadata: ["peer": "others", "count": "\(otherCount)"])
+        }
+    }
+
+    private func write(_ subject: Subject, count: Int) {
+        guard subject.status > 0 else {
+            logger.info(
+                "connections were closed because the peer has too many",
+                metadata: ["peer": "\(subject.peer)", "count": "\(count)"])
+            return
+        }
+        logger.info(
+            "requests without an accepted API key were refused",
+            metadata: [
+                "peer": "\(subject.peer)", "status": "\(subject.status)", "count": "\(count)",
+            ])
+    }
+}

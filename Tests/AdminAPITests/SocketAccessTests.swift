@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GatewayTestKit
+import Testing
+
+@testable import AdminAPI
+
+@Suite("The permissions of a Unix domain socket", .timeLimit(.minutes(2)))
+struct SocketAccessTests {
+    private static func serve(
+        _ access: SocketAccess, _ body: (String) async throws -> Void
+    ) async throws {
+        var bench = try APIBench()
+        bench.configuration.socketAccess = access
+        // Short: a socket's path has a hundred bytes at most.
+        let path = "/tmp/rouse-\(UUID().uuidString.prefix(8)).sock"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let (places, continuation) = AsyncStream<ListenAddress>.makeStream()
+        let service = AdminAPI(
+            configuration: bench.configuration, gateway: bench.gateway, logger: .silent
+        ).service(on: .unixSocket(path: path)) { continuation.yield($0) }
+        try await withRunning(bench.gateway, with: [service]) {
+            for await place in places {
+                #expect(place == .unixSocket(path: path))
+                try await body(path)
+                break
+            }
+        }
+    }
+
+    @Test(
+        "It has the permissions that are set, whatever the process's mask",
+        arguments: [
+            UInt32(0o600), 0o660, 0o666,
+        ])
+    func mode(mode: UInt32) async throws {
+        try await Self.serve(SocketAccess(mode: mode)) { path in
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect((attributes[.posixPermissions] as? Int).map { UInt32($0) } == mode)
+        }
+    }
+
+    @Test("It has the group that is set")
+    func group() async throws {
+        let group = getgid()
+        try await Self.serve(SocketAccess(mode: 0o660, groupID: group)) { path in
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect((attributes[.groupOwnerAccountID] as? NSNumber)?.uint32Value == group)
+        }
+        #expect(SocketAccess.groupID(named: "root") == 0)
+        #expect(SocketAccess.groupID(named: "4711") == 4_711)
+        #expect(SocketAccess.groupID(named: "no-such-group") == nil)
+    }
+}
