@@ -44,13 +44,14 @@ part "The transports and the client under the thread sanitizer" \
     Tests/TransportFixture/thread-sanitizer.sh
 part "The transports and the client under the address sanitizer" \
     Tests/TransportFixture/address-sanitizer.sh
+part "The transports against servers that nobody here wrote" Tests/Interop/servers/servers.sh
 part "The transports' C targets under valgrind" Tests/TransportFixture/valgrind.sh
 part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
 part "The shipped scenarios against what the wake budget promises" Deploy/scenarios/check.sh
 
 for name in "${failed[@]}"; do
     step "Failed: ${name}"
-    grep -E '✘|error:|Fatal error|ERROR:|Sanitizer:|MISSED|smoke test:' "${printed}/${name//\//-}" | tail -n 40 >&2 ||
+    grep -E '✘|error:|Fatal error|ERROR:|Sanitizer:|MISSED|WRONG|smoke test:' "${printed}/${name//\//-}" | tail -n 40 >&2 ||
         tail -n 20 "${printed}/${name//\//-}" >&2
 done
 [[ ${#failed[@]} -eq 0 ]]
