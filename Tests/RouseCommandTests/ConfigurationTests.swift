@@ -120,8 +120,6 @@ struct ConfigurationTests {
         #expect(configuration.storePath == "/etc/rouse/rouse.sqlite")
         #expect(configuration.storeDurability == .disk)
         #expect(configuration.transport.kind == .native)
-        let one = try ServerSettings(nil, configured: nil, configuration)
-        #expect(one.transportKind == .curl, "one push goes through whatever proxy a person has")
         let problems = ServeReadiness.problems(of: configuration, keysFile: KeysFile())
         #expect(problems.count == 1)
         #expect(problems[0].hasPrefix("There is no API key"))

@@ -5,6 +5,8 @@ import Foundation
 import PushTransport
 import Testing
 
+@testable import RouseCommand
+
 /// What carries a push unless somebody chooses, told by what the server sees of it: libcurl
 /// announces the length of a body, which the native transport leaves to HTTP/2's framing.
 @Suite("Transports by default", .timeLimit(.minutes(1)))
@@ -14,31 +16,53 @@ struct DefaultTransportTests {
     }
 
     @Test(
-        "one push goes by libcurl, unless another is asked for", arguments: ["push", "probe"],
+        "one push goes by the native one, unless another is asked for",
+        arguments: ["push", "probe"],
         [nil, .curl, .native] as [TransportKind?])
     func command(name: String, choice: TransportKind?) async throws {
         try await StandIn.with { standIn in
             let option = choice.map { ["--transport", $0.rawValue] } ?? []
             let result = try await Rouse.run([name] + option + standIn.all)
             let push = try #require(standIn.simulator.receivedPushes.first, "\(result.all)")
-            #expect(Self.carrier(push) == choice ?? .curl)
+            #expect(Self.carrier(push) == choice ?? .native)
         }
     }
 
     @Test(
-        "one push goes by libcurl also where a gateway's configuration says native",
+        "one push goes by the native one also where a gateway's configuration says curl",
         arguments: ["push", "probe"])
     func configured(name: String) async throws {
         try await StandIn.with { standIn in
             let path = try await ServeTests.keyedConfiguration(standIn)
             let text = try String(contentsOfFile: path, encoding: .utf8)
-            try text.replacing("transport:\n", with: "transport:\n  kind: native\n")
+            try text.replacing("transport:\n", with: "transport:\n  kind: curl\n")
                 .write(toFile: path, atomically: true, encoding: .utf8)
             let result = try await Rouse.run(
                 [name, "--config", path] + standIn.server + [StandIn.device])
             let push = try #require(standIn.simulator.receivedPushes.first, "\(result.all)")
-            #expect(Self.carrier(push) == .curl)
+            #expect(Self.carrier(push) == .native)
         }
+    }
+
+    @Test(
+        "behind a proxy it is libcurl, wherever the proxy is named",
+        arguments: [
+            ("http://proxy.example:3128", [:], .curl), ("none", ["https_proxy": "x"], .native),
+            (nil, ["https_proxy": "http://proxy.example:3128"], .curl),
+            (nil, ["ALL_PROXY": "socks5://proxy.example"], .curl),
+            (nil, ["https_proxy": "", "http_proxy": "http://proxy.example"], .native),
+            (nil, [:], .native),
+        ] as [(proxy: String?, environment: [String: String], expected: TransportKind)])
+    func behindProxy(
+        row: (proxy: String?, environment: [String: String], expected: TransportKind)
+    ) throws {
+        let typed = row.proxy.map { ["--proxy", $0] } ?? []
+        let options = try ServerOptions.parse(typed)
+        let settings = try ServerSettings(options, configured: nil, nil) { row.environment[$0] }
+        #expect(settings.transportKind == row.expected)
+        let asked = try ServerOptions.parse(typed + ["--transport", "native"])
+        let chosen = try ServerSettings(asked, configured: nil, nil) { row.environment[$0] }
+        #expect(chosen.transportKind == .native)
     }
 
     @Test(
