@@ -36,18 +36,23 @@ extension HTTP2Loop {
         }
         let failure = failure(of: answer, on: connection, loss: loss)
         if failure.certainty == .notSent {
-            move(place, or: failure, isCounted: !isExcused(place, by: connection))
+            move(place, or: failure, isCounted: !isExcused(place, by: connection, loss: loss))
         } else {
             finish(place, .failure(failure))
         }
     }
 
-    /// Whether a move to another connection is not the submission's doing. Of a server that answers
-    /// and goes in order, each connection answers some, so that moves come to an end.
-    private func isExcused(_ place: TransferPool.Place, by connection: HTTP2Connection) -> Bool {
+    /// Whether a move to another connection is not counted. Of a server that answers and goes in
+    /// order, each connection answers some, so that moves come to an end. Who waits for a connection
+    /// as long as its time lasts moves on whenever one is lost; attempts to connect have waits
+    /// between them. A single stream that is refused is always counted: nothing slows that down.
+    private func isExcused(
+        _ place: TransferPool.Place, by connection: HTTP2Connection, loss: TransportFailure?
+    ) -> Bool {
         guard let session = connection.session else { return false }
-        return connection.isValidated && CHTTP2Session_state(session).isLeavingInOrder
-            || waitsForConnection(place)
+        let state = CHTTP2Session_state(session)
+        if connection.isValidated && state.isLeavingInOrder { return true }
+        return waitsForConnection(place) && (loss != nil || state.goAwayReceived)
     }
 
     /// Draws the conclusions of an answer for its connection.
