@@ -5,8 +5,6 @@ import Foundation
 import PushTransport
 import Testing
 
-@testable import RouseCommand
-
 /// What carries a push unless somebody chooses, told by what the server sees of it: libcurl
 /// announces the length of a body, which the native transport leaves to HTTP/2's framing.
 @Suite("Transports by default", .timeLimit(.minutes(1)))
@@ -42,27 +40,6 @@ struct DefaultTransportTests {
             let push = try #require(standIn.simulator.receivedPushes.first, "\(result.all)")
             #expect(Self.carrier(push) == .native)
         }
-    }
-
-    @Test(
-        "behind a proxy it is libcurl, wherever the proxy is named",
-        arguments: [
-            ("http://proxy.example:3128", [:], .curl), ("none", ["https_proxy": "x"], .native),
-            (nil, ["https_proxy": "http://proxy.example:3128"], .curl),
-            (nil, ["ALL_PROXY": "socks5://proxy.example"], .curl),
-            (nil, ["https_proxy": "", "http_proxy": "http://proxy.example"], .native),
-            (nil, [:], .native),
-        ] as [(proxy: String?, environment: [String: String], expected: TransportKind)])
-    func behindProxy(
-        row: (proxy: String?, environment: [String: String], expected: TransportKind)
-    ) throws {
-        let typed = row.proxy.map { ["--proxy", $0] } ?? []
-        let options = try ServerOptions.parse(typed)
-        let settings = try ServerSettings(options, configured: nil, nil) { row.environment[$0] }
-        #expect(settings.transportKind == row.expected)
-        let asked = try ServerOptions.parse(typed + ["--transport", "native"])
-        let chosen = try ServerSettings(asked, configured: nil, nil) { row.environment[$0] }
-        #expect(chosen.transportKind == .native)
     }
 
     @Test(
