@@ -44,6 +44,7 @@ part "The transports and the client under the thread sanitizer" \
     Tests/TransportFixture/thread-sanitizer.sh
 part "The transports and the client under the address sanitizer" \
     Tests/TransportFixture/address-sanitizer.sh
+part "The transports against servers that nobody here wrote" Tests/Interop/servers/servers.sh
 part "The transports' C targets under valgrind" Tests/TransportFixture/valgrind.sh
 part "Beside the software of others" Tests/Interop/run.sh .build/debug/rouse
 part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
@@ -51,7 +52,8 @@ part "The shipped scenarios against what the wake budget promises" Deploy/scenar
 
 for name in "${failed[@]}"; do
     step "Failed: ${name}"
-    grep -E '✘|error:|Fatal error|ERROR:|Sanitizer:|MISSED|FAILED|smoke test:' "${printed}/${name//\//-}" | tail -n 40 >&2 ||
+    grep -E '✘|error:|Fatal error|ERROR:|Sanitizer:|MISSED|FAILED|WRONG|smoke test:' \
+        "${printed}/${name//\//-}" | tail -n 40 >&2 ||
         tail -n 20 "${printed}/${name//\//-}" >&2
 done
 [[ ${#failed[@]} -eq 0 ]]

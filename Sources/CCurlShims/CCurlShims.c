@@ -84,13 +84,14 @@ struct CCurlConnection {
     CCurlReactor *reactor;
     CCurlConnection *next;
     int64_t timerDue;  // monotonic milliseconds; -1 for no timer
-    uint32_t waiting;  // exchanges started whose body libcurl has not asked for
+    uint32_t waiting;  // exchanges started whose header fields libcurl has not written
     // The sockets that libcurl has open: two while it tries IPv4 and IPv6 side by side, then one.
     curl_socket_t sockets[CONNECTION_SOCKETS];
     int socketCount;
     uint32_t recordsHeard;  // TLS records within the present call of libcurl
     int64_t busySince;      // milliseconds of this thread's processor time
     bool isEstablished;  // a request has had a stream
+    CCurlGoAway goAway;
     bool isCorked;
     Watch *changedWatches;
     const CCurlSettings *settings;
@@ -382,6 +383,8 @@ bool CCurlConnection_is_lost(const CCurlConnection *connection) {
 
 uint32_t CCurlConnection_waiting(const CCurlConnection *connection) { return connection->waiting; }
 
+CCurlGoAway CCurlConnection_goaway(const CCurlConnection *connection) { return connection->goAway; }
+
 // MARK: - Header blocks
 
 struct CCurlHeaderBlock {
@@ -426,9 +429,13 @@ struct CCurlExchange {
     CCurlConnection *connection;
     uint64_t tag;
     bool isStarted;
+    bool mayBegin;      // the connection is up, and libcurl is about to write the request
+    bool requestBegan;  // it may have written some of it
+    bool streamWasRefused;
     bool bodyWasTaken;
     bool resendWasRefused;
     bool responseTooLarge;
+    bool responseMalformed;
     bool protocolWasRefused;
     uint8_t *body;
     size_t bodyLength;
@@ -449,6 +456,49 @@ struct CCurlExchange {
     char error[CURL_ERROR_SIZE];
 };
 
+// From here on the server may have the request, or enough of it to answer.
+static void note_beginning(CCurlExchange *exchange) {
+    if (!exchange->requestBegan) exchange->connection->waiting--;
+    exchange->requestBegan = true;
+    exchange->connection->isEstablished = true;
+}
+
+static bool says(const char *text, size_t length, const char *words) {
+    return memmem(text, length, words, strlen(words)) != NULL;
+}
+
+// What libcurl knows and has no option or number for, it says to whoever debugs it. Words that
+// another release chooses differently are not found, and what they stand for is then unknown.
+static void hear_words(CCurlExchange *exchange, const char *text, size_t length) {
+    static const char goAway[] = "ived GOAWAY, error=";
+    const char *found = memmem(text, length, goAway, sizeof goAway - 1);
+    if (found) {
+        char words[64] = {0};
+        const size_t start = (size_t)(found - text) + sizeof goAway - 1;
+        const size_t left = length - start;
+        memcpy(words, text + start, left < sizeof words - 1 ? left : sizeof words - 1);
+        CCurlGoAway *known = &exchange->connection->goAway;
+        known->isInOrder = strtol(words, NULL, 10) == 0 && (known->isInOrder || !known->came);
+        known->came = true;
+        const char *last = strstr(words, "last_stream=");
+        known->lastStream = last ? (int32_t)strtol(last + strlen("last_stream="), NULL, 10) : 0;
+    } else if (says(text, length, "REFUSED_STREAM, retrying") ||
+               says(text, length, "refused by server, try again")) {
+        exchange->streamWasRefused = true;
+    } else if (exchange->mayBegin && says(text, length, "Failed sending HTTP2 data")) {
+        note_beginning(exchange);
+    }
+}
+
+static int hear_debug(CURL *easy, curl_infotype type, char *bytes, size_t length, void *context) {
+    (void)easy;
+    CCurlExchange *exchange = context;
+    // Also what goes to a proxy is called a header; that is before the connection is up.
+    if (type == CURLINFO_HEADER_OUT && exchange->mayBegin) note_beginning(exchange);
+    if (type == CURLINFO_TEXT) hear_words(exchange, bytes, length);
+    return 0;
+}
+
 static size_t give_body(char *buffer, size_t size, size_t count, void *context) {
     CCurlExchange *exchange = context;
     size_t left = exchange->bodyLength - exchange->bodyOffset;
@@ -459,9 +509,8 @@ static size_t give_body(char *buffer, size_t size, size_t count, void *context) 
     size_t given = left < room ? left : room;
     memcpy(buffer, exchange->body + exchange->bodyOffset, given);
     exchange->bodyOffset += given;
-    if (!exchange->bodyWasTaken) exchange->connection->waiting--;
+    note_beginning(exchange);
     exchange->bodyWasTaken = true;
-    exchange->connection->isEstablished = true;
     return given;
 }
 
@@ -484,6 +533,12 @@ static int check_protocol(void *context, char *remoteAddress, char *localAddress
     (void)remotePort;
     (void)localPort;
     CCurlExchange *exchange = context;
+    exchange->mayBegin = true;
+    // Later releases have other ways of writing, which nobody has looked at here.
+    static const unsigned LAST_KNOWN = 0x075801;
+    if (curl_version_info(CURLVERSION_NOW)->version_num > LAST_KNOWN &&
+        exchange->connection->isEstablished)
+        note_beginning(exchange);
     if (exchange->connection->isEstablished) return CURL_PREREQFUNC_OK;
     const struct curl_tlssessioninfo *session = NULL;
     if (curl_easy_getinfo(exchange->easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session ||
@@ -496,6 +551,7 @@ static int check_protocol(void *context, char *remoteAddress, char *localAddress
     SSL_get0_alpn_selected(session->internals, &protocol, &length);
     if (length == 2 && memcmp(protocol, "h2", 2) == 0) return CURL_PREREQFUNC_OK;
     exchange->protocolWasRefused = true;
+    exchange->mayBegin = false;
     return CURL_PREREQFUNC_ABORT;
 }
 
@@ -520,9 +576,20 @@ static bool is_kept_header(const char *line, size_t length) {
     return false;
 }
 
+// RFC 9113 §8.2.1 calls a field malformed whose value begins or ends with white space. libcurl 7.88
+// tells nghttp2 to let it pass, and writes each field as `name: value`.
+static bool has_space_round_value(const char *line, size_t length) {
+    while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r')) length--;
+    const char *colon = memchr(line, ':', length);
+    if (!colon || (size_t)(colon - line) + 2 >= length) return false;
+    const char first = colon[2], last = line[length - 1];
+    return first == ' ' || first == '\t' || last == ' ' || last == '\t';
+}
+
 static size_t take_header(char *bytes, size_t size, size_t count, void *context) {
     CCurlExchange *exchange = context;
     size_t length = size * count;
+    if (has_space_round_value(bytes, length)) exchange->responseMalformed = true;
     // A status line begins the final answer, or an interim one (1xx), whose fields do not count.
     if (length > 5 && memcmp(bytes, "HTTP/", 5) == 0) exchange->responseHeadersLength = 0;
     size_t room = CCURL_RESPONSE_HEADERS_MAX - exchange->responseHeadersLength;
@@ -609,6 +676,10 @@ static void set_callbacks(CCurlExchange *exchange) {
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
+    // Nothing of it is kept or shown: there are tokens and payloads among it.
+    curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+    curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, hear_debug);
+    curl_easy_setopt(easy, CURLOPT_DEBUGDATA, exchange);
 }
 
 CCurlExchange *CCurlExchange_create(CCurlConnection *connection, uint64_t tag) {
@@ -653,9 +724,13 @@ static bool reserve(void **memory, size_t *capacity, size_t wanted) {
 bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
                            const CCurlHeaderBlock *shared, const uint8_t *body,
                            size_t bodyLength) {
+    exchange->mayBegin = false;
+    exchange->requestBegan = false;
+    exchange->streamWasRefused = false;
     exchange->bodyWasTaken = false;
     exchange->resendWasRefused = false;
     exchange->responseTooLarge = false;
+    exchange->responseMalformed = false;
     exchange->protocolWasRefused = false;
     exchange->responseHeadersLength = 0;
     exchange->responseBodyLength = 0;
@@ -706,7 +781,7 @@ int32_t CCurlExchange_start(CCurlExchange *exchange) {
 void CCurlExchange_remove(CCurlExchange *exchange) {
     if (!exchange->isStarted) return;
     exchange->isStarted = false;
-    if (!exchange->bodyWasTaken) exchange->connection->waiting--;
+    if (!exchange->requestBegan) exchange->connection->waiting--;
     begin_call(exchange->connection);
     curl_multi_remove_handle(exchange->connection->multi, exchange->easy);
 }
@@ -735,9 +810,13 @@ CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
         .status = status,
         .httpVersion = version == CURL_HTTP_VERSION_2_0 ? 2 : version ? 1 : 0,
         .proxyStatus = proxyStatus,
-        .bodyWasTaken = exchange->bodyWasTaken,
+        // One that goes away takes no new stream; that fails before anything is written.
+        .requestBegan = exchange->requestBegan ||
+                        (exchange->mayBegin && !exchange->connection->goAway.came),
+        .streamWasRefused = exchange->streamWasRefused,
         .resendWasRefused = exchange->resendWasRefused,
         .responseTooLarge = exchange->responseTooLarge,
+        .responseMalformed = exchange->responseMalformed,
         .protocolWasRefused = exchange->protocolWasRefused,
         .error = exchange->error,
         .headers = exchange->responseHeaders,
@@ -748,7 +827,7 @@ CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
     return report;
 }
 
-bool CCurlExchange_body_was_taken(const CCurlExchange *exchange) { return exchange->bodyWasTaken; }
+bool CCurlExchange_request_began(const CCurlExchange *exchange) { return exchange->requestBegan; }
 
 // MARK: - Codes
 

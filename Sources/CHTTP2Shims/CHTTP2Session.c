@@ -368,19 +368,22 @@ const char *CHTTP2Session_goaway_words(const CHTTP2Session *session) {
     return session->goAwayWords;
 }
 
-bool CHTTP2Session_next_finished(CHTTP2Session *session, CHTTP2Answer *answer) {
-    if (session->finishedHead == session->finishedCount) {
-        session->finishedHead = session->finishedCount = 0;
-        return false;
-    }
-    const uint32_t place = session->finished[session->finishedHead++];
+// A stream that nghttp2 reset by itself, and for whose reset there is no reason beside the answer.
+static bool is_malformed(const Stream *stream) {
+    return stream->isFinished && stream->errorCode == NGHTTP2_PROTOCOL_ERROR &&
+           !stream->isResetHere && !stream->isResetThere;
+}
+
+static void describe(const CHTTP2Session *session, uint32_t place, CHTTP2Answer *answer) {
     const Stream *stream = &session->streams[place];
+    const bool isMalformed = is_malformed(stream);
     *answer = (CHTTP2Answer){
         .stream = place,
         .tag = stream->tag,
         .errorCode = stream->errorCode,
-        .status = stream->status,
+        .status = isMalformed ? 0 : stream->status,
         .isWhole = stream->isWhole,
+        .isMalformed = isMalformed,
         .isTooLarge = stream->isTooLarge,
         .isWritten = stream->isWritten,
         .headersLength = stream->headersLength,
@@ -388,5 +391,19 @@ bool CHTTP2Session_next_finished(CHTTP2Session *session, CHTTP2Answer *answer) {
         .headers = stream->longHeaders ? stream->longHeaders : stream->headers,
         .body = stream->answer,
     };
+}
+
+bool CHTTP2Session_next_finished(CHTTP2Session *session, CHTTP2Answer *answer) {
+    if (session->finishedHead == session->finishedCount) {
+        session->finishedHead = session->finishedCount = 0;
+        return false;
+    }
+    describe(session, session->finished[session->finishedHead++], answer);
     return true;
+}
+
+bool CHTTP2Session_peek_answer(const CHTTP2Session *session, uint32_t stream,
+                               CHTTP2Answer *answer) {
+    describe(session, stream, answer);
+    return answer->status != 0 && !answer->isTooLarge;
 }

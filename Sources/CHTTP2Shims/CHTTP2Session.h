@@ -22,13 +22,16 @@ typedef struct Stream {
     uint32_t tag;
     uint32_t nextFree;
     uint32_t errorCode;
-    uint16_t status;
+    uint16_t status;         // of the final answer, once its header block is complete and right
+    uint16_t pendingStatus;  // of the block that is coming in
     bool isInUse;
     bool isFinished;   // closed, and not released yet
     bool isCancelled;  // nobody waits for it
     bool isWritten;    // its HEADERS, or their beginning, were handed to TLS
     bool isWhole;      // the answer's end came
     bool isTooLarge;
+    bool isResetHere;   // this side gave its reason for resetting the stream
+    bool isResetThere;  // the peer reset it
     uint16_t headersLength;
     uint16_t answerLength;
     uint32_t headerList;  // bytes of the present header list

@@ -47,31 +47,59 @@ static void keep(Stream *stream, const uint8_t *name, size_t nameLength, const u
 
 static int on_begin_headers(nghttp2_session *library, const nghttp2_frame *frame, void *context) {
     Stream *stream = stream_of(context, library, frame->hd.stream_id);
-    if (stream) stream->headerList = 0;
+    if (!stream || frame->hd.type != NGHTTP2_HEADERS) return 0;
+    stream->headerList = 0;
+    // What an interim answer brought is dropped. Behind a final one only trailers can come.
+    if (stream->status == 0) stream->pendingStatus = stream->headersLength = 0;
     return 0;
 }
 
+// What comes here is kept, and is no answer yet: the block may be cut off, or turn out malformed.
 static int on_header(nghttp2_session *library, const nghttp2_frame *frame, const uint8_t *name,
                      size_t nameLength, const uint8_t *value, size_t valueLength, uint8_t flags,
                      void *context) {
     (void)flags;
     Stream *stream = stream_of(context, library, frame->hd.stream_id);
-    if (!stream) return 0;
+    if (!stream || frame->hd.type != NGHTTP2_HEADERS) return 0;
     stream->headerList += (uint32_t)(nameLength + valueLength + 32);
     if (stream->headerList > CHTTP2_HEADER_LIST_MAX) {
         stream->isTooLarge = true;
         // nghttp2 resets the stream.
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     }
+    if (stream->status != 0) return 0;
     if (is_named(name, nameLength, ":status") && valueLength == 3) {
-        // nghttp2 has seen to it that these are digits. What an interim answer brought is dropped.
-        stream->status =
+        // nghttp2 has seen to it that these are digits, and that there is no second one.
+        stream->pendingStatus =
             (uint16_t)((value[0] - '0') * 100 + (value[1] - '0') * 10 + (value[2] - '0'));
-        stream->headersLength = 0;
     } else if (is_kept(name, nameLength)) {
         keep(stream, name, nameLength, value, valueLength);
     }
     return 0;
+}
+
+// nghttp2 would leave a field out whose name or value is not allowed, and take the rest for an
+// answer. RFC 9113 §8.2.1 calls the whole malformed.
+static int on_invalid_header(nghttp2_session *library, const nghttp2_frame *frame,
+                             const uint8_t *name, size_t nameLength, const uint8_t *value,
+                             size_t valueLength, uint8_t flags, void *context) {
+    (void)library, (void)frame, (void)name, (void)nameLength, (void)value, (void)valueLength;
+    (void)flags, (void)context;
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
+// A header block is complete, and nghttp2 has found nothing in it that RFC 9113 §8.2 and §8.3 forbid.
+static int on_header_block(CHTTP2Session *session, nghttp2_session *library, int32_t id) {
+    Stream *stream = stream_of(session, library, id);
+    if (!stream || stream->status != 0) return 0;
+    if (stream->pendingStatus >= 100) {
+        if (stream->pendingStatus >= 200) stream->status = stream->pendingStatus;
+        return 0;
+    }
+    // Three digits, but no status (RFC 9110 §15).
+    return nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR) == 0
+               ? 0
+               : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
 static int on_data(nghttp2_session *library, uint8_t flags, int32_t id, const uint8_t *bytes,
@@ -81,7 +109,7 @@ static int on_data(nghttp2_session *library, uint8_t flags, int32_t id, const ui
     if (!stream || stream->isTooLarge || stream->isCancelled) return 0;
     if (!stream->answer) stream->answer = malloc(CHTTP2_ANSWER_BODY_MAX);
     if (!stream->answer || length > CHTTP2_ANSWER_BODY_MAX - (size_t)stream->answerLength) {
-        stream->isTooLarge = true;
+        stream->isTooLarge = stream->isResetHere = true;
         return nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL) == 0
                    ? 0
                    : NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -94,10 +122,11 @@ static int on_data(nghttp2_session *library, uint8_t flags, int32_t id, const ui
 // An answer may end before the request does (RFC 9113 §8.1): then the rest of it is not sent.
 static int on_answer_end(CHTTP2Session *session, nghttp2_session *library, int32_t id) {
     Stream *stream = stream_of(session, library, id);
-    if (!stream || stream->status < 200) return 0;
+    if (!stream || stream->status == 0) return 0;
     stream->isWhole = true;
     session->state.controlFrames--;
     if (stream->bodyTaken == stream->bodyLength) return 0;
+    stream->isResetHere = true;
     return nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL) == 0
                ? 0
                : NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -114,6 +143,9 @@ static void on_settings(CHTTP2Session *session, nghttp2_session *library) {
 }
 
 static void on_goaway(CHTTP2Session *session, const nghttp2_goaway *frame) {
+    session->state.isLeavingInOrder =
+        frame->error_code == NGHTTP2_NO_ERROR &&
+        (session->state.isLeavingInOrder || !session->state.goAwayReceived);
     session->state.goAwayReceived = true;
     session->state.goAwayCode = frame->error_code;
     session->state.goAwayLastStream = frame->last_stream_id;
@@ -129,12 +161,22 @@ static void on_goaway(CHTTP2Session *session, const nghttp2_goaway *frame) {
 static int on_frame(nghttp2_session *library, const nghttp2_frame *frame, void *context) {
     CHTTP2Session *session = context;
     switch (frame->hd.type) {
-    case NGHTTP2_HEADERS:
+    case NGHTTP2_HEADERS: {
+        const int code = on_header_block(session, library, frame->hd.stream_id);
+        if (code != 0) return code;
+    }
+        // Falls through: the block may be all of the answer.
+        __attribute__((fallthrough));
     case NGHTTP2_DATA:
         if (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) {
             return on_answer_end(session, library, frame->hd.stream_id);
         }
         return 0;
+    case NGHTTP2_RST_STREAM: {
+        Stream *stream = stream_of(session, library, frame->hd.stream_id);
+        if (stream) stream->isResetThere = true;
+        return 0;
+    }
     case NGHTTP2_SETTINGS:
         if (!(frame->hd.flags & NGHTTP2_FLAG_ACK)) on_settings(session, library);
         return 0;
@@ -188,6 +230,7 @@ static void make_callbacks(void) {
     if (nghttp2_session_callbacks_new(&made) != 0) return;
     nghttp2_session_callbacks_set_on_begin_headers_callback(made, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(made, on_header);
+    nghttp2_session_callbacks_set_on_invalid_header_callback(made, on_invalid_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, on_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(made, on_frame);
     nghttp2_session_callbacks_set_on_stream_close_callback(made, on_stream_close);

@@ -14,8 +14,10 @@ final class CurlConnection {
     /// Transfers on this connection.
     private(set) var transfers: [Submission.ID: Transfer] = [:]
     var window: StreamWindow
-    private var isRetired = false
+    private(set) var isRetired = false
     let openedAt: Int64
+    /// How many answers have come.
+    private(set) var answers = 0
     /// When the last answer came, in monotonic milliseconds.
     var lastAnswerAt: Int64
     /// How many requests may still be started on it; see `CurlLoop.resetRation`.
@@ -54,6 +56,9 @@ final class CurlConnection {
 
     /// How many started requests libcurl has given no stream yet.
     var held: Int { Int(CCurlConnection_waiting(handle)) }
+
+    /// What the peer has said of the connection's end.
+    var goAway: CCurlGoAway { CCurlConnection_goaway(handle) }
 
     /// Whether the connection was up and is no longer. Meant for one with nothing in flight.
     var isLost: Bool { CCurlConnection_is_lost(handle) }
@@ -101,6 +106,7 @@ final class CurlConnection {
     /// An answer came.
     func didReceiveAnswer(isValid: Bool, now: Int64) {
         lastAnswerAt = now
+        answers += 1
         window.didReceiveAnswer(isValid: isValid, inFlight: inFlight, now: now)
     }
 

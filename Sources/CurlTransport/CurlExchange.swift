@@ -67,8 +67,8 @@ final class CurlExchange {
     /// Forgets the last request, so that its header block may go.
     func recycle() { block = nil }
 
-    /// Whether libcurl has asked for the body, so that the request may be on the wire.
-    var bodyWasTaken: Bool { CCurlExchange_body_was_taken(handle) }
+    /// Whether libcurl has begun to write the request, so that it has a stream.
+    var requestBegan: Bool { CCurlExchange_request_began(handle) }
 
     /// What is known of the last transfer. Its pointers are valid until the next start.
     var report: CCurlReport { CCurlExchange_report(handle) }

@@ -61,13 +61,14 @@ extension CurlLoop {
     private func openConnection(now: Int64) -> CurlConnection? {
         let live = connections.filter { !$0.isDraining }
         guard live.count < configuration.maximumConnections,
-            live.allSatisfy(\.window.isValidated), now >= backoff.notBefore
+            live.allSatisfy(\.window.isValidated),
+            now >= backoff.notBefore(isUrgent: hasUrgent)
         else { return nil }
         let window = StreamWindow(maximum: settings.maximumStreams)
         guard
             let connection = CurlConnection(
                 reactor: reactor, settings: settings, window: window,
-                maximumStarts: maximumStarts, now: now)
+                maximumStarts: min(maximumStarts, requestLimit.value(now: now)), now: now)
         else {
             lastConnectFailure = TransportFailure(
                 .other, certainty: .notSent, detail: "memory ran out")
@@ -76,6 +77,7 @@ extension CurlLoop {
         }
         connections.append(connection)
         connectionsOpened += 1
+        backoff.didOpen(now: now)
         return connection
     }
 
@@ -118,39 +120,71 @@ extension CurlLoop {
         // The report points into the exchange, so it is read before the exchange is recycled.
         let result = outcome(code: code, report: exchange.report, of: connection, now: now)
         connection.remove(transfer, exchange: exchange)
-        // A connection that had worked before, and was found dead or going away before this request
-        // had a stream: nothing was sent, so it simply goes over the next connection.
-        if case .failure(let failure) = result, failure.certainty == .notSent,
-            connection.window.isValidated, transfer.requeues < Self.maximumRequeues
-        {
-            transfer.requeues += 1
+        if case .failure(let failure) = result, mayGoAgain(transfer, failure, on: connection) {
             requeue(transfer)
         } else {
             finish(transfer, result)
         }
     }
 
+    /// Whether a submission goes over the next connection instead of ending with its failure.
+    private func mayGoAgain(
+        _ transfer: Transfer, _ failure: TransportFailure, on connection: CurlConnection
+    ) -> Bool {
+        guard failure.certainty == .notSent else { return false }
+        if configuration.urgentWaitsForConnection, transfer.request.isUrgent { return true }
+        // Of a server that answers and goes in order, each connection answers some.
+        if connection.window.isValidated, connection.goAway.isInOrder { return true }
+        // A connection that had worked before, and was found dead or going away before this request
+        // had a stream, or a stream that was refused: nothing was sent.
+        guard connection.window.isValidated || failure.kind == .streamRefused,
+            transfer.requeues < Self.maximumRequeues
+        else { return false }
+        transfer.requeues += 1
+        return true
+    }
+
+    /// Draws the conclusions of an answer for its connection.
+    func didAnswer(on connection: CurlConnection, status: Int) {
+        let now = CCurl_monotonic_milliseconds()
+        // A refused provider token is the one answer after which APNs keeps the connection at one
+        // stream (facts §1.3).
+        connection.didReceiveAnswer(isValid: status != 403, now: now)
+        lastConnectFailure = nil
+        if now - connection.openedAt >= Self.shortLifeMilliseconds { backoff.didSucceed() }
+    }
+
     private func outcome(
         code: Int32, report: CCurlReport, of connection: CurlConnection, now: Int64
     ) -> Result<WireResponse, TransportFailure> {
-        // A status that came before the connection broke is an answer all the same.
-        if report.status >= 200, report.httpVersion == 2, !report.responseTooLarge {
+        // A header block that came whole is an answer, also if the connection broke afterwards.
+        if report.isAnswer {
             if code != 0, !CurlVerdict(code: code).sparesConnection { retire(connection) }
-            let response = answerFields.response(report)
-            // A refused provider token is the one answer after which APNs keeps the connection at
-            // one stream (facts §1.3).
-            connection.didReceiveAnswer(isValid: response.status != 403, now: now)
-            lastConnectFailure = nil
-            if now - connection.openedAt >= Self.shortLifeMilliseconds { backoff.didSucceed() }
-            return .success(response)
+            didAnswer(on: connection, status: Int(report.status))
+            return .success(answerFields.response(report))
         }
-        if code == 0 || report.httpVersion == 1 || report.protocolWasRefused {
+        if code == 0 && !report.responseMalformed || report.httpVersion == 1
+            || report.protocolWasRefused
+        {
             let failure = TransportFailure(
-                .notHTTP2, certainty: report.bodyWasTaken ? .unknown : .notSent,
+                .notHTTP2, certainty: report.requestBegan ? .unknown : .notSent,
                 detail: "the peer speaks another protocol than HTTP/2; is this APNs?")
             lastConnectFailure = failure
             retire(connection)
             return .failure(failure)
+        }
+        if report.responseMalformed {
+            return .failure(
+                TransportFailure(
+                    .streamReset, certainty: .unknown,
+                    detail: "the answer is malformed (RFC 9113 §8)"))
+        }
+        if report.streamWasRefused {
+            // libcurl uses the connection for nothing new from then on.
+            retire(connection)
+            return .failure(
+                TransportFailure(
+                    .streamRefused, certainty: .notSent, detail: "the server refused the stream"))
         }
         let verdict = CurlVerdict(code: code)
         let failure = TransportFailure(
@@ -162,11 +196,18 @@ extension CurlLoop {
         return .failure(failure)
     }
 
-    /// Sends nothing new over a connection that failed; counts a failure early in its life.
+    /// Sends nothing new over a connection that failed or goes. A server that answers and then ends
+    /// the connection in order is no failure: the next one is opened at once. Any other end counts
+    /// as a failure, early in the connection's life or without a valid answer.
     func retire(_ connection: CurlConnection) {
-        guard !connection.isDraining else { return }
+        guard !connection.isRetired else { return }
         connection.drain()
         let now = CCurl_monotonic_milliseconds()
+        if connection.goAway.isInOrder, connection.window.isValidated {
+            requestLimit.didEnd(after: Int(connection.goAway.lastStream + 1) / 2, now: now)
+            backoff.didEndInOrder(answers: connection.answers)
+            return
+        }
         let isShortLived = now - connection.openedAt < Self.shortLifeMilliseconds
         if isShortLived || !connection.window.isValidated {
             backoff.didFail(
@@ -177,6 +218,10 @@ extension CurlLoop {
 
     /// Looks at a connection's limit, life and age.
     private func review(_ connection: CurlConnection, now: Int64) {
+        if connection.goAway.came, !connection.isRetired {
+            retire(connection)
+            takeBackHeld(from: connection)
+        }
         switch connection.window.observe(
             held: connection.held, inFlight: connection.inFlight, now: now)
         {
@@ -209,7 +254,7 @@ extension CurlLoop {
     /// not sent, so another connection may take them.
     private func takeBackHeld(from connection: CurlConnection) {
         let held = connection.transfers.values.filter { transfer in
-            if case .started(_, let exchange) = transfer.stage { return !exchange.bodyWasTaken }
+            if case .started(_, let exchange) = transfer.stage { return !exchange.requestBegan }
             return false
         }
         // The last submitted goes in first, so that the first submitted stands in front.

@@ -22,7 +22,8 @@ final class CurlLoop {
     /// How long all may wait for the answer to a connection's first request: 5 s, far longer than
     /// APNs takes, and short enough for those that have 30 s in all.
     static let probePatienceMilliseconds: Int64 = 5000
-    /// How often a submission that was certainly not sent moves to another connection by itself.
+    /// How often a submission that was certainly not sent moves to another connection by itself,
+    /// unless it waits for a connection as long as its time lasts.
     static let maximumRequeues = 3
 
     let reactor: OpaquePointer
@@ -33,6 +34,7 @@ final class CurlLoop {
     let refusals: LateRefusals
     let maximumStarts: Int
 
+    var requestLimit = RequestLimit()
     var connections: [CurlConnection] = []
     var transfers: [Submission.ID: Transfer] = [:]
     var urgentQueue = Deque<Transfer>()
@@ -95,12 +97,16 @@ final class CurlLoop {
     private func nextDue(now: Int64) -> Int64 {
         var due = min(deadlines.nextDue ?? .max, shutdownDue ?? .max)
         // Only while the back-off holds somebody up: a queue that waits for room needs no timer.
-        if queued > 0, backoff.notBefore > now { due = min(due, backoff.notBefore) }
+        let notBefore = backoff.notBefore(isUrgent: hasUrgent)
+        if queued > 0, notBefore > now { due = min(due, notBefore) }
         if connections.contains(where: { $0.held > 0 && $0.window.isValidated }) {
             due = min(due, now + StreamWindow.patienceMilliseconds)
         }
         return due
     }
+
+    /// Whether an urgent submission waits. Finished ones may stand before it.
+    var hasUrgent: Bool { urgentQueue.contains { $0.isQueued } }
 
     private func accept(_ contents: inout Mailbox.Contents, now: Int64) {
         let (replacesConnections, grace) = (contents.replacesConnections, contents.shutdownGrace)
@@ -175,15 +181,22 @@ final class CurlLoop {
     /// Ends a transfer that libcurl did not finish.
     func giveUp(_ transfer: Transfer, as kind: TransportFailure.Kind, detail: String) {
         var certainty = Certainty.notSent
+        var response: WireResponse?
         switch transfer.stage {
         case .queued: queued -= 1
         case .started(let connection, let exchange):
-            if exchange.bodyWasTaken { certainty = .unknown }
+            if exchange.requestBegan { certainty = .unknown }
+            let report = exchange.report
+            // The header block of an answer has come, and only the end of the stream has not.
+            if report.isAnswer {
+                response = answerFields.response(report)
+                didAnswer(on: connection, status: Int(report.status))
+            }
             connection.remove(transfer, exchange: exchange)
         case .finished: return
         }
         let failure = TransportFailure(kind, certainty: certainty, detail: detail)
-        finish(transfer, .failure(failure))
+        finish(transfer, response.map { .success($0) } ?? .failure(failure))
     }
 
     /// The one place where a transfer ends: it leaves the table, and its outcome the loop.

@@ -25,12 +25,13 @@ struct CurlVerdict: Hashable {
 
     /// Whether the push may have reached the server.
     ///
-    /// Whether libcurl ever asked for the body is known beyond doubt. A push whose body was never
-    /// handed out was never sent: it announced a length and delivered nothing. One whose body was
-    /// handed out may be anywhere, whatever the code, because the code may be that of libcurl's
-    /// attempt to connect anew. A code that nobody thought of is `unknown` in any case.
-    func certainty(bodyWasTaken: Bool) -> Certainty {
-        isListed && !bodyWasTaken ? .notSent : .unknown
+    /// Whether libcurl began to write the request is known beyond doubt. One that it did not begin
+    /// was never sent. One that it began may be anywhere, whatever the code, because the code may be
+    /// that of libcurl's attempt to connect anew; also if the body was never asked for, because a
+    /// server may answer header fields alone. A code that nobody thought of is `unknown` in any
+    /// case.
+    func certainty(requestBegan: Bool) -> Certainty {
+        isListed && !requestBegan ? .notSent : .unknown
     }
 
     static let table: [Int32: CurlVerdict] = {
@@ -85,15 +86,15 @@ extension TransportFailure {
         var detail = words.isEmpty ? String(cString: CCurl_error_name(code)) : words
         var kind = verdict.kind
         if report.proxyStatus != 0, !(200..<300).contains(report.proxyStatus) { kind = .proxy }
-        if report.bodyWasTaken, kind == .connect { kind = .connectionLost }
+        if report.requestBegan, kind == .connect { kind = .connectionLost }
         if usesProxy, kind == .connect { kind = .proxy }
-        if kind == .connectionLost, report.bodyWasTaken {
+        if kind == .connectionLost, report.requestBegan {
             detail =
                 "the connection was lost, or the stream refused, after the request was "
                 + "written (\(detail))"
         }
         self.init(
-            kind, certainty: verdict.certainty(bodyWasTaken: report.bodyWasTaken), detail: detail)
+            kind, certainty: verdict.certainty(requestBegan: report.requestBegan), detail: detail)
     }
 }
 

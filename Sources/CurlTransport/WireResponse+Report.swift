@@ -4,6 +4,14 @@ internal import CCurlShims
 internal import LoopKit
 internal import PushTransport
 
+extension CCurlReport {
+    /// Whether the header block of a final answer came whole and right, and nothing was left out of
+    /// its body.
+    var isAnswer: Bool {
+        status >= 200 && httpVersion == 2 && !responseTooLarge && !responseMalformed
+    }
+}
+
 extension AnswerFields {
     /// Copies what the shim kept of an answer.
     mutating func response(_ report: CCurlReport) -> WireResponse {

@@ -26,6 +26,8 @@ final class HTTP2Connection {
     private(set) var phase: Phase
     /// Whether nothing new goes on it, for good. It ends when what it has is answered.
     private(set) var isDraining = false
+    /// How many answers have come.
+    private(set) var answers = 0
     /// Whether a valid answer has come. Until then there is one stream at a time, which is APNs'
     /// rule for provider tokens (facts §1.3).
     private(set) var isValidated = false
@@ -45,6 +47,7 @@ final class HTTP2Connection {
     var inFlight = 0
     private var flood: FloodBudget
     private var controlFramesSeen: UInt32 = 0
+    private var pingAnswersSeen: UInt32 = 0
     private let reactor: Reactor
 
     init(
@@ -71,9 +74,12 @@ final class HTTP2Connection {
         if case .open(_, let session) = phase { session } else { nil }
     }
 
-    var isOpening: Bool {
-        if case .opening = phase { true } else { false }
-    }
+    /// Whether the peer's SETTINGS have come. Nothing is sent before: a server that closes the
+    /// connection without them has certainly had no push, and they say how many streams there are.
+    var hasSettings: Bool { session.map { CHTTP2Session_state($0).hasSettings } ?? false }
+
+    /// Whether it carries requests, or soon will again.
+    var isServing: Bool { hasSettings && !isDraining }
 
     // MARK: Room
 
@@ -83,6 +89,7 @@ final class HTTP2Connection {
             return 0
         }
         let state = CHTTP2Session_state(session)
+        guard state.hasSettings else { return 0 }
         let limit = min(isValidated ? maximum : 1, Int(state.peerStreamLimit))
         return limit - Int(state.openStreams)
     }
@@ -106,6 +113,9 @@ final class HTTP2Connection {
         hasMoreToRead = true
     }
 
+    /// An answer came, whatever it says.
+    func didAnswer() { answers += 1 }
+
     /// A valid answer came.
     func validate() { isValidated = true }
 
@@ -122,10 +132,16 @@ final class HTTP2Connection {
     /// Bytes came. False if the peer sends more than any honest one would.
     func didHear(now: Int64) -> Bool {
         lastHeardAt = now
-        pingSentAt = nil
-        isSuspect = false
         guard let session else { return true }
-        let seen = CHTTP2Session_state(session).controlFrames
+        let state = CHTTP2Session_state(session)
+        // Bytes may be the middle of a frame that never ends: only the answer to a PING shows that
+        // frames still pass.
+        if !isSuspect || state.pingAnswers != pingAnswersSeen {
+            pingSentAt = nil
+            isSuspect = false
+        }
+        pingAnswersSeen = state.pingAnswers
+        let seen = state.controlFrames
         // Negative when what began before turned out to be the end of an answer.
         let frames = Int(Int32(bitPattern: seen &- controlFramesSeen))
         controlFramesSeen = seen

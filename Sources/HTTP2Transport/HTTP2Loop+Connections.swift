@@ -19,14 +19,21 @@ extension HTTP2Loop {
 
     // MARK: Opening
 
+    /// Whether a connection is not up yet, and takes so long that another is tried beside it.
+    private func isLate(_ connection: HTTP2Connection, now: Int64) -> Bool {
+        !connection.hasSettings && now >= connection.openedAt + Self.openingPatienceMilliseconds
+    }
+
     /// Opens one more connection, if there is none to wait for and the back-off allows it. Those
-    /// that are aged or suspect do not count: this one is to take their place.
+    /// that are aged, suspect or late do not count: this one is to take their place.
     func openConnection(now: Int64) {
         let live = connections.filter { connection in
             !connection.isDraining && !connection.isSuspect && !isAged(connection, now: now)
+                && !isLate(connection, now: now)
         }
         guard live.count < configuration.maximumConnections, live.allSatisfy(\.isValidated),
-            now >= backoff.notBefore
+            connections.count(where: { !$0.hasSettings }) <= configuration.maximumConnections,
+            now >= backoff.notBefore(isUrgent: urgentQueue.count > 0)
         else { return }
         switch route {
         case .failure(let words):
@@ -50,6 +57,7 @@ extension HTTP2Loop {
 
     private func open(_ route: Route, with context: TLSContext, now: Int64) {
         connectionsOpened += 1
+        backoff.didOpen(now: now)
         let serial = UInt32(truncatingIfNeeded: connectionsOpened)
         let opening = ConnectionOpening(
             route: route, userAgent: configuration.userAgent, context: context, resolver: resolver,
@@ -93,13 +101,15 @@ extension HTTP2Loop {
         connection.didOpen(channel: channel, session: session, now: now)
     }
 
-    /// An attempt led to nothing. The one who would have gone first is told; the others wait for
-    /// the next attempt, unless another connection serves them anyway.
+    /// An attempt led to nothing. The one who would have gone first is told, unless it waits as long
+    /// as its time lasts; the others wait for the next attempt. With a connection that serves them
+    /// anyway, nobody is.
     private func failToOpen(_ failure: TransportFailure, now: Int64) {
         lastConnectFailure = failure
         backoff.didFail(now: now, jitter: .random(in: 0..<1))
-        let isServed = connections.contains { $0.session != nil && !$0.isDraining }
-        guard !isServed, let place = nextQueued else { return }
+        guard !connections.contains(where: \.isServing),
+            let place = configuration.urgentWaitsForConnection ? firstOrdinary : nextQueued
+        else { return }
         unqueue(place)
         finish(place, .failure(failure))
     }
@@ -141,9 +151,12 @@ extension HTTP2Loop {
         } else if progress == .done || progress == .more || progress == .wantsRead
             || progress == .wantsWrite
         {
-            if state.goAwayReceived { retire(connection, now: now) }
+            if state.goAwayReceived {
+                retire(connection, isInOrder: state.isLeavingInOrder, now: now)
+            }
         } else {
-            lose(connection, detail: connection.words, now: now)
+            let isInOrder = progress == .closed && connection.inFlight == 0
+            lose(connection, detail: connection.words, isInOrder: isInOrder, now: now)
         }
     }
 
@@ -182,10 +195,17 @@ extension HTTP2Loop {
 
     // MARK: Ending
 
-    /// Sends nothing new over a connection that failed or goes; counts a failure early in its life.
-    func retire(_ connection: HTTP2Connection, now: Int64) {
+    /// Sends nothing new over a connection that failed or goes. A server that answers and then ends
+    /// the connection in order is no failure: the next one is opened at once, before this one has
+    /// drained. Any other end counts as a failure, early in the connection's life or without a valid
+    /// answer.
+    func retire(_ connection: HTTP2Connection, isInOrder: Bool = false, now: Int64) {
         guard !connection.isDraining else { return }
         connection.drain()
+        if isInOrder, connection.isValidated {
+            backoff.didEndInOrder(answers: connection.answers)
+            return
+        }
         let isShortLived = now - connection.openedAt < Self.shortLifeMilliseconds
         if isShortLived || !connection.isValidated {
             backoff.didFail(
@@ -194,9 +214,15 @@ extension HTTP2Loop {
     }
 
     /// Ends a connection that broke, and tells those who were on it.
-    func lose(_ connection: HTTP2Connection, detail: String, now: Int64) {
+    func lose(
+        _ connection: HTTP2Connection, detail: String, isInOrder: Bool = false, now: Int64
+    ) {
         guard let session = connection.session else { return }
-        retire(connection, now: now)
+        guard connection.hasSettings else {
+            loseBeforeSettings(connection, detail: detail, now: now)
+            return
+        }
+        retire(connection, isInOrder: isInOrder, now: now)
         let detail =
             CHTTP2Session_state(session).goAwayReceived
             ? "\(farewell(of: session)); \(detail)" : detail
@@ -211,21 +237,39 @@ extension HTTP2Loop {
         remove(connection)
     }
 
+    /// Ends a connection whose opening was never complete. Nothing was sent over it.
+    private func loseBeforeSettings(_ connection: HTTP2Connection, detail: String, now: Int64) {
+        let isWanted = !connection.isDraining
+        connection.close()
+        remove(connection)
+        guard isWanted else { return }
+        failToOpen(
+            TransportFailure(
+                .connectionLost, certainty: .notSent,
+                detail: "the server sent no SETTINGS: \(detail)"), now: now)
+    }
+
     // MARK: Time
 
     /// When a connection needs to be looked at again.
-    func nextDue(of connection: HTTP2Connection) -> Int64 {
+    func nextDue(of connection: HTTP2Connection, now: Int64) -> Int64 {
+        var due = Int64.max
+        if queued > 0, !connection.hasSettings {
+            let late = connection.openedAt + Self.openingPatienceMilliseconds
+            if now < late { due = late }
+        }
         switch connection.phase {
-        case .opening(let opening): return min(connection.connectDue, opening.due ?? .max)
+        case .opening(let opening): return min(due, connection.connectDue, opening.due ?? .max)
         case .closed: return .max
         case .open: break
         }
-        var due = Int64.max
         if let silence = terms.silence {
-            due =
+            due = min(
+                due,
                 connection.pingSentAt.map { $0 + terms.patience }
-                ?? connection.lastHeardAt + silence
+                    ?? connection.lastHeardAt + silence)
         }
+        if !connection.hasSettings { due = min(due, connection.connectDue) }
         if connection.inFlight == 0 {
             due = min(due, idleSince(connection) + terms.maximumIdleTime)
         } else if !connection.isValidated, !connection.isDraining {
@@ -276,6 +320,11 @@ extension HTTP2Loop {
         {
             connection.close()
             remove(connection)
+            return
+        }
+        if !connection.hasSettings, now >= connection.connectDue {
+            let limit = configuration.connectTimeout
+            loseBeforeSettings(connection, detail: "nothing came within \(limit)", now: now)
             return
         }
         if !connection.isValidated, connection.inFlight > 0,

@@ -28,21 +28,36 @@ extension HTTP2Loop {
         _ answer: CHTTP2Answer, of connection: HTTP2Connection, loss: TransportFailure?, now: Int64
     ) {
         let place = TransferPool.Place(answer.tag)
-        // A status that came before the stream broke is an answer all the same.
-        if answer.status >= 200, !answer.isTooLarge {
+        // A header block that came whole is an answer, also if its stream broke afterwards.
+        if answer.status != 0, !answer.isTooLarge {
             didAnswer(status: answer.status, on: connection, now: now)
             finish(place, .success(answerFields.response(answer)))
             return
         }
         let failure = failure(of: answer, on: connection, loss: loss)
         if failure.certainty == .notSent {
-            move(place, or: failure)
+            move(place, or: failure, isCounted: !isExcused(place, by: connection, loss: loss))
         } else {
             finish(place, .failure(failure))
         }
     }
 
-    private func didAnswer(status: UInt16, on connection: HTTP2Connection, now: Int64) {
+    /// Whether a move to another connection is not counted. Of a server that answers and goes in
+    /// order, each connection answers some, so that moves come to an end. Who waits for a connection
+    /// as long as its time lasts moves on whenever one is lost; attempts to connect have waits
+    /// between them. A single stream that is refused is always counted: nothing slows that down.
+    private func isExcused(
+        _ place: TransferPool.Place, by connection: HTTP2Connection, loss: TransportFailure?
+    ) -> Bool {
+        guard let session = connection.session else { return false }
+        let state = CHTTP2Session_state(session)
+        if connection.isValidated && state.isLeavingInOrder { return true }
+        return waitsForConnection(place) && (loss != nil || state.goAwayReceived)
+    }
+
+    /// Draws the conclusions of an answer for its connection.
+    func didAnswer(status: UInt16, on connection: HTTP2Connection, now: Int64) {
+        connection.didAnswer()
         // A refused provider token is the one answer after which APNs keeps the connection at one
         // stream (facts §1.3).
         if status != 403, !connection.isValidated {
@@ -62,6 +77,11 @@ extension HTTP2Loop {
                 .responseTooLarge, certainty: .unknown,
                 detail: "the body has over \(CHTTP2_ANSWER_BODY_MAX) bytes, or the header list "
                     + "over \(CHTTP2_HEADER_LIST_MAX)")
+        }
+        if answer.isMalformed {
+            return TransportFailure(
+                .streamReset, certainty: .unknown,
+                detail: "the answer is malformed (RFC 9113 §8), so the stream was reset")
         }
         if let loss {
             return TransportFailure(

@@ -15,7 +15,7 @@ extension HTTP2Loop {
             submission: { enqueue($0, now: now) },
             cancellation: { id in
                 guard let place = table[id] else { return }
-                giveUp(place, as: .cancelled, detail: "cancelled by the submitter")
+                giveUp(place, as: .cancelled, detail: "cancelled by the submitter", now: now)
             })
         if replacesConnections {
             for connection in connections { connection.drain() }
@@ -59,7 +59,18 @@ extension HTTP2Loop {
     /// The next one to go; it stays where it is.
     var nextQueued: TransferPool.Place? {
         if urgentQueue.first != TransferPool.none { return urgentQueue.first }
-        return ordinaryQueue.first == TransferPool.none ? nil : ordinaryQueue.first
+        return firstOrdinary
+    }
+
+    /// The first that is not urgent.
+    var firstOrdinary: TransferPool.Place? {
+        ordinaryQueue.first == TransferPool.none ? nil : ordinaryQueue.first
+    }
+
+    /// Whether a submission waits for a connection as long as its time lasts, however many attempts
+    /// fail meanwhile.
+    func waitsForConnection(_ place: TransferPool.Place) -> Bool {
+        configuration.urgentWaitsForConnection && pool[place].isUrgent
     }
 
     /// Takes one out of its queue.
@@ -72,13 +83,16 @@ extension HTTP2Loop {
     }
 
     /// Puts one that was certainly not sent back in front of its queue, for another connection; or
-    /// ends it with `failure`, if it has moved often enough.
-    func move(_ place: TransferPool.Place, or failure: TransportFailure) {
-        guard pool[place].moves < Self.maximumMoves else {
-            finish(place, .failure(failure))
-            return
+    /// ends it with `failure`, if it has moved often enough. A move that is not counted has no such
+    /// limit beside the submission's time.
+    func move(_ place: TransferPool.Place, or failure: TransportFailure, isCounted: Bool) {
+        if isCounted {
+            guard pool[place].moves < Self.maximumMoves else {
+                finish(place, .failure(failure))
+                return
+            }
+            pool[place].moves += 1
         }
-        pool[place].moves += 1
         pool[place].stage = .queued
         if pool[place].isUrgent {
             urgentQueue.prepend(place, in: pool)
@@ -101,7 +115,7 @@ extension HTTP2Loop {
                 detail =
                     "no connection within \(pool.timeout(place)); the last attempt: \(reason)"
             }
-            giveUp(place, as: .timedOut, detail: detail)
+            giveUp(place, as: .timedOut, detail: detail, now: now)
         }
     }
 
@@ -118,9 +132,13 @@ extension HTTP2Loop {
         }
     }
 
-    /// Ends a transfer that nothing has ended yet; resets its stream.
-    func giveUp(_ place: TransferPool.Place, as kind: TransportFailure.Kind, detail: String) {
+    /// Ends a transfer that nothing has ended yet; resets its stream. If the header block of its
+    /// answer has come, and only the end of the stream has not, that answer is its outcome.
+    func giveUp(
+        _ place: TransferPool.Place, as kind: TransportFailure.Kind, detail: String, now: Int64
+    ) {
         var certainty = Certainty.notSent
+        var response: WireResponse?
         switch pool[place].stage {
         case .queued: unqueue(place)
         case .started:
@@ -129,12 +147,17 @@ extension HTTP2Loop {
             if let connection = connection(pool[place].connection), let session = connection.session
             {
                 connection.inFlight -= 1
+                var answer = CHTTP2Answer()
+                if CHTTP2Session_peek_answer(session, pool[place].stream, &answer) {
+                    response = answerFields.response(answer)
+                    didAnswer(status: answer.status, on: connection, now: now)
+                }
                 CHTTP2Session_cancel(session, pool[place].stream)
             }
         case .free: preconditionFailure("A transfer was given up twice.")
         }
         let failure = TransportFailure(kind, certainty: certainty, detail: detail)
-        finish(place, .failure(failure))
+        finish(place, response.map { .success($0) } ?? .failure(failure))
     }
 
     /// The one place where a transfer ends: it leaves the table, and its outcome the loop.

@@ -13,11 +13,15 @@ internal import WakeModel
 final class HTTP2Loop {
     /// The longest wait. Nothing relies on it; it bounds the harm of a wake-up that got lost.
     static let maximumWaitMilliseconds: Int64 = 1000
-    /// A connection that is lost before this age counts as a failed attempt to connect.
+    /// A connection that is lost before this age counts as a failed attempt to connect. One that the
+    /// server ends in order, after answers, does not, at any age.
     static let shortLifeMilliseconds: Int64 = 10_000
     /// How long all may wait for the answer to a connection's first request: 5 s, far longer than
     /// APNs takes, and short enough for those that have 30 s in all.
     static let probePatienceMilliseconds: Int64 = 5000
+    /// How long an opening may take before another is begun beside it: 3 s, the time of one SYN that
+    /// got lost and of a handshake over a bad line.
+    static let openingPatienceMilliseconds: Int64 = 3000
     /// How often a submission that was certainly not sent moves to another connection by itself.
     static let maximumMoves: UInt8 = 3
     /// The streams of one connection unless the configuration says otherwise: what APNs announces
@@ -97,7 +101,7 @@ final class HTTP2Loop {
             for event in events[..<count] { handle(event, now: now) }
             readOn(now: now)
         }
-        leave()
+        leave(now: now)
     }
 
     /// Waits for a descriptor, the mailbox or the next point of time.
@@ -115,8 +119,9 @@ final class HTTP2Loop {
     private func nextDue(now: Int64) -> Int64 {
         var due = min(deadlines.nextDue ?? .max, shutdownDue ?? .max)
         // Only while the back-off holds somebody up: a queue that waits for room needs no timer.
-        if queued > 0, backoff.notBefore > now { due = min(due, backoff.notBefore) }
-        for connection in connections { due = min(due, nextDue(of: connection)) }
+        let notBefore = backoff.notBefore(isUrgent: urgentQueue.count > 0)
+        if queued > 0, notBefore > now { due = min(due, notBefore) }
+        for connection in connections { due = min(due, nextDue(of: connection, now: now)) }
         return due
     }
 
@@ -152,9 +157,9 @@ final class HTTP2Loop {
         return pool.count == 0 || now >= shutdownDue
     }
 
-    private func leave() {
+    private func leave(now: Int64) {
         for place in pool.all {
-            giveUp(place, as: .shutDown, detail: "the transport was shut down")
+            giveUp(place, as: .shutDown, detail: "the transport was shut down", now: now)
         }
         for connection in connections { connection.close() }
         connections = []

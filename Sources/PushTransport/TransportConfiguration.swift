@@ -30,6 +30,11 @@ public struct TransportConfiguration: Sendable {
     /// The time for name look-up, TCP, proxy and TLS together. 10 s: three SYNs and a handshake
     /// over a bad line.
     public var connectTimeout: Duration = .seconds(10)
+    /// Whether an urgent submission waits for a connection as long as its own time lasts, however
+    /// many attempts fail meanwhile. Without it, each attempt that fails ends the submission that
+    /// would have gone first, as `not-sent` with the reason, which suits a command that a person
+    /// waits for. Submissions that are not urgent always get that reason.
+    public var urgentWaitsForConnection = false
     /// A connection older than this takes nothing new, and closes once what it has is answered:
     /// 12 h. Apple asks for connections that live for hours to days, and for a fresh look-up before
     /// each. A native transport keeps it in use until a successor has brought a valid answer.

@@ -8,18 +8,19 @@ import WakeModel
 
 @Suite("What libcurl's codes say of a push")
 struct CurlVerdictTests {
-    @Test("a body that was handed out may be anywhere, whatever the code", arguments: 0...120)
+    @Test("a request that was begun may be anywhere, whatever the code", arguments: 0...120)
     func taken(code: Int) {
-        #expect(CurlVerdict(code: Int32(code)).certainty(bodyWasTaken: true) == .unknown)
+        #expect(CurlVerdict(code: Int32(code)).certainty(requestBegan: true) == .unknown)
     }
 
     @Test(
-        "not sent needs both: a code of the table, and a body nobody asked for", arguments: 0...120)
+        "not sent needs both: a code of the table, and a request that was not begun",
+        arguments: 0...120)
     func notTaken(code: Int) {
         let verdict = CurlVerdict(code: Int32(code))
         let isListed = CurlVerdict.table[Int32(code)] != nil
         #expect(verdict.isListed == isListed)
-        #expect(verdict.certainty(bodyWasTaken: false) == (isListed ? .notSent : .unknown))
+        #expect(verdict.certainty(requestBegan: false) == (isListed ? .notSent : .unknown))
         if !isListed {
             #expect(verdict.kind == .other)
             #expect(!verdict.sparesConnection)

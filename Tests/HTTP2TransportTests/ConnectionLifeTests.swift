@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
+import HTTP2Transport
 import PushTransport
 import Testing
 import TransportTestKit
@@ -26,6 +27,100 @@ extension ServerTests {
                 let paths = bench.simulator.receivedPushes.compactMap(\.deviceTokenHex)
                 #expect(paths.count == Set(paths).count)
             }
+        }
+
+        /// Guards servers with a limit on the requests of a connection, such as nginx: each end once
+        /// counted as a failure, and after 5 requests a connection most pushes ran out of time.
+        @Test(
+            "a server that ends each connection in order costs neither a push nor a wait",
+            arguments: [20, 5])
+        func polite(requestsPerConnection limit: Int) async throws {
+            let server = try await HostileServer { peer in
+                var answered = 0
+                peer.converse(settings: [(3, 100)]) { frame in
+                    guard frame.endsRequest, answered < limit else { return [] }
+                    answered += 1
+                    let answer = ServerFrame.accepted(stream: frame.stream)
+                    let isLast = answered == limit
+                    return answer + (isLast ? ServerFrame.goAway(last: frame.stream) : [])
+                }
+            }
+            var reach = TransportConfiguration(host: "127.0.0.1")
+            reach.port = server.port
+            reach.trust = .pem(try server.certificate.pem)
+            reach.proxy = .none
+            let inbox = Inbox()
+            let transport = try HTTP2Transport(reach, sink: inbox.sink)
+            // With a wait of an eighth of a second and more between connections, hardly any of the
+            // last would go.
+            transport.submit(TestPush.batch(1...(30 * limit), timeout: .seconds(6)))
+            await inbox.waitForCount(30 * limit)
+            #expect(inbox.failures == [:])
+            #expect((30...34).contains(transport.gauges.connectionsOpened))
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
+
+        @Test("one that says GOAWAY before any answer is not called again and again")
+        func impolite() async throws {
+            let server = try await HostileServer { peer in
+                peer.converse { frame in frame.endsRequest ? ServerFrame.goAway(last: 0) : [] }
+            }
+            var reach = TransportConfiguration(host: "127.0.0.1")
+            reach.port = server.port
+            reach.trust = .pem(try server.certificate.pem)
+            reach.proxy = .none
+            reach.urgentWaitsForConnection = true
+            let inbox = Inbox()
+            let transport = try HTTP2Transport(reach, sink: inbox.sink)
+            transport.submit([TestPush.submission(1, timeout: .seconds(2), isUrgent: true)])
+            #expect(await inbox.outcome(of: 1).label == "timed-out (not-sent)")
+            // 0, 125 … 250 ms, 250 … 500 ms, 0.5 … 1 s.
+            #expect((2...5).contains(transport.gauges.connectionsOpened))
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
+
+        /// Guards calls that expired unsent although the server had come back.
+        @Test(
+            "a connection that closes before SETTINGS has had nothing, and a call waits for another",
+            arguments: [true, false])
+        func beforeSettings(waits: Bool) async throws {
+            let server = try await HostileServer { peer in
+                if peer.connection > 3 { peer.acceptAll() }
+            }
+            var reach = TransportConfiguration(host: "127.0.0.1")
+            reach.port = server.port
+            reach.trust = .pem(try server.certificate.pem)
+            reach.proxy = .none
+            reach.urgentWaitsForConnection = waits
+            let inbox = Inbox()
+            let transport = try HTTP2Transport(reach, sink: inbox.sink)
+            transport.submit([TestPush.submission(1, isUrgent: true)])
+            let outcome = await inbox.outcome(of: 1)
+            #expect(outcome.label == (waits ? "200" : "connection-lost (not-sent)"))
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
+
+        @Test("an opening that hangs is not waited for: another is begun beside it")
+        func hangingOpening() async throws {
+            let server = try await HostileServer { peer in
+                if peer.connection == 1 { peer.listen() } else { peer.acceptAll() }
+            }
+            var reach = TransportConfiguration(host: "127.0.0.1")
+            reach.port = server.port
+            reach.trust = .pem(try server.certificate.pem)
+            reach.proxy = .none
+            reach.maximumConnections = 1
+            reach.connectTimeout = .seconds(60)
+            let inbox = Inbox()
+            let transport = try HTTP2Transport(reach, sink: inbox.sink)
+            transport.submit([TestPush.submission(1)])
+            #expect(await inbox.outcome(of: 1).label == "200")
+            #expect(transport.gauges.connectionsOpened == 2)
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
         }
 
         @Test("a stream that is refused again and again fails as refused, not sent")

@@ -162,6 +162,21 @@ extension ServerTests {
             #expect(transport.gauges.connectionsOpened <= 4)
         }
 
+        /// Guards calls that ended, or expired unsent, while the server was away.
+        @Test(
+            "a call waits for the first good connection, and others get the reason",
+            arguments: TransportMaker.all)
+        func callsWait(maker: TransportMaker) async throws {
+            try await withBench(maker, transport: { $0.urgentWaitsForConnection = true }) { bench in
+                bench.simulator.inject(Fault(.refuseTLS, count: 3))
+                bench.transport.submit([TestPush.submission(1, isUrgent: true)])
+                #expect(await bench.inbox.outcome(of: 1).label == "200")
+                bench.transport.replaceConnections()
+                bench.simulator.inject(Fault(.refuseTLS, count: 1))
+                #expect(await bench.send(2).label == "tls (not-sent)")
+            }
+        }
+
         @Test("a server that comes back is found again", arguments: TransportMaker.all)
         func comesBack(maker: TransportMaker) async throws {
             try await withBench(maker) { bench in

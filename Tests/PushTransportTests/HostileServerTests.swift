@@ -86,6 +86,27 @@ extension ServerTests {
             }
         }
 
+        /// APNs answers 200 once it has accepted the notification, and its 200 has no body.
+        @Test("200 whose stream never ends is an answer", arguments: TransportMaker.all)
+        func endless(maker: TransportMaker) async throws {
+            let server = try await HostileServer { peer in
+                peer.converse { frame in
+                    guard frame.endsRequest else { return [] }
+                    return ServerFrame.frame(1, flags: 4, stream: frame.stream, [0x88])
+                }
+            }
+            var reach = TransportConfiguration(host: "127.0.0.1")
+            reach.port = server.port
+            reach.trust = .pem(try server.certificate.pem)
+            reach.proxy = .none
+            let inbox = Inbox()
+            let transport = try maker.make(reach, inbox.sink)
+            transport.submit([TestPush.submission(1, timeout: .milliseconds(500))])
+            #expect(await inbox.outcome(of: 1).label == "200")
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
+
         @Test("nonsense, and silence", arguments: TransportMaker.all, Nonsense.all)
         func nonsense(maker: TransportMaker, nonsense: Nonsense) async throws {
             try await expectContract(of: maker, name: nonsense.testDescription) { peer in

@@ -113,6 +113,26 @@ struct ConfigurationTests {
         #expect(configuration.transport.kind == kind)
     }
 
+    @Test(
+        "a command's transport is the native one, and libcurl behind a proxy, wherever it is named",
+        arguments: [
+            (.environment, [:], .native),
+            (.environment, ["https_proxy": "http://proxy.example:3128"], .curl),
+            (.environment, ["ALL_PROXY": "socks5://proxy.example"], .curl),
+            (.environment, ["https_proxy": "", "http_proxy": "http://proxy.example"], .native),
+            (.none, ["https_proxy": "http://proxy.example:3128"], .native),
+            (.http(url: "http://proxy.example:3128", credentials: nil), [:], .curl),
+        ] as [(TransportConfiguration.Proxy, [String: String], TransportKind)])
+    func commandTransport(
+        proxy: TransportConfiguration.Proxy, environment: [String: String], expected: TransportKind
+    ) throws {
+        var configuration = try read(Self.app)
+        configuration.transport.proxy = proxy
+        let settings = try ServerSettings(
+            nil, configured: nil, configuration, lookUp: { environment[$0] })
+        #expect(settings.transportKind == expected)
+    }
+
     @Test("has defaults for everything but apps and keys, and says what is missing")
     func defaults() throws {
         let configuration = try read(Self.app)
@@ -120,8 +140,6 @@ struct ConfigurationTests {
         #expect(configuration.storePath == "/etc/rouse/rouse.sqlite")
         #expect(configuration.storeDurability == .disk)
         #expect(configuration.transport.kind == .native)
-        let one = try ServerSettings(nil, configured: nil, configuration)
-        #expect(one.transportKind == .curl, "one push goes through whatever proxy a person has")
         let problems = ServeReadiness.problems(of: configuration, keysFile: KeysFile())
         #expect(problems.count == 1)
         #expect(problems[0].hasPrefix("There is no API key"))

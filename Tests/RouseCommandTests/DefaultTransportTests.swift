@@ -14,30 +14,31 @@ struct DefaultTransportTests {
     }
 
     @Test(
-        "one push goes by libcurl, unless another is asked for", arguments: ["push", "probe"],
+        "one push goes by the native one, unless another is asked for",
+        arguments: ["push", "probe"],
         [nil, .curl, .native] as [TransportKind?])
     func command(name: String, choice: TransportKind?) async throws {
         try await StandIn.with { standIn in
             let option = choice.map { ["--transport", $0.rawValue] } ?? []
             let result = try await Rouse.run([name] + option + standIn.all)
             let push = try #require(standIn.simulator.receivedPushes.first, "\(result.all)")
-            #expect(Self.carrier(push) == choice ?? .curl)
+            #expect(Self.carrier(push) == choice ?? .native)
         }
     }
 
     @Test(
-        "one push goes by libcurl also where a gateway's configuration says native",
+        "one push goes by the native one also where a gateway's configuration says curl",
         arguments: ["push", "probe"])
     func configured(name: String) async throws {
         try await StandIn.with { standIn in
             let path = try await ServeTests.keyedConfiguration(standIn)
             let text = try String(contentsOfFile: path, encoding: .utf8)
-            try text.replacing("transport:\n", with: "transport:\n  kind: native\n")
+            try text.replacing("transport:\n", with: "transport:\n  kind: curl\n")
                 .write(toFile: path, atomically: true, encoding: .utf8)
             let result = try await Rouse.run(
                 [name, "--config", path] + standIn.server + [StandIn.device])
             let push = try #require(standIn.simulator.receivedPushes.first, "\(result.all)")
-            #expect(Self.carrier(push) == .curl)
+            #expect(Self.carrier(push) == .native)
         }
     }
 

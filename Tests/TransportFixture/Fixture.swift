@@ -33,10 +33,12 @@ enum Fixture {
         reach.proxy = .none
         reach.maximumConnections = values["connections"] ?? 1
         reach.maximumStreamsPerConnection = values["streams"]
+        reach.urgentWaitsForConnection = values["urgent"] == 1
         let scenario = Scenario(reach: reach, values: values, authorization: authorization)
         do {
             switch arguments[1] {
             case "send": try await scenario.send()
+            case "outcomes": try await scenario.outcomes()
             case "stress": try await scenario.stress()
             case "idle": try await scenario.idle()
             case "hammer": try await scenario.hammer()

@@ -58,6 +58,39 @@ final class Scenario: Sendable {
         if !isNative { say("hasResetGuard", try CurlLibrary.loaded().hasResetGuard ? 1 : 0) }
     }
 
+    /// `count` pushes, numbered from 1, one after the other or, with `together=1`, all at once but
+    /// for the first. Prints a line for each: its number, its outcome, and the milliseconds that it
+    /// took. `timeout` is that of the first; the later ones have `later` at the least.
+    func outcomes() async throws {
+        let clock = ContinuousClock()
+        let ends = StateLock<[Submission.ID: (label: String, at: ContinuousClock.Instant)]>([:])
+        let tally = Tally()
+        let transport = try makeTransport { batch in
+            let now = clock.now
+            ends.withLock { ends in
+                for completion in batch { ends[completion.id] = (completion.result.label, now) }
+            }
+            tally.take(batch)
+        }
+        var starts: [Int: ContinuousClock.Instant] = [:]
+        for number in 1...count {
+            starts[number] = clock.now
+            let later = Duration.milliseconds(values["later"] ?? values["timeout"] ?? 20_000)
+            transport.submit(push(number, timeout: number == 1 ? patience : later))
+            if values["together"] != 1 || number == 1 { await tally.wait(for: number) }
+        }
+        await tally.wait(for: count)
+        say("connections", transport.gauges.connectionsOpened)
+        await transport.shutDown(gracePeriod: .seconds(1))
+        for (number, end) in ends.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            guard let start = starts[Int(number)] else { continue }
+            let (seconds, atto) = (end.at - start).components
+            print("outcome", number, end.label, seconds * 1000 + atto / 1_000_000_000_000_000)
+        }
+        check(tally.answeredTwice == 0, "a submission was answered twice")
+        check(tally.distinct == count, "\(count - tally.distinct) have no answer")
+    }
+
     /// Several threads that submit, cancel, replace connections, read gauges, and a shutdown under
     /// load.
     func stress() async throws {
@@ -193,7 +226,8 @@ final class Scenario: Sendable {
             request: WireRequest(
                 to: try? DeviceToken(hex: String(repeating: "0", count: 64)), sharedHeaders: shared,
                 apnsID: APNsID(high: 0x4000, low: 0x8000_0000_0000_0000 | UInt64(number)),
-                body: Array(#"{"aps":{"content-available":1}}"#.utf8)), timeout: timeout)
+                body: Array(#"{"aps":{"content-available":1}}"#.utf8),
+                isUrgent: values["urgent"] == 1), timeout: timeout)
     }
 
     private func report(_ tally: Tally, submitted: Int) {

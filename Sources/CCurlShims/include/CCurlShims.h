@@ -96,7 +96,15 @@ void CCurlConnection_destroy(CCurlConnection *connection);
 /// Whether the connection was up and is no longer: closed by libcurl, or by the peer while idle. Costs
 /// a system call; meant for a connection with nothing in flight.
 bool CCurlConnection_is_lost(const CCurlConnection *connection);
-/// Exchanges that were started and have no stream yet: libcurl has not asked for their body.
+/// What the peer has said of the connection's end.
+typedef struct CCurlGoAway {
+    bool came;
+    bool isInOrder;      // all of them with NO_ERROR
+    int32_t lastStream;  // of the last one
+} CCurlGoAway;
+/// Known as soon as libcurl acts on a transfer of the connection.
+CCurlGoAway CCurlConnection_goaway(const CCurlConnection *connection);
+/// Exchanges that were started and have no stream yet: libcurl has not written their header fields.
 uint32_t CCurlConnection_waiting(const CCurlConnection *connection);
 
 // MARK: - One exchange
@@ -123,8 +131,7 @@ uint64_t CCurlExchange_tag(const CCurlExchange *exchange);
 void CCurlExchange_set_tag(CCurlExchange *exchange, uint64_t tag);
 
 /// Forgets the last request and answer and takes the next request's path, headers and body, all
-/// copied. The body must not be empty: its being asked for is the sign that the request may be on
-/// the wire. False when memory ran out or there are too many own headers.
+/// copied. The body must not be empty. False when memory ran out or there are too many own headers.
 bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
                            const CCurlHeaderBlock *shared, const uint8_t *body, size_t bodyLength);
 /// Adds the line `name: value` to the next request.
@@ -144,9 +151,11 @@ typedef struct CCurlReport {
     int64_t status;                // 0 when no status line came
     int64_t httpVersion;           // 2 for HTTP/2 (libcurl's CURL_HTTP_VERSION_2_0 is 3)
     int64_t proxyStatus;           // a proxy's answer to CONNECT; 0 without a proxy
-    bool bodyWasTaken;             // libcurl asked for the body: the request may be on the wire
+    bool requestBegan;             // libcurl may have written some of the request
+    bool streamWasRefused;         // libcurl said so, of a stream that was not processed
     bool resendWasRefused;         // libcurl wanted to send the body again, and was refused
     bool responseTooLarge;
+    bool responseMalformed;        // libcurl let a header field pass that is not allowed
     bool protocolWasRefused;       // the peer did not agree to HTTP/2; nothing was written
     const char *error;             // libcurl's words, possibly empty; valid until the next prepare
     const uint8_t *headers;        // the kept header lines, each ending in \r\n
@@ -155,8 +164,8 @@ typedef struct CCurlReport {
     size_t bodyLength;
 } CCurlReport;
 CCurlReport CCurlExchange_report(const CCurlExchange *exchange);
-/// Whether libcurl has asked for the body: the sign that the exchange has a stream.
-bool CCurlExchange_body_was_taken(const CCurlExchange *exchange);
+/// Whether libcurl has written the header fields: the sign that the exchange has a stream.
+bool CCurlExchange_request_began(const CCurlExchange *exchange);
 
 // MARK: - Codes, by the names of libcurl's own enumeration
 

@@ -229,6 +229,7 @@ typedef struct CHTTP2SessionState {
     int32_t goAwayLastStream;
     bool hasSettings;            // the peer's first SETTINGS came
     bool goAwayReceived;
+    bool isLeavingInOrder;       // ... and all of them with NO_ERROR
     bool goAwaySent;             // nghttp2 or this side ended the session
 } CHTTP2SessionState;
 CHTTP2SessionState CHTTP2Session_state(const CHTTP2Session *session);
@@ -240,8 +241,9 @@ typedef struct CHTTP2Answer {
     uint32_t stream;
     uint32_t tag;
     uint32_t errorCode;     // 0 when it ended well; else an HTTP/2 error code
-    uint16_t status;        // 0 when none came
+    uint16_t status;        // 0 unless a final answer's header block came, complete and right
     bool isWhole;           // the answer's end was seen
+    bool isMalformed;       // what came breaks RFC 9113 §8: there is no answer
     bool isTooLarge;        // body or header list
     bool isWritten;         // a byte of the request may have left
     uint16_t headersLength;
@@ -254,6 +256,10 @@ typedef struct CHTTP2Answer {
 
 /// The next stream that ended, in the order in which they did. False when there is none.
 bool CHTTP2Session_next_finished(CHTTP2Session *session, CHTTP2Answer *answer);
+/// What has come of an answer on a stream that has not finished. False when its header block has not,
+/// or when it is too large.
+bool CHTTP2Session_peek_answer(const CHTTP2Session *session, uint32_t stream,
+                               CHTTP2Answer *answer);
 /// Gives a finished stream's place back.
 void CHTTP2Session_release(CHTTP2Session *session, uint32_t stream);
 

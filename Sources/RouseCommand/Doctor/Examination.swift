@@ -64,7 +64,7 @@ struct Examination: Sendable {
                 environment: command.environment, server: command.server, variables: variables,
                 mustChoose: false)
         } catch {
-            findings += LibraryCheck.findings(for: command.server.transport ?? .curl)
+            findings += LibraryCheck.findings(for: command.server.transport ?? .native)
             findings.append(.wrong("configuration", error.message))
             return
         }
@@ -180,7 +180,8 @@ struct Examination: Sendable {
     static func transportKind(
         _ command: DoctorCommand, _ settings: AppSettings
     ) -> TransportKind {
-        command.server.transport ?? settings.configuration?.transport.kind ?? .curl
+        command.server.transport ?? settings.configuration?.transport.kind
+            ?? settings.server.transportKind
     }
 
     /// The servers to ask: what was typed, else those of the configuration's apps, else Apple's.

@@ -42,7 +42,7 @@ struct ServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "curl (the default) knows every kind of proxy; native is Rouse's own.",
+            "native, or curl, which knows every kind of proxy and is the default with one.",
             valueName: "kind"))
     var transport: TransportKind?
 

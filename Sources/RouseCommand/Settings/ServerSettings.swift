@@ -16,20 +16,19 @@ struct ServerSettings: Hashable, Sendable {
     var proxy: TransportConfiguration.Proxy = .environment
     /// How long an answer may take, in seconds.
     var timeoutSeconds = 30
-    /// What carries the requests of a command that sends few: libcurl unless something else was
-    /// asked for, because it goes through whatever proxy a person has.
-    var transportKind = TransportKind.curl
+    /// What carries the requests of a command that sends few: see ``usualTransport(_:_:)``.
+    let transportKind: TransportKind
 
-    /// What was typed, over what an app's configuration says.
+    /// What was typed, over what an app's configuration says. `lookUp` reads the environment.
     init(
         _ options: ServerOptions?, configured: ServeConfiguration.App?,
-        _ configuration: ServeConfiguration?
+        _ configuration: ServeConfiguration?,
+        lookUp: (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
     ) throws(CommandFailure) {
         host = options?.host ?? configured?.server?.host
         port = options?.port ?? (options?.host == nil ? configured?.server?.port : nil)
         certificateAuthorityPath = options?.ca ?? configured?.server?.certificateAuthorityPath
         timeoutSeconds = options?.timeout ?? timeoutSeconds
-        transportKind = options?.transport ?? transportKind
         if let text = options?.proxy {
             proxy = try failing(with: .usage) { () throws(InvalidField) in
                 try Self.proxy(text, field: "--proxy")
@@ -37,7 +36,22 @@ struct ServerSettings: Hashable, Sendable {
         } else if let configuration {
             proxy = configuration.transport.proxy
         }
+        transportKind = options?.transport ?? Self.usualTransport(proxy, lookUp)
         if let path = certificateAuthorityPath { try InputFile.check(path, "CA file") }
+    }
+
+    /// The transport unless one was asked for: the native one, which knows the outcome of more
+    /// pushes, and libcurl behind a proxy, because it knows every kind.
+    private static func usualTransport(
+        _ proxy: TransportConfiguration.Proxy, _ lookUp: (String) -> String?
+    ) -> TransportKind {
+        switch proxy {
+        case .none: return .native
+        case .http: return .curl
+        case .environment:
+            let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+            return names.contains { lookUp($0)?.isEmpty == false } ? .curl : .native
+        }
     }
 
     /// The transport for an environment; `nil` where only ``host`` says where to push.

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import CurlTransport
+
+@Suite("How many requests a connection takes, with libcurl")
+struct RequestLimitTests {
+    @Test("one end tells nothing, two alike tell a habit, for ten minutes")
+    func habit() {
+        var limit = RequestLimit()
+        #expect(limit.value(now: 0) == .max)
+        limit.didEnd(after: 100, now: 0)
+        #expect(limit.value(now: 0) == .max)
+        limit.didEnd(after: 98, now: 1000)
+        #expect(limit.value(now: 1000) == 98)
+        #expect(limit.value(now: 600_999) == 98)
+        #expect(limit.value(now: 601_000) == .max)
+    }
+
+    @Test("ends after different numbers are no habit")
+    func noHabit() {
+        var limit = RequestLimit()
+        for count in [3, 700, 20, 0, 90] {
+            limit.didEnd(after: count, now: 0)
+            #expect(limit.value(now: 0) == .max, "after \(count)")
+        }
+    }
+
+    @Test("a server of five requests a connection is one of five")
+    func five() {
+        var limit = RequestLimit()
+        limit.didEnd(after: 5, now: 0)
+        limit.didEnd(after: 5, now: 0)
+        #expect(limit.value(now: 0) == 5)
+    }
+}
