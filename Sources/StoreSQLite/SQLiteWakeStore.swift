@@ -53,6 +53,7 @@ public final class SQLiteWakeStore: WakeStore {
     private let writerDesk: WriterDesk
     private let checkpointer: Checkpointer
     let flusher: LogFlusher
+    private let damage: DamageListener
     private let log: LogLength
     let durability: Durability
     // Held until `close()`, or until this object is gone.
@@ -86,6 +87,8 @@ public final class SQLiteWakeStore: WakeStore {
         lock = try StoreLock(besides: path)
         try StorePath.checkNames(of: path)
         self.durability = durability
+        let damage = DamageListener()
+        self.damage = damage
         try Self.makeFile(at: path)
         let log = LogLength()
         self.log = log
@@ -95,7 +98,8 @@ public final class SQLiteWakeStore: WakeStore {
             self.writer = writer
             let desk = try writer.writeWithoutTransaction { database in
                 try WriterDesk(
-                    Self.desk(database, cachedDevices: cachedDevices) { connection in
+                    Self.desk(database, cachedDevices: cachedDevices, damage: damage) {
+                        connection in
                         log.watch(connection)
                         // Without it the log is written in small pieces, which takes longer.
                         _ = CGatheredLog_begin(connection)
@@ -108,9 +112,10 @@ public final class SQLiteWakeStore: WakeStore {
             writing = WriteQueue(writer, desk: desk, flusher: flusher, durability: durability) {
                 checkpointer.look(at: log, of: desk.connection)
             }
-            reader = try ReaderDesk(Self.openReader(path))
+            reader = try ReaderDesk(Self.openReader(path), damage: damage)
             callersReader = try ReaderDesk(
-                Self.openReader(path), maximumWeight: ReaderDesk.maximumCallersWeight)
+                Self.openReader(path), damage: damage,
+                maximumWeight: ReaderDesk.maximumCallersWeight)
         } catch {
             throw StoreFailure(error)
         }
@@ -119,6 +124,11 @@ public final class SQLiteWakeStore: WakeStore {
     /// Gives a failure after which the store refuses everything until it is opened again, when it
     /// comes: a flush to the disk failed. For one listener, who ends the process.
     public var ends: AsyncStream<StoreFailure> { flusher.ends }
+
+    /// Tells of rows that cannot be read; see ``Gateway/WakeStore/whenDamaged(_:)``.
+    public func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
+        damage.listen(tell)
+    }
 
     /// How many ledgers are kept in memory unless it is said otherwise.
     public static let defaultCachedDevices = DeviceCache.defaultCapacity
@@ -241,12 +251,13 @@ public final class SQLiteWakeStore: WakeStore {
 
     /// A desk on a connection.
     static func desk(
-        _ database: Database, cachedDevices: Int, _ prepare: (OpaquePointer) -> Void
+        _ database: Database, cachedDevices: Int, damage: DamageListener,
+        _ prepare: (OpaquePointer) -> Void
     ) throws(StoreFailure) -> Desk {
         guard let handle = database.sqliteConnection else {
             throw StoreFailure(kind: .unavailable, message: "The store is closed.")
         }
         prepare(handle)
-        return try Desk(Connection(handle), cachedDevices: cachedDevices)
+        return try Desk(Connection(handle), cachedDevices: cachedDevices, damage: damage)
     }
 }

@@ -18,6 +18,7 @@ enum Metric: String, CaseIterable, Sendable {
     case webhooks = "rouse_webhook_deliveries_total"
     case webhooksDropped = "rouse_webhook_events_dropped_total"
     case webhookBacklog = "rouse_webhook_backlog"
+    case webhooksUnconfigured = "rouse_webhook_unconfigured_backlog"
     case dueLag = "rouse_due_lag_seconds"
     case requestLatency = "rouse_http_request_seconds"
     case apnsLatency = "rouse_apns_request_seconds"
@@ -28,6 +29,7 @@ enum Metric: String, CaseIterable, Sendable {
     case providerTokenAge = "rouse_provider_token_age_seconds"
     case commitTime = "rouse_store_commit_seconds"
     case commitRows = "rouse_store_commit_rows"
+    case damagedRows = "rouse_store_damaged_rows_total"
     case ready = "rouse_ready"
     case circuitOpen = "rouse_app_circuit_open"
     case droppedSeries = "rouse_metrics_dropped_series_total"
@@ -43,7 +45,7 @@ enum Metric: String, CaseIterable, Sendable {
         switch self {
         case .dueLag, .requestLatency, .apnsLatency, .commitTime, .commitRows: .histogram
         case .accepted, .decisions, .ended, .refused, .budgetDeferrals, .coalesced,
-            .webhooks, .webhooksDropped, .droppedSeries:
+            .webhooks, .webhooksDropped, .damagedRows, .droppedSeries:
             .counter
         default: .gauge
         }
@@ -66,6 +68,8 @@ enum Metric: String, CaseIterable, Sendable {
         case .webhooksDropped:
             "Webhook events that were not kept: too many waited, or their wake was removed."
         case .webhookBacklog: "Webhook events that wait to be delivered."
+        case .webhooksUnconfigured:
+            "Webhook events that are kept for endpoints which are not configured any more."
         case .dueLag: "Time from a wake's due time until it was handed to the transport."
         case .requestLatency: "Time to answer a request, by route."
         case .apnsLatency: "Time from claiming a wake until APNs answered."
@@ -76,6 +80,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .providerTokenAge: "Age of the provider token in use."
         case .commitTime: "Time until wakes or outcomes that were written together are on disk."
         case .commitRows: "Wakes or outcomes that were written together."
+        case .damagedRows: "Rows of the store that were found damaged since the start, by table."
         case .circuitOpen: "1 when an app is held back because APNs refuses what it sends."
         case .ready: "1 when the gateway is ready, as /readyz tells."
         case .droppedSeries: "Series that were not kept because there were too many."
@@ -96,9 +101,10 @@ enum Metric: String, CaseIterable, Sendable {
         case .apnsConnections, .apnsStreams: ["key", "server", "team"]
         case .providerTokenAge: ["key", "team"]
         case .commitTime: ["verb"]
+        case .damagedRows: ["table"]
         case .circuitOpen: ["app", "environment", "kind"]
         case .budgetDeferrals, .queueDepth, .inFlight, .intakeQueue, .httpConnections,
-            .eventStreams, .commitRows, .ready, .droppedSeries:
+            .eventStreams, .commitRows, .ready, .droppedSeries, .webhooksUnconfigured:
             []
         }
     }
