@@ -24,6 +24,7 @@ public final class Gateway: Service {
     private let entropy: @Sendable () -> UInt64
     private let phase = Mutex(Phase.starting)
     private let pruneBell = Bell()
+    private let steadyClock: SteadyClock
 
     private enum Phase {
         case starting
@@ -42,6 +43,8 @@ public final class Gateway: Service {
     ) {
         limits.check()
         configuration.check()
+        let clock = SteadyClock(clock, limits: limits, logger: logger)
+        steadyClock = clock
         let hall = Hall(
             store: store, configuration: configuration, clock: clock, limits: limits,
             metrics: metrics, logger: logger)
@@ -306,9 +309,11 @@ public final class Gateway: Service {
         switch answer {
         case .stored(.admitted(let wake)): .admitted(wake, remarks: [])
         case .stored(.conflict): .idempotencyConflict
+        case .stored(.damaged(let reason)): .damaged(reason)
         case .overloaded(let pause): .overloaded(retryAfterSeconds: pause)
         case .closed: .unavailable("The gateway is shutting down.")
-        case .failed(let failure): .unavailable(failure.message)
+        case .failed(let failure):
+            failure.kind == .damaged ? .damaged(failure.message) : .unavailable(failure.message)
         }
     }
 
@@ -323,6 +328,7 @@ public final class Gateway: Service {
         case .idempotencyConflict: hall.metrics.refused(1, why: "conflict")
         case .overloaded: hall.metrics.refused(1, why: "overloaded")
         case .unavailable: hall.metrics.refused(1, why: "unavailable")
+        case .damaged: hall.metrics.refused(1, why: "damaged")
         }
     }
 
@@ -343,6 +349,12 @@ public final class Gateway: Service {
         }
         if let failure = hall.watch.currentFailure {
             obstacles.append("The store fails: \(failure.message)")
+        }
+        if let leap = steadyClock.leap {
+            obstacles.append(
+                "The wall clock leapt \(leap.distance) at \(leap.since). The gateway keeps its own "
+                    + "time until the clock is back or has stayed there for "
+                    + "\(hall.limits.clockLeapSeconds) seconds.")
         }
         let now = clock.now()
         let (holds, silences) = dispatcher.state.withLock {

@@ -9,8 +9,10 @@ final class Desk {
     let books: WakeBooks
 
     /// A desk over a connection whose tables are there.
-    init(_ connection: Connection, cachedDevices: Int) throws(StoreFailure) {
-        rows = try SQLiteRows(connection, cachedDevices: cachedDevices)
+    init(
+        _ connection: Connection, cachedDevices: Int, damage: DamageListener
+    ) throws(StoreFailure) {
+        rows = try SQLiteRows(connection, cachedDevices: cachedDevices, damage: damage)
         books = WakeBooks(rows: rows)
     }
 

@@ -32,10 +32,14 @@ final class ReaderDesk: @unchecked Sendable {
     var waitingWeight: Int { weight.load(ordering: .relaxed) }
 
     /// A desk at a connection. What would make more than `maximumWeight` wait is refused.
-    init(_ database: DatabaseQueue, maximumWeight: Int = .max) throws {
+    init(
+        _ database: DatabaseQueue, damage: DamageListener, maximumWeight: Int = .max
+    ) throws {
         self.database = database
         self.maximumWeight = maximumWeight
-        desk = try database.unsafeRead { try SQLiteWakeStore.desk($0, cachedDevices: 0) { _ in } }
+        desk = try database.unsafeRead {
+            try SQLiteWakeStore.desk($0, cachedDevices: 0, damage: damage) { _ in }
+        }
     }
 
     /// Counts what `answer` waits for as so many rows; refuses it when too many wait.

@@ -45,13 +45,25 @@ extension SQLiteRows {
                 result: statement.text(2) ?? "", status: statement.optional(3),
                 reason: statement.text(4), since: statement.optional(5),
                 detail: statement.text(6))
+            let result: AttemptResult
+            do throws(StoreFailure) {
+                result = try columns.attempt()
+            } catch {
+                let wake = DamagedRow(wake: number, problem: error.message)
+                _ = damaged(.attempt, wake.key, error)
+                result = .unanswered(Self.damagedAttempt)
+            }
             attempts.append(
                 AttemptRecord(
                     startedAt: statement.instant(0), endedAt: statement.instant(1),
-                    result: try columns.attempt()))
+                    result: result))
         }
         return attempts
     }
+
+    /// What is said of an attempt whose row cannot be read: it may have reached APNs.
+    private static let damagedAttempt = SendFailure(
+        certainty: .unknown, description: "The store's row of this attempt is damaged.")
 
     // MARK: Idempotency
 
@@ -69,9 +81,21 @@ extension SQLiteRows {
         let stored = statement.bytes(2)
         if !stored.isEmpty {
             var reader = ByteReader(stored)
-            answer = try reader.answer(wake: wake)
+            do throws(StoreFailure) {
+                answer = try reader.answer(wake: wake)
+            } catch {
+                // The wake's own row says nearly the same.
+                _ = damaged(.idempotency, Self.name(ofKey: key), error)
+            }
         }
         return KnownMark(request: statement.bytes(0), wake: wake, answer: answer)
+    }
+
+    /// The beginning of a key, which is a digest, in hexadecimal.
+    static func name(ofKey key: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        let text = key.prefix(8).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xf)]] }
+        return String(decoding: text, as: UTF8.self)
     }
 
     func remember(
@@ -129,28 +153,36 @@ extension SQLiteRows {
     func feedback(
         after cursor: Int64, limit: Int, lane: Int64?
     ) throws(StoreFailure) -> [FeedbackRow] {
+        // Without a limit in the statement: those that cannot be read do not count.
         let statement: Statement
         if let lane {
             statement = try connection.prepare(
-                "SELECT * FROM feedback WHERE lane = ?3 AND number > ?1 ORDER BY number LIMIT ?2")
-            statement.bind(3, lane)
+                "SELECT * FROM feedback WHERE lane = ?2 AND number > ?1 ORDER BY number")
+            statement.bind(2, lane)
         } else {
             statement = try connection.prepare(
-                "SELECT * FROM feedback WHERE number > ?1 ORDER BY number LIMIT ?2")
+                "SELECT * FROM feedback WHERE number > ?1 ORDER BY number")
         }
         defer { statement.reset() }
         statement.bind(1, cursor)
-        statement.bind(2, limit)
         var entries: [FeedbackRow] = []
-        while try statement.step() { entries.append(try entry(statement)) }
+        while entries.count < limit, try statement.step() {
+            do throws(StoreFailure) {
+                entries.append(try entry(statement))
+            } catch {
+                _ = damaged(.feedback, "\(statement.int64(0))", error)
+            }
+        }
         return entries
     }
 
     func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow? {
-        try feedback(after: number - 1, limit: 1, lane: nil).first { $0.number == number }
+        try feedback(after: number &- 1, limit: 1, lane: nil).first { $0.number == number }
     }
 
-    private func entry(_ row: Statement) throws(StoreFailure) -> FeedbackRow {
+    /// The entry in a row of all columns. Throws as ``Gateway/StoreFailure/Kind/damaged`` and in no
+    /// other way.
+    func entry(_ row: Statement) throws(StoreFailure) -> FeedbackRow {
         guard let kind = FeedbackKind(rawValue: row.text(1) ?? "") else {
             throw .damaged("feedback")
         }
@@ -166,15 +198,18 @@ extension SQLiteRows {
         return entry
     }
 
-    func removeFeedback(before instant: WallInstant, limit: Int) throws(StoreFailure) -> Int {
+    func removeFeedback(
+        before instant: WallInstant, orBelow number: Int64, limit: Int
+    ) throws(StoreFailure) -> Int {
         let statement = try connection.prepare(
             """
             DELETE FROM feedback WHERE number IN (
                 SELECT number FROM (SELECT number, at FROM feedback ORDER BY number LIMIT ?)
-                WHERE at < ?)
+                WHERE at < ? OR number < ?)
             """)
         statement.bind(1, limit)
         statement.bind(2, instant)
+        statement.bind(3, number)
         try statement.run()
         return connection.changeCount
     }

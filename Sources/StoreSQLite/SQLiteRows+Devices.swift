@@ -10,7 +10,9 @@ extension SQLiteRows {
     func lane(_ number: Int64) throws(StoreFailure) -> LaneRow {
         if let lane = lanesByNumber[number] { return lane }
         try readLanes()
-        guard let lane = lanesByNumber[number] else { throw .damaged("lane") }
+        guard let lane = lanesByNumber[number] else {
+            throw damaged(DamagedRow(table: .lane, key: "\(number)", problem: "missing"))
+        }
         return lane
     }
 
@@ -67,11 +69,18 @@ extension SQLiteRows {
             """)
         defer { statement.reset() }
         while try statement.step() {
+            let number = statement.int64(0)
+            let lane: Lane
+            do throws(StoreFailure) {
+                lane = try Self.lane(statement.text(1), statement.text(2), statement.int64(3))
+            } catch {
+                // The other apps go on without it.
+                _ = damaged(.lane, "\(number)", error)
+                continue
+            }
             keep(
                 LaneRow(
-                    number: statement.int64(0),
-                    lane: try Self.lane(
-                        statement.text(1), statement.text(2), statement.int64(3)),
+                    number: number, lane: lane,
                     confirmsLaunches: statement.int64(4) != 0,
                     pausedAt: statement.optionalInstant(5), pauseReason: statement.text(6),
                     haltToldAt: statement.optionalInstant(7)))
@@ -85,28 +94,85 @@ extension SQLiteRows {
         guard let environment = APNsEnvironment(rawValue: environment ?? "") else {
             throw .damaged("environment")
         }
+        let app: AppIdentity
         do throws(InvalidField) {
-            let app = AppIdentity(
-                bundleID: try BundleID(bundleID ?? ""), environment: environment)
-            return Lane(app: app, kind: kind == WakeKind.voip.number ? .voip : .background)
+            app = AppIdentity(bundleID: try BundleID(bundleID ?? ""), environment: environment)
         } catch {
             throw .damaged("bundle id")
         }
+        return Lane(app: app, kind: try WakeKind(number: kind))
     }
 
     // MARK: Devices
 
     func device(_ token: DeviceToken, lane: Int64) throws(StoreFailure) -> DeviceRow? {
-        var number = hash.number(of: token, lane: lane)
-        while let device = try find(number) {
-            if device.token == token, device.lane == lane { return device }
+        guard let place = try place(of: token, lane: lane) else { return nil }
+        return try find(place)
+    }
+
+    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? { try find(number) }
+
+    /// The number of the device of this token in a lane; `nil` when it is not known, and then its
+    /// vacancy is noted. Neighbours are told apart without their ledgers, so that what is damaged
+    /// of one is no other's matter.
+    private func place(of token: DeviceToken, lane: Int64) throws(StoreFailure) -> Int64? {
+        let first = hash.number(of: token, lane: lane)
+        if let device = cache.find(first), device.token == token, device.lane == lane {
+            return first
+        }
+        let bytes = token.bytes
+        var number = first
+        while let owner = try owner(of: number) {
+            if owner.token == bytes, owner.lane == lane { return number }
             number += 1
         }
         vacancy = (token, lane, number)
         return nil
     }
 
-    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? { try find(number) }
+    /// Whose a device's row is: lane, and the token as it is stored; `nil` when there is no row.
+    private func owner(
+        of number: Int64
+    ) throws(StoreFailure) -> (lane: Int64, token: [UInt8])? {
+        if let device = cache.find(number) { return (device.lane, device.token.bytes) }
+        let statement = try connection.prepare("SELECT lane, token FROM device WHERE number = ?")
+        defer { statement.reset() }
+        statement.bind(1, number)
+        guard try statement.step() else { return nil }
+        return (statement.int64(0), statement.bytes(1))
+    }
+
+    func token(ofDevice number: Int64) throws(StoreFailure) -> DeviceToken? {
+        guard let owner = try owner(of: number) else { return nil }
+        do throws(StoreFailure) {
+            return try DeviceToken(stored: owner.token)
+        } catch {
+            throw damaged(.device, "\(number)", error)
+        }
+    }
+
+    func damagedDevice(
+        _ token: DeviceToken, lane: Int64, kind: WakeKind
+    ) throws(StoreFailure) -> DeviceRow? {
+        guard let number = try place(of: token, lane: lane) else { return nil }
+        do throws(StoreFailure) {
+            _ = try find(number)
+            return nil
+        } catch {
+            guard error.kind == .damaged else { throw error }
+        }
+        let statement = try connection.prepare(
+            "SELECT pending, latest, touched_at, calls FROM device WHERE number = ?")
+        defer { statement.reset() }
+        statement.bind(1, number)
+        guard try statement.step() else { return nil }
+        var device = DeviceRow(
+            number: number, lane: lane, token: token, kind: kind, touchedAt: statement.instant(2))
+        device.pending = statement.int64(0)
+        device.latest = statement.int64(1)
+        device.calls = (try? CountedCall.decode(statement.bytes(3))) ?? []
+        return device
+    }
 
     func make(
         _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
@@ -125,7 +191,7 @@ extension SQLiteRows {
         for token: DeviceToken, lane: Int64
     ) throws(StoreFailure) -> Int64 {
         var number = hash.number(of: token, lane: lane)
-        while try find(number) != nil { number += 1 }
+        while try owner(of: number) != nil { number += 1 }
         return number
     }
 
@@ -145,22 +211,36 @@ extension SQLiteRows {
         defer { statement.reset() }
         statement.bind(1, number)
         guard try statement.step() else { return nil }
+        let token: DeviceToken
         let ledger: DeviceLedger
+        do throws(StoreFailure) {
+            token = try DeviceToken(stored: statement.bytes(1))
+        } catch {
+            throw damaged(.device, "\(number)", error)
+        }
         do throws(LedgerDecodingError) {
             ledger = try DeviceLedger(decoding: statement.bytes(2))
         } catch {
-            throw .damaged("ledger")
+            throw damaged(.device, "\(token)", .damaged("ledger: \(error)"))
+        }
+        let lane = statement.int64(0)
+        // A ledger of the other kind would not understand what it is asked.
+        guard try self.lane(lane).lane.kind == ledger.kind else {
+            throw damaged(.device, "\(token)", .damaged("ledger of another kind"))
         }
         var device = DeviceRow(
-            number: number, lane: statement.int64(0),
-            token: try DeviceToken(stored: statement.bytes(1)), ledger: ledger,
+            number: number, lane: lane, token: token, ledger: ledger,
             touchedAt: statement.instant(8))
         device.pending = statement.int64(3)
         device.latest = statement.int64(4)
         device.registeredAt = statement.optionalInstant(5)
         device.deadSince = statement.optionalInstant(6)
         device.lastReceiptAt = statement.optionalInstant(7)
-        device.calls = try CountedCall.decode(statement.bytes(9))
+        do throws(StoreFailure) {
+            device.calls = try CountedCall.decode(statement.bytes(9))
+        } catch {
+            throw damaged(.device, "\(token)", error)
+        }
         cache.insert(device)
         return device
     }
@@ -242,7 +322,7 @@ extension SQLiteRows {
     }
 
     func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
-        guard try wake(device.latest, withPayload: false) == nil,
+        guard try !holdsWake(device.latest),
             let needed = try devices(ofWakesBelow: device.latest), !needed.contains(device.number)
         else { return false }
         return try remove(device.number, latest: device.latest)
@@ -257,8 +337,8 @@ extension SQLiteRows {
     /// Wakes are pruned in the order of their numbers. So what is left below one that was pruned
     /// are those alone that had not ended by then, and they are few.
     private func devices(ofWakesBelow latest: Int64) throws(StoreFailure) -> Set<Int64>? {
-        let older = try wakes(before: latest, limit: Self.olderWakeLimit)
-        return older.count < Self.olderWakeLimit ? Set(older.map(\.device)) : nil
+        let (older, last) = try wakes(before: latest, limit: Self.olderWakeLimit)
+        return last == nil ? Set(older.map(\.device)) : nil
     }
 
     /// One whose neighbour exists stays, because the neighbour may be found through it.

@@ -66,9 +66,21 @@ extension SQLiteRows {
             """)
         defer { statement.reset() }
         statement.bind(1, try Self.book(Self.floorName, connection))
+        var damaged: [Int64] = []
         while try statement.step() {
             let number = statement.int64(0)
-            holdFresh(try read(statement, number: number, from: 1))
+            do throws(StoreFailure) {
+                holdFresh(try read(statement, number: number, from: 1))
+            } catch {
+                damaged.append(number)
+            }
+        }
+        // They stand with the leases that have ended, and whoever takes those back ends them.
+        for number in damaged {
+            let place = try connection.prepare(
+                "UPDATE wake SET queue = 0, at = 0 WHERE number = ?")
+            place.bind(1, number)
+            try place.run()
         }
         knowsLeases = true
     }

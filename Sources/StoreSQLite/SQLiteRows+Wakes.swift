@@ -121,7 +121,29 @@ extension SQLiteRows {
         return wake
     }
 
-    func wakes(before number: Int64, limit: Int) throws(StoreFailure) -> [WakeRow] {
+    /// Whether there is a wake with this number, readable or not.
+    func holdsWake(_ number: Int64) throws(StoreFailure) -> Bool {
+        let statement = try connection.prepare("SELECT 1 FROM wake WHERE number = ?")
+        statement.bind(1, number)
+        return try !numbers(statement).isEmpty
+    }
+
+    func quarantine(_ number: Int64) throws(StoreFailure) -> Bool {
+        // The damaged bytes stay, for whoever wants to know what happened to them.
+        let statement = try connection.prepare(
+            """
+            UPDATE wake SET state = 11, queue = NULL, at = NULL, deadline = NULL, payload = NULL
+            WHERE number = ? AND state NOT BETWEEN 2 AND 11
+            """)
+        statement.bind(1, number)
+        try statement.run()
+        leases[number] = nil
+        return connection.changeCount > 0
+    }
+
+    func wakes(
+        before number: Int64, limit: Int
+    ) throws(StoreFailure) -> (wakes: [WakeRow], last: Int64?) {
         let statement = try connection.prepare(
             """
             SELECT number, state, at, rest FROM wake WHERE number < ? ORDER BY number DESC LIMIT ?
@@ -130,21 +152,40 @@ extension SQLiteRows {
         statement.bind(1, number)
         statement.bind(2, limit)
         var wakes: [WakeRow] = []
+        var looked = 0
+        var last = number
         while try statement.step() {
-            wakes.append(try read(statement, number: statement.int64(0), from: 1))
+            looked += 1
+            last = statement.int64(0)
+            // One that is damaged was told of; what it says of others is lost.
+            if let wake = try? read(statement, number: last, from: 1) { wakes.append(wake) }
         }
-        return wakes
+        return (wakes, looked < limit ? nil : last)
     }
 
-    /// The wake whose state, place in time and rest stand in three columns from this one.
+    /// The wake whose state, place in time and rest stand in three columns from this one. Throws as
+    /// ``Gateway/StoreFailure/Kind/damaged`` and in no other way.
     func read(
         _ row: Statement, number: Int64, from column: CInt
     ) throws(StoreFailure) -> WakeRow {
-        let state = try WakeState(number: row.int64(column))
-        var reader = ByteReader(row.bytes(column + 2))
-        var wake = try reader.wake(number: number, state: state)
-        // A lease in the queue ends where it stands there: opening the store moves it.
-        if state == .claimed, let at = row.optionalInstant(column + 1) { wake.leaseUntil = at }
+        let state: WakeState
+        var wake: WakeRow
+        do throws(StoreFailure) {
+            state = try WakeState(number: row.int64(column))
+            var reader = ByteReader(row.bytes(column + 2))
+            wake = try reader.wake(number: number, state: state)
+        } catch {
+            throw damaged(DamagedRow(wake: number, problem: error.message))
+        }
+        // What stands in a queue is due, or its lease ends, where it stands there: opening the store
+        // moves leases, and a clock that was wrong has both moved.
+        if let at = row.optionalInstant(column + 1) {
+            switch state {
+            case .pending: wake.dueAt = at
+            case .claimed: wake.leaseUntil = at
+            default: break
+            }
+        }
         return wake
     }
 

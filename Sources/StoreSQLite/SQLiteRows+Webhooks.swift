@@ -78,19 +78,43 @@ extension SQLiteRows {
     private func webhooks(
         _ look: Statement, of endpoint: WebhookEndpointID, fenceStep: Int64
     ) throws(StoreFailure) -> [WebhookRow] {
-        defer { look.reset() }
         var rows: [WebhookRow] = []
-        while try look.step() {
-            let ticket = WebhookItem.Ticket(
-                endpoint: endpoint, number: look.int64(0), fence: look.int64(4) + fenceStep)
-            rows.append(try webhook(look, under: ticket))
+        var damaged: [Int64] = []
+        do {
+            defer { look.reset() }
+            while try look.step() {
+                let number = look.int64(0)
+                do throws(StoreFailure) {
+                    rows.append(try webhook(look, of: endpoint, fenceStep: fenceStep))
+                } catch {
+                    _ = self.damaged(.webhook, "\(number)", error)
+                    damaged.append(number)
+                }
+            }
         }
+        guard !damaged.isEmpty else { return rows }
+        for number in damaged {
+            let remove = try connection.prepare("DELETE FROM webhook WHERE number = ?")
+            remove.bind(1, number)
+            try remove.run()
+        }
+        add(-damaged.count, to: .webhooks(endpoint))
+        add(damaged.count, to: .webhooksDropped(endpoint))
         return rows
     }
 
-    private func webhook(
-        _ row: Statement, under ticket: WebhookItem.Ticket
+    /// The webhook in a row of the columns that the looks ask for. Throws as
+    /// ``Gateway/StoreFailure/Kind/damaged`` and in no other way.
+    func webhook(
+        _ row: Statement, of endpoint: WebhookEndpointID, fenceStep: Int64
     ) throws(StoreFailure) -> WebhookRow {
+        let fence = row.int64(4)
+        let tries = row.int64(5)
+        guard ByteReader.counts.contains(fence), ByteReader.counts.contains(tries) else {
+            throw .damaged("count")
+        }
+        let ticket = WebhookItem.Ticket(
+            endpoint: endpoint, number: row.int64(0), fence: fence + fenceStep)
         let subject: WebhookSubject
         switch WebhookKind(rawValue: row.text(1) ?? "") {
         case .outcome: subject = .outcome(wake: row.int64(2))
@@ -104,7 +128,7 @@ extension SQLiteRows {
         case nil: throw .damaged("webhook")
         }
         return WebhookRow(
-            ticket: ticket, subject: subject, createdAt: row.instant(3), tries: Int(row.int64(5)))
+            ticket: ticket, subject: subject, createdAt: row.instant(3), tries: Int(tries))
     }
 
     func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) -> Bool {

@@ -12,6 +12,8 @@ final class SQLiteRows: WakeRows {
     let connection: Connection
     var cache: DeviceCache
     let hash: TokenHash
+    /// Who is told of rows that cannot be read.
+    let damage: DamageListener
     var lanesByNumber: [Int64: LaneRow] = [:]
     var lanesByName: [Lane: LaneRow] = [:]
     var counted: [StoreCounter: Int] = [:]
@@ -34,8 +36,11 @@ final class SQLiteRows: WakeRows {
     var made: Set<Int64> = []
 
     /// The rows behind a connection whose tables are there.
-    init(_ connection: Connection, cachedDevices: Int) throws(StoreFailure) {
+    init(
+        _ connection: Connection, cachedDevices: Int, damage: DamageListener
+    ) throws(StoreFailure) {
         self.connection = connection
+        self.damage = damage
         cache = DeviceCache(capacity: cachedDevices)
         hash = TokenHash(
             try Self.book(Self.tokenKey0, connection), try Self.book(Self.tokenKey1, connection))
@@ -69,6 +74,21 @@ final class SQLiteRows: WakeRows {
         defer { statement.reset() }
         statement.bind(1, name)
         return try statement.step() ? statement.int64(0) : 0
+    }
+
+    // MARK: Damage
+
+    /// The failure of a look for a row that cannot be read, of which the listener is told.
+    func damaged(_ row: DamagedRow) -> StoreFailure {
+        damage.note(row)
+        return StoreFailure(row)
+    }
+
+    /// The same for a row of this table; `error` says what of it cannot be read.
+    func damaged(
+        _ table: DamagedRow.Table, _ key: String, _ error: StoreFailure
+    ) -> StoreFailure {
+        damaged(DamagedRow(table: table, key: key, problem: error.message))
     }
 
     // MARK: Transactions
@@ -127,7 +147,8 @@ final class SQLiteRows: WakeRows {
         defer { statement.reset() }
         var byState: [WakeState: Int] = [:]
         while try statement.step() {
-            byState[try WakeState(number: statement.int64(0))] = Int(statement.int64(1))
+            let state = (try? WakeState(number: statement.int64(0))) ?? .damaged
+            byState[state, default: 0] += Int(statement.int64(1))
         }
         return byState
     }
@@ -165,6 +186,9 @@ extension StoreCounter {
         case .webhooks(let endpoint): "webhooks \(endpoint.rawValue)"
         case .webhooksDropped(let endpoint): "webhooks dropped \(endpoint.rawValue)"
         case .trials: "trials"
+        case .absentSince(let endpoint): "absent endpoint \(endpoint.rawValue)"
+        case .aheadNumber: "ahead number"
+        case .aheadSince: "ahead since"
         }
     }
 }

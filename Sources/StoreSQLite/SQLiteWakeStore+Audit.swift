@@ -10,16 +10,21 @@ public struct StoreAudit: Hashable, Sendable {
     /// What SQLite's own check of the file's structure complains of, at most ``maximumFaults``, and
     /// each webhook endpoint whose counter is not what is kept for it; empty when all is well.
     public let faults: [String]
+    /// The rows that cannot be read, at most ``maximumFaults``.
+    public let damaged: [DamagedRow]
+    /// How many rows cannot be read.
+    public let damagedCount: Int
 
     /// The most complaints that are kept.
     public static let maximumFaults = 20
 
-    /// Whether the file is whole and no wake was lost.
-    public var isSound: Bool { faults.isEmpty && count.isConserved }
+    /// Whether the file is whole, every row can be read and no wake was lost.
+    public var isSound: Bool { faults.isEmpty && damagedCount == 0 && count.isConserved }
 }
 
 extension SQLiteWakeStore {
-    /// Recounts the law of conservation in a store's file, and checks the file. It only reads, and
+    /// Recounts the law of conservation in a store's file, checks the file, and reads every wake,
+    /// device, queue, attempt, idempotency key, feedback entry and webhook in it. It only reads, and
     /// takes no lock, so that it may run beside a gateway; it then sees one moment. Nothing stays
     /// beside the file that was not there before, and a log that was there is counted along.
     ///
@@ -36,11 +41,17 @@ extension SQLiteWakeStore {
                 }
                 let complaints = try String.fetchAll(
                     database, sql: "PRAGMA integrity_check(\(StoreAudit.maximumFaults))")
-                let desk = try Self.desk(database, cachedDevices: 0) { _ in }
+                let collector = DamageCollector()
+                let damage = DamageListener()
+                damage.listen { collector.note($0) }
+                let desk = try Self.desk(database, cachedDevices: 0, damage: damage) { _ in }
                 defer { desk.close() }
+                try desk.rows.readEverything(database)
+                let damaged = collector.found
                 return StoreAudit(
                     count: try desk.books.recount(),
-                    faults: try complaints.filter { $0 != "ok" } + miscountedWebhooks(database))
+                    faults: try complaints.filter { $0 != "ok" } + miscountedWebhooks(database),
+                    damaged: damaged.rows, damagedCount: damaged.count)
             }
         } catch {
             throw StoreFailure(error)

@@ -48,6 +48,7 @@ public final class SQLiteWakeStore: WakeStore {
     private let writerDesk: WriterDesk
     let checkpointer: Checkpointer
     let flusher: LogFlusher
+    private let damage: DamageListener
     private let log: LogLength
     private let logPath: String
     let durability: Durability
@@ -93,6 +94,8 @@ public final class SQLiteWakeStore: WakeStore {
         try lock.claimFile { descriptor throws(StoreFailure) in
             try StoreIdentity.check(descriptor, path: path)
         }
+        let damage = DamageListener()
+        self.damage = damage
         let log = LogLength()
         self.log = log
         do {
@@ -103,7 +106,8 @@ public final class SQLiteWakeStore: WakeStore {
             let copier = try Self.open(path)
             let desk = try writer.writeWithoutTransaction { database in
                 try WriterDesk(
-                    Self.desk(database, cachedDevices: cachedDevices) { connection in
+                    Self.desk(database, cachedDevices: cachedDevices, damage: damage) {
+                        connection in
                         log.watch(connection)
                         // Without it the log is written in small pieces, which takes longer.
                         _ = CGatheredLog_begin(connection)
@@ -117,9 +121,10 @@ public final class SQLiteWakeStore: WakeStore {
             writing = WriteQueue(
                 writer, desk: desk, flusher: flusher, checkpointer: checkpointer, lock: lock,
                 durability: durability)
-            reader = try ReaderDesk(Self.openReader(path))
+            reader = try ReaderDesk(Self.openReader(path), damage: damage)
             callersReader = try ReaderDesk(
-                Self.openReader(path), maximumWeight: ReaderDesk.maximumCallersWeight)
+                Self.openReader(path), damage: damage,
+                maximumWeight: ReaderDesk.maximumCallersWeight)
         } catch {
             throw StoreFailure(error)
         }
@@ -135,6 +140,11 @@ public final class SQLiteWakeStore: WakeStore {
         StoreLogStatus(
             byteCount: StorePath.byteCount(of: logPath) ?? 0, isFull: checkpointer.isFull,
             isCopyingFailed: checkpointer.isFailing)
+    }
+
+    /// Tells of rows that cannot be read; see ``Gateway/WakeStore/whenDamaged(_:)``.
+    public func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
+        damage.listen(tell)
     }
 
     /// How many ledgers are kept in memory unless it is said otherwise.
@@ -237,12 +247,13 @@ public final class SQLiteWakeStore: WakeStore {
 
     /// A desk on a connection.
     static func desk(
-        _ database: Database, cachedDevices: Int, _ prepare: (OpaquePointer) -> Void
+        _ database: Database, cachedDevices: Int, damage: DamageListener,
+        _ prepare: (OpaquePointer) -> Void
     ) throws(StoreFailure) -> Desk {
         guard let handle = database.sqliteConnection else {
             throw StoreFailure(kind: .unavailable, message: "The store is closed.")
         }
         prepare(handle)
-        return try Desk(Connection(handle), cachedDevices: cachedDevices)
+        return try Desk(Connection(handle), cachedDevices: cachedDevices, damage: damage)
     }
 }

@@ -95,8 +95,10 @@ enum CallMigration {
         defer { statement.reset() }
         statement.bind(1, number)
         guard try statement.step() else { return nil }
+        // Behind one that cannot be read the chain is lost.
+        guard let state = try? WakeState(number: statement.int64(0)) else { return nil }
         var reader = ByteReader(statement.bytes(1))
-        return try reader.wake(number: number, state: WakeState(number: statement.int64(0)))
+        return try? reader.wake(number: number, state: state)
     }
 }
 

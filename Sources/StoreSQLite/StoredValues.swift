@@ -21,6 +21,7 @@ extension WakeState {
         case .superseded: 8
         case .suppressed: 9
         case .cancelled: 10
+        case .damaged: 11
         }
     }
 
@@ -38,6 +39,7 @@ extension WakeState {
         case 8: self = .superseded
         case 9: self = .suppressed
         case 10: self = .cancelled
+        case 11: self = .damaged
         default: throw .damaged("state")
         }
     }
@@ -142,7 +144,7 @@ struct EndColumns {
 
     init(_ end: WakeEnd?) {
         switch end {
-        case nil, .expired, .superseded, .cancelled: break
+        case nil, .expired, .superseded, .cancelled, .damaged: break
         case .sent(let apnsUniqueID): detail = apnsUniqueID
         case .coalesced(let into): carrier = into
         case .failed(let cause): detail = cause.rawValue
@@ -185,6 +187,7 @@ struct EndColumns {
         case .expired: return .expired
         case .superseded: return .superseded
         case .cancelled: return .cancelled
+        case .damaged: return .damaged
         case .rejected: return .rejected(refusal)
         case .undeliverable: return .undeliverable(refusal)
         case .coalesced:
@@ -242,10 +245,10 @@ extension DeviceToken {
 }
 
 extension StoreFailure {
-    /// A row holds what no version of this room writes.
+    /// A row holds what no version of this module writes.
     static func damaged(_ column: String) -> StoreFailure {
         StoreFailure(
-            kind: .corrupt, message: "The store is damaged: a row holds a bad \(column).")
+            kind: .damaged, message: "bad \(column)")
     }
 }
 

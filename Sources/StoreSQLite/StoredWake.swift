@@ -120,6 +120,9 @@ extension ByteWriter {
 }
 
 extension ByteReader {
+    /// How often anything can have been counted: far from where adding one more would overflow.
+    static let counts: ClosedRange<Int64> = 0...(1 << 48)
+
     /// Reads what ``ByteWriter`` wrote of a wake, which gets no payload.
     mutating func wake(number: Int64, state: WakeState) throws(StoreFailure) -> WakeRow {
         guard byte() == restVersion else { throw .damaged("version") }
@@ -136,7 +139,7 @@ extension ByteReader {
         let deadline = instant(from: accepted)
         let holds = Holds(rawValue: UInt16(truncatingIfNeeded: self.number()))
         let fence = signed()
-        let tries = Int(truncatingIfNeeded: signed())
+        let tries = Int(clamping: signed())
         let call = parts.contains(.call) ? CallFingerprint(bits: word()) : nil
         let expiration: Expiration =
             parts.contains(.expiration) ? .at(instant(from: accepted)) : .immediately
@@ -146,6 +149,11 @@ extension ByteReader {
         let end = end(parts, from: accepted)
         guard let urgency = Urgency(rawValue: traits & 3) else { throw .damaged("urgency") }
         guard isWhole else { throw .damaged("length") }
+        // Wakes of a device are a chain into the past; another one would have no end.
+        guard distance >= 0, distance <= max(0, number) else { throw .damaged("chain") }
+        guard Self.counts.contains(fence), Self.counts.contains(Int64(tries)) else {
+            throw .damaged("count")
+        }
         var wake = WakeRow(
             id: WakeID(number: number, low: low), device: device, lane: lane,
             previous: distance == 0 ? 0 : number &- distance, acceptedAt: accepted,

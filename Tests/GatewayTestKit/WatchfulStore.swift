@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Gateway
+import PayloadRules
 import Synchronization
 package import WakeModel
 
@@ -13,6 +14,8 @@ package final class WatchfulStore: WakeStore {
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
         var failure: StoreFailure?
         var sparesReads = false
+        var upkeepFailure: StoreFailure?
+        var spoiled: (tokens: Set<DeviceToken>, wakes: Set<WakeID>, failure: StoreFailure)?
         var gate: CheckedContinuation<Void, Never>?
         var isGated = false
         var claimHook: (@Sendable () -> Void)?
@@ -34,6 +37,20 @@ package final class WatchfulStore: WakeStore {
             state.failure = failure
             state.sparesReads = sparingReads
         }
+    }
+
+    /// From now on what a gateway does by itself fails: ending overdue wakes, taking back leases and
+    /// pruning.
+    package func failUpkeep(with failure: StoreFailure?) {
+        state.withLock { $0.upkeepFailure = failure }
+    }
+
+    /// From now on each transaction fails that admits a wake for one of these devices, or settles
+    /// one of these wakes.
+    package func spoil(
+        _ tokens: Set<DeviceToken>, wakes: Set<WakeID> = [], with failure: StoreFailure
+    ) {
+        state.withLock { $0.spoiled = (tokens, wakes, failure) }
     }
 
     /// Calls `hook` after each claim that took something, before its caller has it.
@@ -83,6 +100,10 @@ package final class WatchfulStore: WakeStore {
         try check()
     }
 
+    private func checkUpkeep() throws(StoreFailure) {
+        if let failure = state.withLock({ $0.upkeepFailure }) { throw failure }
+    }
+
     // MARK: Watched verbs
 
     package func admit(
@@ -97,6 +118,11 @@ package final class WatchfulStore: WakeStore {
         }
         try check()
         state.withLock { $0.admissions.append(submissions.count) }
+        if let spoiled = state.withLock({ $0.spoiled }),
+            submissions.contains(where: { spoiled.tokens.contains($0.wake.wake.deviceToken) })
+        {
+            throw spoiled.failure
+        }
         let answer = try await base.admit(submissions, grant: grant, under: rules)
         if !answer.claims.isEmpty { state.withLock { $0.claimHook }?() }
         return answer
@@ -115,6 +141,11 @@ package final class WatchfulStore: WakeStore {
         _ settlements: [Settlement], under rules: StoreRules
     ) async throws(StoreFailure) -> SettleAnswer {
         try check()
+        if let spoiled = state.withLock({ $0.spoiled }),
+            settlements.contains(where: { spoiled.wakes.contains($0.ticket.id) })
+        {
+            throw spoiled.failure
+        }
         let answer = try await base.settle(settlements, under: rules)
         let ready = state.withLock { state in
             state.settled += settlements.count
@@ -133,6 +164,7 @@ package final class WatchfulStore: WakeStore {
         at now: WallInstant, limit: Int, under rules: StoreRules
     ) async throws(StoreFailure) -> [EndedWake] {
         try checkRead()
+        try checkUpkeep()
         return try await base.expireOverdue(at: now, limit: limit, under: rules)
     }
 
@@ -140,6 +172,7 @@ package final class WatchfulStore: WakeStore {
         at now: WallInstant, limit: Int, under rules: StoreRules
     ) async throws(StoreFailure) -> Reclaimed {
         try checkRead()
+        try checkUpkeep()
         return try await base.reclaimLapsed(at: now, limit: limit, under: rules)
     }
 
@@ -242,6 +275,10 @@ package final class WatchfulStore: WakeStore {
         try await base.settleWebhooks(settlements)
     }
 
+    package func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
+        base.whenDamaged(tell)
+    }
+
     package func tryWriting() async throws(StoreFailure) {
         try check()
         try await base.tryWriting()
@@ -249,6 +286,7 @@ package final class WatchfulStore: WakeStore {
 
     package func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
         try checkRead()
+        try checkUpkeep()
         return try await base.prune(order)
     }
 }

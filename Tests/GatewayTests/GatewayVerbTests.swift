@@ -267,7 +267,8 @@ struct GatewayVerbTests {
         #expect(try await kept() == 0)
     }
 
-    @Test("Webhooks that nobody is configured for are removed, with one line for all steps")
+    @Test(
+        "Webhooks that nobody is configured for wait a day, and are removed, with a line for each")
     func removedWebhooks() async throws {
         for _ in 1...5 { try await store.note(halt, under: Samples.rules) }
         #expect(try await kept() == 5)
@@ -280,7 +281,14 @@ struct GatewayVerbTests {
         let line =
             "webhooks that waited were removed, because no configured endpoint asks for them "
             + "count=5"
+        let waits =
+            "webhooks wait for an endpoint that is not configured count=5 removed_at="
+            + "\(clock.now().advanced(bySeconds: Int64(limits.webhookGraceSeconds)))"
         try await withRunning(gateway) { () async throws in
+            try await eventually { lines.all.contains(waits) }
+            for _ in 1...5 { clock.advance(bySeconds: 3_600) }
+            #expect(try await kept() == 5)
+            clock.advance(bySeconds: Int64(limits.webhookGraceSeconds))
             try await eventually {
                 clock.advance(bySeconds: 1)
                 return lines.all.contains(line)
@@ -289,7 +297,7 @@ struct GatewayVerbTests {
             clock.advance(bySeconds: 60)
         }
         #expect(try await kept() == 0)
-        #expect(lines.all.filter { $0.hasPrefix("webhooks") } == [line])
+        #expect(lines.all.filter { $0.hasPrefix("webhooks") } == [waits, line])
     }
 
     private let halt = AppHalt(

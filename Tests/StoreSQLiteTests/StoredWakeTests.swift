@@ -41,10 +41,11 @@ struct StoredWakeTests {
         case .superseded: return .superseded
         case .suppressed: return .suppressed(.tooManyCalls(until: instant(&random)))
         case .cancelled: return .cancelled
+        case .damaged: return .damaged
         }
     }
 
-    private static func wake(
+    static func wake(
         _ state: WakeState, _ random: inout SeededGenerator
     ) throws -> WakeRow {
         let id = WakeID(

@@ -22,18 +22,22 @@ public final class GatewayMeters: GatewayMetrics {
 
     /// What the gateway calls its refusals; see `GatewayMetrics.refused(_:why:)`.
     private static let refusals = [
-        "invalid", "unknown-app", "conflict", "overloaded", "unavailable",
+        "invalid", "unknown-app", "conflict", "overloaded", "unavailable", "damaged",
     ]
 
     private let registry: MetricsRegistry
     private let handlers = Mutex(Handlers())
     private let commitRows: Recorder
+    private let unconfiguredWebhooks: Recorder
 
     /// Meters that count in this registry.
     public init(_ registry: MetricsRegistry) {
         self.registry = registry
         commitRows = Recorder(
             label: Metric.commitRows.rawValue, dimensions: [], aggregate: true, factory: registry)
+        unconfiguredWebhooks = Recorder(
+            label: Metric.webhooksUnconfigured.rawValue, dimensions: [], aggregate: false,
+            factory: registry)
         // Counters that nothing has counted yet are there with 0: a series that begins with its
         // first event has no increase to show, and that event would never raise an alert.
         for kind in WakeKind.allCases {
@@ -41,6 +45,7 @@ public final class GatewayMeters: GatewayMetrics {
             add(0, .coalesced, [("kind", kind.rawValue)])
         }
         for reason in Self.refusals { refused(0, why: reason) }
+        for table in DamagedRow.Table.allCases { damaged(0, table: table) }
         deferred(0)
     }
 
@@ -80,6 +85,14 @@ public final class GatewayMeters: GatewayMetrics {
         record(microseconds * 1_000, .commitTime, [("verb", verb)])
         commitRows.record(count)
     }
+
+    /// Rows of the store were found damaged.
+    public func damaged(_ count: Int, table: DamagedRow.Table) {
+        add(count, .damagedRows, [("table", table.rawValue)])
+    }
+
+    /// Webhooks are kept for endpoints that are not configured.
+    public func webhooksWaitUnconfigured(_ count: Int) { unconfiguredWebhooks.record(count) }
 
     private func add(_ count: Int, _ metric: Metric, _ labels: [(String, String)]) {
         let key = Key(metric: metric, labels: labels.map(\.1))

@@ -18,6 +18,7 @@ enum Metric: String, CaseIterable, Sendable {
     case webhooks = "rouse_webhook_deliveries_total"
     case webhooksDropped = "rouse_webhook_events_dropped_total"
     case webhookBacklog = "rouse_webhook_backlog"
+    case webhooksUnconfigured = "rouse_webhook_unconfigured_backlog"
     case dueLag = "rouse_due_lag_seconds"
     case requestLatency = "rouse_http_request_seconds"
     case apnsLatency = "rouse_apns_request_seconds"
@@ -31,6 +32,7 @@ enum Metric: String, CaseIterable, Sendable {
     case logSize = "rouse_store_log_bytes"
     case logFull = "rouse_store_log_full"
     case logCopyingFailed = "rouse_store_log_copying_failed"
+    case damagedRows = "rouse_store_damaged_rows_total"
     case ready = "rouse_ready"
     case circuitOpen = "rouse_app_circuit_open"
     case droppedSeries = "rouse_metrics_dropped_series_total"
@@ -46,7 +48,7 @@ enum Metric: String, CaseIterable, Sendable {
         switch self {
         case .dueLag, .requestLatency, .apnsLatency, .commitTime, .commitRows: .histogram
         case .accepted, .decisions, .ended, .refused, .budgetDeferrals, .coalesced,
-            .webhooks, .webhooksDropped, .droppedSeries:
+            .webhooks, .webhooksDropped, .damagedRows, .droppedSeries:
             .counter
         default: .gauge
         }
@@ -69,6 +71,8 @@ enum Metric: String, CaseIterable, Sendable {
         case .webhooksDropped:
             "Webhook events that were not kept: too many waited, or their wake was removed."
         case .webhookBacklog: "Webhook events that wait to be delivered."
+        case .webhooksUnconfigured:
+            "Webhook events that are kept for endpoints which are not configured any more."
         case .dueLag: "Time from a wake's due time until it was handed to the transport."
         case .requestLatency: "Time to answer a request, by route."
         case .apnsLatency: "Time from claiming a wake until APNs answered."
@@ -83,6 +87,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .logFull:
             "1 while new wakes are refused because a reader of the store keeps its log long."
         case .logCopyingFailed: "1 while the write-ahead log cannot be copied into the database."
+        case .damagedRows: "Rows of the store that were found damaged since the start, by table."
         case .circuitOpen: "1 when an app is held back because APNs refuses what it sends."
         case .ready: "1 when the gateway is ready, as /readyz tells."
         case .droppedSeries: "Series that were not kept because there were too many."
@@ -103,10 +108,11 @@ enum Metric: String, CaseIterable, Sendable {
         case .apnsConnections, .apnsStreams: ["key", "server", "team"]
         case .providerTokenAge: ["key", "team"]
         case .commitTime: ["verb"]
+        case .damagedRows: ["table"]
         case .circuitOpen: ["app", "environment", "kind"]
         case .budgetDeferrals, .queueDepth, .inFlight, .intakeQueue, .httpConnections,
             .eventStreams, .commitRows, .logSize, .logFull, .logCopyingFailed, .ready,
-            .droppedSeries:
+            .droppedSeries, .webhooksUnconfigured:
             []
         }
     }

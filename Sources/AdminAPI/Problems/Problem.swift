@@ -33,6 +33,10 @@ struct Problem: Error {
 
     /// What the store could not do.
     init(_ failure: StoreFailure) {
+        guard failure.kind != .damaged else {
+            self.init(.damagedRow, failure.message)
+            return
+        }
         let isOverloaded = failure.kind == .overloaded
         self.init(isOverloaded ? .overloaded : .unavailable, failure.message)
         headers[.retryAfter] = String(

@@ -49,6 +49,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case headersTooLarge = "headers-too-large"
     /// The gateway has a fault. The log has more under the request's id.
     case internalError = "internal-error"
+    /// A row of the store that the request needs cannot be read; nothing was changed. Other wakes
+    /// and devices are not concerned.
+    case damagedRow = "damaged-row"
     /// The gateway or its store cannot take requests at present.
     case unavailable
 
@@ -68,7 +71,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .unsupportedMediaType: 415
         case .rateLimited, .overloaded: 429
         case .headersTooLarge: 431
-        case .internalError: 500
+        case .internalError, .damagedRow: 500
         case .unavailable: 503
         }
     }
@@ -96,6 +99,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .overloaded: "Too many requests wait"
         case .headersTooLarge: "The header fields are too large"
         case .internalError: "The gateway has a fault"
+        case .damagedRow: "What the store holds of it is damaged"
         case .unavailable: "The gateway cannot take requests at present"
         }
     }
@@ -137,6 +141,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
                 + "come back."
         case .headersTooLarge: "The header fields of the request are too large or too many."
         case .internalError: "The gateway has a fault. The log has more under the request's id."
+        case .damagedRow:
+            "A row of the store that the request needs cannot be read; nothing was changed. Other "
+                + "wakes and devices are not concerned."
         case .unavailable: "The gateway or its store cannot take requests at present."
         }
     }
@@ -179,6 +186,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .headersTooLarge: "Send fewer or smaller header fields."
         case .internalError:
             "Send it again with the same `Idempotency-Key`; look the request up in the log."
+        case .damagedRow:
+            "Do not repeat it. When it is a device: `DELETE /v1/devices/{token}` forgets it, and it "
+                + "begins anew. `rouse audit-store` names every damaged row."
         case .unavailable:
             "Send it again after `Retry-After`, with the same `Idempotency-Key`; `/readyz` "
                 + "names the obstacle."
@@ -186,7 +196,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     }
 
     /// What every route that asks the store can answer with.
-    static let ofStore: [ProblemCode] = [.overloaded, .unavailable]
+    static let ofStore: [ProblemCode] = [.overloaded, .damagedRow, .unavailable]
 
     /// The problem's `type`: a name, not a page.
     public var type: String { "urn:rouse:problem:\(rawValue)" }

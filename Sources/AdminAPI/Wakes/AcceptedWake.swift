@@ -31,6 +31,8 @@ struct AcceptedWake {
         case .unavailable(let reason):
             throw Problem(.unavailable, reason)
                 .retrying(afterSeconds: Problem.unavailablePauseSeconds)
+        case .damaged(let reason):
+            throw Problem(.damagedRow, reason)
         }
     }
 

@@ -55,6 +55,12 @@ extension WakeEnd {
             members.append(("explanation", .string(suppression.sentence)))
         case .cancelled:
             members.append(("explanation", .string("It was cancelled before it was sent.")))
+        case .damaged:
+            members.append(
+                (
+                    "explanation",
+                    .string("What the store held of it, or of its device, cannot be read any more.")
+                ))
         case .expired:
             members.append(
                 ("explanation", .string("Its deadline came before it could be sent.")))

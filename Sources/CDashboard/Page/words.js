@@ -90,6 +90,7 @@ const OUTCOMES = [
   ["rejected", "rejected", "red"],
   ["undeliverable", "undeliverable", "plum"],
   ["failed", "failed", "amber"],
+  ["damaged", "damaged", "red"],
 ];
 
 /** How each state looks in a list: a tone, and a sign for those who see no colour. */
@@ -98,7 +99,7 @@ const STATE_LOOKS = {
   coalesced: ["teal", "⤵"], superseded: ["sky", "↻"], suppressed: ["purple", "⊘"],
   expired: ["grey", "⌛"],
   rejected: ["red", "✕"], undeliverable: ["plum", "✝"], failed: ["amber", "!"],
-  cancelled: ["ink", "–"],
+  cancelled: ["ink", "–"], damaged: ["red", "⚠"],
 };
 
 const STATE_WORDS = {claimed: "on its way", coalesced: "merged"};

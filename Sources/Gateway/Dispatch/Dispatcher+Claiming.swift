@@ -7,9 +7,11 @@ extension Dispatcher {
     /// Claims what is due until the dispatcher is stopped.
     func claimUntilStopped() async {
         while !state.withLock({ $0.isStopping }) {
+            await keepHouse()
+            let pass = await claim()
+            if pass.found > 0 { continue }
             do throws(StoreFailure) {
-                try await keepHouse()
-                guard try await !claim() else { continue }
+                if let failure = pass.failure { throw failure }
                 let instant = try await nextInstant()
                 state.withLock { $0.nextLook = instant }
                 await bell.wait(until: instant, clock: clock)
@@ -22,32 +24,65 @@ extension Dispatcher {
         }
     }
 
+    /// The result of asking the store for due wakes.
+    private struct ClaimPass {
+        /// How many were claimed.
+        var claimed = 0
+        /// How many were found, those that ended or wait on included.
+        var found = 0
+        /// What kept the store from giving some of them.
+        var failure: StoreFailure?
+
+        static func + (left: ClaimPass, right: ClaimPass) -> ClaimPass {
+            ClaimPass(
+                claimed: left.claimed + right.claimed, found: left.found + right.found,
+                failure: left.failure ?? right.failure)
+        }
+    }
+
     /// Claims once, VoIP first and with all the room, background with what is left beside the
-    /// reserve. Whether anything was found.
-    private func claim() async throws(StoreFailure) -> Bool {
+    /// reserve.
+    private func claim() async -> ClaimPass {
         let free = limits.inFlightCount - state.withLock { $0.inFlight }
-        let voip = try await claim(\.voipLanes, limit: min(free, limits.claimBatchCount))
+        let voip = await claim(\.voipLanes, limit: min(free, limits.claimBatchCount))
         let room = min(
             free - voip.claimed - limits.voipReserveCount,
             limits.claimBatchCount - voip.claimed)
-        let background = try await claim(\.backgroundLanes, limit: room)
-        return voip.found + background.found > 0
+        return voip + (await claim(\.backgroundLanes, limit: room))
     }
 
-    private func claim(
-        _ path: KeyPath<State, [Lane]>, limit: Int
-    ) async throws(StoreFailure) -> (claimed: Int, found: Int) {
-        guard limit > 0 else { return (0, 0) }
+    private func claim(_ path: KeyPath<State, [Lane]>, limit: Int) async -> ClaimPass {
+        guard limit > 0 else { return ClaimPass() }
         let now = clock.now()
         let shares = state.withLock { state in
             let lanes = state.open(path)
             return state.holds.shares(of: lanes, limit: limit, now: now)
         }
-        guard !shares.isEmpty else { return (0, 0) }
+        guard !shares.isEmpty else { return ClaimPass() }
+        let pass = await claim(shares, limit: limit, now: now)
+        // What is damaged in one lane does not keep the others.
+        guard let failure = pass.failure, failure.isOfSomeRows, shares.count > 1 else {
+            return pass
+        }
+        var all = ClaimPass()
+        for share in shares where limit > all.claimed {
+            all = all + (await claim([share], limit: limit - all.claimed, now: now))
+        }
+        return all
+    }
+
+    private func claim(
+        _ shares: [ClaimOrder.Share], limit: Int, now: WallInstant
+    ) async -> ClaimPass {
         let order = ClaimOrder(
             shares: shares, limit: limit, now: now,
             leaseUntil: now.advanced(bySeconds: Int64(limits.leaseSeconds)))
-        let answer = try await hall.claim(order)
+        let answer: ClaimAnswer
+        do throws(StoreFailure) {
+            answer = try await hall.claim(order)
+        } catch {
+            return ClaimPass(failure: error)
+        }
         state.withLock { state in
             state.inFlight += answer.claims.count
             state.leases.take(answer.claims)
@@ -62,9 +97,9 @@ extension Dispatcher {
             for claim in answer.claims { state.holds.claimed(claim.lane) }
         }
         if !answer.claims.isEmpty { deliveries.put(answer.claims) }
-        return (
-            answer.claims.count, answer.claims.count + answer.ended.count + answer.deferred
-        )
+        return ClaimPass(
+            claimed: answer.claims.count,
+            found: answer.claims.count + answer.ended.count + answer.deferred)
     }
 
     /// When to look again if nothing rings before: the next due time in a lane that may send, or

@@ -7,8 +7,9 @@ import WakeModel
 extension Dispatcher {
     /// When it is time: learns of pauses that another gateway set, ends overdue wakes, and takes
     /// lapsed leases back. In steps of a bounded size; a full step is followed by the next one
-    /// soon.
-    func keepHouse() async throws(StoreFailure) {
+    /// soon. A step that fails is tried again when it is time; it holds up neither the others nor
+    /// any claim.
+    func keepHouse() async {
         let now = clock.now()
         let isDue = state.withLock { state in
             state.holds.clockStands(at: now)
@@ -18,19 +19,51 @@ extension Dispatcher {
                 || state.nextHousekeeping.milliseconds(since: now) > longest
         }
         guard isDue else { return }
-        try await hall.tryWritingAgain()
-        try await readLanes()
+        var areDone = await attempt("looking whether the store can be written again") {
+            () async throws(StoreFailure) in
+            try await hall.tryWritingAgain()
+        }
+        areDone =
+            await attempt("reading the lanes") { () async throws(StoreFailure) in
+                _ = try await readLanes()
+            } && areDone
         let limit = limits.housekeepingBatchCount
         // What others left behind, even while this one is busy. Its own would be among them for as
         // long as one of those has ended, so all wait until its result is written.
-        let takesBack = state.withLock { !$0.leases.hasLapsed(at: now) }
-        let reclaimed =
-            takesBack ? try await hall.reclaimLapsed(at: now, limit: limit) : Reclaimed()
-        let expired = try await hall.expireOverdue(at: now, limit: limit)
+        var reclaimed = Reclaimed()
+        if !state.withLock({ $0.leases.hasLapsed(at: now) }) {
+            areDone =
+                await attempt("taking back lapsed leases") { () async throws(StoreFailure) in
+                    reclaimed = try await hall.reclaimLapsed(at: now, limit: limit)
+                } && areDone
+        }
+        var expired: [EndedWake] = []
+        areDone =
+            await attempt("ending overdue wakes") { () async throws(StoreFailure) in
+                expired = try await hall.expireOverdue(at: now, limit: limit)
+            } && areDone
         log(reclaimed: reclaimed, expired: expired)
         let isFull = reclaimed.count >= limit || expired.count >= limit
-        let pause = isFull ? 0 : Int64(limits.housekeepingMilliseconds)
+        let whole = Int64(limits.housekeepingMilliseconds)
+        let pause =
+            areDone ? (isFull ? 0 : whole) : min(whole, Int64(limits.storePauseMilliseconds))
         state.withLock { $0.nextHousekeeping = now.advanced(byMilliseconds: pause) }
+    }
+
+    /// Does a step of the housekeeping; whether it is done. While the store fails as a whole, its
+    /// watch says so once for all of them.
+    private func attempt(
+        _ step: String, _ body: () async throws(StoreFailure) -> Void
+    ) async -> Bool {
+        do throws(StoreFailure) {
+            try await body()
+            return true
+        } catch {
+            hall.logger.debug(
+                "a step of the housekeeping failed",
+                metadata: ["step": "\(step)", "reason": "\(error.message)"])
+            return false
+        }
     }
 
     private func log(reclaimed: Reclaimed, expired: [EndedWake]) {

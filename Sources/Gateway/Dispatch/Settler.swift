@@ -74,10 +74,18 @@ final class Settler: Sendable {
     }
 
     private func log(_ batch: [Settlement], _ answer: SettleAnswer) {
-        for (settlement, verdict) in zip(batch, answer.verdicts) where verdict == .stale {
-            logger.info(
-                "a result came after its lease had lapsed and was not recorded",
-                metadata: ["wake": "\(settlement.ticket.id)"])
+        for (settlement, verdict) in zip(batch, answer.verdicts) {
+            switch verdict {
+            case .applied, .repeated: break
+            case .stale:
+                logger.info(
+                    "a result came after its lease had lapsed and was not recorded",
+                    metadata: ["wake": "\(settlement.ticket.id)"])
+            case .damaged:
+                logger.error(
+                    "a result was not recorded, because the row of its wake is damaged",
+                    metadata: ["wake": "\(settlement.ticket.id)"])
+            }
         }
     }
 

@@ -16,6 +16,15 @@ public protocol GatewayClock: Sendable {
     func now() -> WallInstant
     /// Returns at or after the instant. Throws `CancellationError` when the task is cancelled.
     func sleep(until instant: WallInstant) async throws
+    /// Milliseconds since some moment before the clock was made, by a clock that nobody sets and
+    /// that counts while the machine sleeps; `nil` where there is none, and then leaps of the wall
+    /// clock are not noticed.
+    func millisecondsSinceBoot() -> Int64?
+}
+
+extension GatewayClock {
+    /// There is no such clock.
+    public func millisecondsSinceBoot() -> Int64? { nil }
 }
 
 /// The machine's clock.
@@ -30,6 +39,18 @@ public struct SystemGatewayClock: GatewayClock {
         clock_gettime(CLOCK_REALTIME, &time)
         return WallInstant(
             millisecondsSinceEpoch: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    /// Milliseconds by `CLOCK_BOOTTIME`, or by its like on Darwin.
+    public func millisecondsSinceBoot() -> Int64? {
+        var time = timespec()
+        #if canImport(Darwin)
+        let clock = CLOCK_MONOTONIC
+        #else
+        let clock = CLOCK_BOOTTIME
+        #endif
+        guard clock_gettime(clock, &time) == 0 else { return nil }
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
     /// Sleeps for the span from now to the instant, measured on the monotonic clock. When the wall

@@ -52,6 +52,14 @@ public struct GatewayLimits: Hashable, Sendable {
     public var eventSubscriberCount = 100
     /// The pause after the store failed, before it is asked again.
     public var storePauseMilliseconds = 250
+    /// How far the wall clock may step at a time without being a leap, which is not followed at
+    /// once.
+    public var clockToleranceMilliseconds = 5_000
+    /// How long a wall clock must stand where it leapt to until the gateway follows it.
+    public var clockLeapSeconds = 60
+    /// How long webhooks are kept for an endpoint that is not configured any more: a mistyped
+    /// configuration shall not cost them.
+    public var webhookGraceSeconds = 86_400
     /// How long a shutdown waits for answers before it gives sends up.
     public var drainSeconds = 10
 
@@ -77,5 +85,8 @@ public struct GatewayLimits: Hashable, Sendable {
         precondition(holdPauseSeconds > 0 && housekeepingMilliseconds > 0, "Pauses begin at 1.")
         precondition(silenceSeconds > 0, "A silence lasts.")
         precondition(storePauseMilliseconds > 0, "Pauses begin at 1.")
+        precondition(
+            clockToleranceMilliseconds >= 0 && clockLeapSeconds >= 0 && webhookGraceSeconds >= 0,
+            "Patience begins at 0.")
     }
 }

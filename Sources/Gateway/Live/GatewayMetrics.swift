@@ -10,7 +10,8 @@ public protocol GatewayMetrics: Sendable {
     /// Wakes have ended; with the reason of APNs if it refused them: one of Apple's table, or
     /// `other`.
     func ended(_ count: Int, kind: WakeKind, state: WakeState, reason: String?)
-    /// Requests were refused: `invalid`, `unknown-app`, `conflict`, `overloaded`, `unavailable`.
+    /// Requests were refused: `invalid`, `unknown-app`, `conflict`, `overloaded`, `unavailable`,
+    /// `damaged`.
     func refused(_ count: Int, why: String)
     /// APNs answered so long after the wake was handed to the sender.
     func answered(afterMilliseconds milliseconds: Int64, kind: WakeKind)
@@ -20,6 +21,10 @@ public protocol GatewayMetrics: Sendable {
     func deferred(_ count: Int)
     /// A transaction of this many wakes took so long, waiting for the disk included.
     func committed(_ count: Int, verb: String, microseconds: Int64)
+    /// Rows of the store were met that cannot be read, and had not been met since the start.
+    func damaged(_ count: Int, table: DamagedRow.Table)
+    /// So many webhooks are kept for endpoints that are not configured any more.
+    func webhooksWaitUnconfigured(_ count: Int)
 }
 
 /// Counts nothing.
@@ -40,4 +45,8 @@ public struct NoMetrics: GatewayMetrics {
     public func deferred(_ count: Int) {}
     /// Does nothing.
     public func committed(_ count: Int, verb: String, microseconds: Int64) {}
+    /// Does nothing.
+    public func damaged(_ count: Int, table: DamagedRow.Table) {}
+    /// Does nothing.
+    public func webhooksWaitUnconfigured(_ count: Int) {}
 }

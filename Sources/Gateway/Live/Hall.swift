@@ -41,6 +41,8 @@ final class Hall: Sendable {
         self.metrics = metrics
         self.logger = logger
         watch = StoreWatch(logger: logger)
+        let damage = DamageWatch(metrics: metrics, logger: logger)
+        store.whenDamaged { damage.note($0) }
         hub = OutcomeHub(limits: limits)
         current = Mutex(configuration)
     }
@@ -61,7 +63,33 @@ final class Hall: Sendable {
 
     // MARK: Transactions
 
+    /// Decides on wakes and keeps them. When the store finds something damaged, the batch is halved
+    /// until it is known whom that concerns; the others are kept.
     func admit(
+        _ submissions: [Submission], grant: ClaimGrant?
+    ) async -> Result<AdmitAnswer, StoreFailure> {
+        let result = await admitTogether(submissions, grant: grant)
+        guard case .failure(let failure) = result, failure.isOfSomeRows, submissions.count > 1
+        else { return result }
+        var answer = AdmitAnswer()
+        var rest = grant
+        var isAnyKept = false
+        var halving = Halving(submissions)
+        while let part = halving.next() {
+            switch await admitTogether(part, grant: rest?.limited(to: part.count)) {
+            case .success(let kept):
+                isAnyKept = true
+                rest = rest?.without(kept.claims.count)
+                answer.append(kept)
+            case .failure(let failure):
+                guard halving.failed(part, mayHalve: failure.isOfSomeRows) else { continue }
+                answer.admissions += part.map { _ in .damaged(failure.message) }
+            }
+        }
+        return isAnyKept ? .success(answer) : result
+    }
+
+    private func admitTogether(
         _ submissions: [Submission], grant: ClaimGrant?
     ) async -> Result<AdmitAnswer, StoreFailure> {
         do throws(StoreFailure) {
@@ -88,17 +116,47 @@ final class Hall: Sendable {
         return answer
     }
 
-    /// Writes settlements; `nil` when the store failed.
+    /// Writes settlements; `nil` when the store failed. When it finds something damaged, the batch
+    /// is halved until it is known whom that concerns; what is damaged is given up, and the others
+    /// are written.
     func settle(_ batch: [Settlement]) async -> SettleAnswer? {
+        let result = await settleTogether(batch)
+        if case .success(let answer) = result { return answer }
+        guard case .failure(let failure) = result, failure.isOfSomeRows else { return nil }
+        var answer = SettleAnswer()
+        var isAnyWritten = false
+        var lost: [Settlement] = []
+        var halving = Halving(batch)
+        while let part = halving.next() {
+            switch await settleTogether(part) {
+            case .success(let written):
+                isAnyWritten = true
+                answer.verdicts += written.verdicts
+                answer.nextDue = [answer.nextDue, written.nextDue].compactMap(\.self).min()
+            case .failure(let failure):
+                guard halving.failed(part, mayHalve: failure.isOfSomeRows) else { continue }
+                lost += part
+                answer.verdicts += part.map { _ in .damaged }
+            }
+        }
+        // A store that takes nothing at all may be mended; what is in hand is not given up for it.
+        guard isAnyWritten || failure.kind == .damaged else { return nil }
+        if !lost.isEmpty { listener.withLock { $0 }?.tell(lost, nil) }
+        return answer
+    }
+
+    private func settleTogether(
+        _ batch: [Settlement]
+    ) async -> Result<SettleAnswer, StoreFailure> {
         do throws(StoreFailure) {
             let answer = try await timed("settle", batch.count) { () async throws(StoreFailure) in
                 try await store.settle(batch, under: rules)
             }
             listener.withLock { $0 }?.tell(batch, answer.nextDue)
             tell(answer.ended)
-            return answer
+            return .success(answer)
         } catch {
-            return nil
+            return .failure(error)
         }
     }
 

@@ -14,9 +14,12 @@ struct Pruner: Sendable {
     /// Prunes until the gateway stops.
     func run() async {
         var removedWebhooks = 0
+        var waitingUntil: WallInstant?
         while !isStopping() {
-            let pruned = await step()
+            let done = await step()
+            let pruned = done ?? Pruned()
             removedWebhooks += pruned.webhooks
+            if done != nil { tellWaiting(pruned, &waitingUntil) }
             let isFull = pruned.isFull(hall.limits.pruneBatchCount)
             if !isFull { tell(&removedWebhooks) }
             let pause =
@@ -36,8 +39,18 @@ struct Pruner: Sendable {
         removedWebhooks = 0
     }
 
+    /// Tells, once for each time, of events that wait for an endpoint which is not configured.
+    private func tellWaiting(_ pruned: Pruned, _ told: inout WallInstant?) {
+        hall.metrics.webhooksWaitUnconfigured(pruned.waitingWebhooks)
+        defer { told = pruned.waitingUntil }
+        guard let end = pruned.waitingUntil, end != told else { return }
+        hall.logger.warning(
+            "webhooks wait for an endpoint that is not configured",
+            metadata: ["count": "\(pruned.waitingWebhooks)", "removed_at": "\(end)"])
+    }
+
     /// One step; nothing when the store fails.
-    private func step() async -> Pruned {
+    private func step() async -> Pruned? {
         let configuration = hall.configuration
         let now = hall.clock.now()
         // A wake may wait for so long after its acceptance, by which its row is ordered.
@@ -46,13 +59,15 @@ struct Pruner: Sendable {
         let order = PruneOrder(
             now: now, wakesBefore: now.advanced(bySeconds: -kept),
             devicesBefore: now.advanced(bySeconds: -keptDevices),
-            webhooks: configuration.webhooks, limit: hall.limits.pruneBatchCount)
+            webhooks: configuration.webhooks,
+            webhookGraceSeconds: hall.limits.webhookGraceSeconds,
+            limit: hall.limits.pruneBatchCount)
         do throws(StoreFailure) {
             return try await hall.watch.observe(.readThenWrite) { () async throws(StoreFailure) in
                 try await hall.store.prune(order)
             }
         } catch {
-            return Pruned()
+            return nil
         }
     }
 }

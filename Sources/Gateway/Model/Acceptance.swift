@@ -22,6 +22,9 @@ public enum Acceptance: Hashable, Sendable {
     case overloaded(retryAfterSeconds: Int)
     /// Nothing can be kept at present: why, as a sentence.
     case unavailable(String)
+    /// What the store holds of the wake's device cannot be read, so nothing was kept; others are
+    /// not concerned. Why, as a sentence.
+    case damaged(String)
 }
 
 /// Whether the gateway can do its work.

@@ -119,4 +119,6 @@ public enum Admission: Hashable, Sendable {
     case admitted(AdmittedWake)
     /// The same key came before with another body; nothing is kept.
     case conflict
+    /// What the store holds of its device cannot be read, so nothing is kept: why, as a sentence.
+    case damaged(String)
 }

@@ -15,6 +15,8 @@ extension WakeState {
         case .undeliverable: "APNs says that the device token is dead."
         case .failed: "It was given up; `cause` says why."
         case .cancelled: "Somebody cancelled it, or had its device forgotten."
+        case .damaged:
+            "What the store held of it, or of its device, cannot be read any more; it is not sent."
         }
     }
 }

@@ -26,6 +26,8 @@ public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringCon
     case failed
     /// Ended: somebody asked for it.
     case cancelled
+    /// Ended: its row, or its device's, cannot be read any more.
+    case damaged
 
     /// Whether nothing more will happen to it.
     public var isEnd: Bool { self != .pending && self != .claimed }
@@ -54,6 +56,8 @@ public enum WakeEnd: Hashable, Sendable {
     case failed(FailureCause)
     /// Somebody asked for it.
     case cancelled
+    /// Its row in the store, or that of its device, cannot be read any more, so it is not sent.
+    case damaged
 
     /// The state that says the same in one word.
     public var state: WakeState {
@@ -67,6 +71,7 @@ public enum WakeEnd: Hashable, Sendable {
         case .undeliverable: .undeliverable
         case .failed: .failed
         case .cancelled: .cancelled
+        case .damaged: .damaged
         }
     }
 }

@@ -131,6 +131,9 @@ public actor InMemoryWakeStore: WakeStore {
         try books.settleWebhooks(settlements)
     }
 
+    /// Does nothing: what is kept in memory is not damaged.
+    public nonisolated func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {}
+
     /// Writes something that says nothing; see ``WakeStore/tryWriting()``.
     public func tryWriting() { books.tryWriting() }
 

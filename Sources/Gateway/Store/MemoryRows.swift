@@ -60,6 +60,16 @@ final class MemoryRows: WakeRows {
 
     func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? { devices[number] }
 
+    func token(ofDevice number: Int64) throws(StoreFailure) -> DeviceToken? {
+        devices[number]?.token
+    }
+
+    func damagedDevice(
+        _ token: DeviceToken, lane: Int64, kind: WakeKind
+    ) throws(StoreFailure) -> DeviceRow? { nil }
+
+    func quarantine(_ number: Int64) throws(StoreFailure) -> Bool { false }
+
     func make(
         _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
     ) throws(StoreFailure) -> DeviceRow {
@@ -178,13 +188,16 @@ final class MemoryRows: WakeRows {
         }.prefix(limit).map(\.number)
     }
 
-    func wakes(before number: Int64, limit: Int) throws(StoreFailure) -> [WakeRow] {
-        wakes.values.filter { $0.number < number }.sorted { $0.number > $1.number }
+    func wakes(
+        before number: Int64, limit: Int
+    ) throws(StoreFailure) -> (wakes: [WakeRow], last: Int64?) {
+        let found = wakes.values.filter { $0.number < number }.sorted { $0.number > $1.number }
             .prefix(limit).map { wake in
                 var wake = wake
                 wake.payload = []
                 return wake
             }
+        return (found, found.count < limit ? nil : found.last?.number)
     }
 
     func removeWakes(below number: Int64, limit: Int) throws(StoreFailure) -> Int {
@@ -256,8 +269,11 @@ final class MemoryRows: WakeRows {
         feed.first { $0.number == number }
     }
 
-    func removeFeedback(before instant: WallInstant, limit: Int) throws(StoreFailure) -> Int {
-        let old = Set(feed.filter { $0.at < instant }.prefix(limit).map(\.number))
+    func removeFeedback(
+        before instant: WallInstant, orBelow number: Int64, limit: Int
+    ) throws(StoreFailure) -> Int {
+        let old = Set(
+            feed.filter { $0.at < instant || $0.number < number }.prefix(limit).map(\.number))
         feed.removeAll { old.contains($0.number) }
         return old.count
     }
@@ -340,6 +356,25 @@ final class MemoryRows: WakeRows {
     ) throws(StoreFailure) {
         if webhooks[ticket.number]?.fence == ticket.fence {
             webhooks[ticket.number]?.dueAt = dueAt
+        }
+    }
+
+    // MARK: Time
+
+    func pullBack(from bound: WallInstant, to now: WallInstant) throws(StoreFailure) {
+        for (number, wake) in wakes {
+            if wake.state == .pending, wake.dueAt > bound { wakes[number]?.dueAt = now }
+            if wake.state == .claimed, wake.leaseUntil > bound {
+                wakes[number]?.leaseUntil = now.advanced(bySeconds: 3_600)
+            }
+        }
+        for (number, webhook) in webhooks where webhook.dueAt > bound {
+            webhooks[number]?.dueAt = now
+        }
+        for (key, known) in marks where known.mark.expiresAt > bound {
+            let mark = IdempotencyMark(
+                key: key, request: known.mark.request, expiresAt: bound)
+            marks[key] = (mark, known.answer)
         }
     }
 

@@ -43,6 +43,9 @@ public enum SettlementVerdict: Hashable, Sendable {
     case repeated
     /// The lease is no longer valid: it lapsed and was taken back. Nothing changed.
     case stale
+    /// The wake's row cannot be read, so the result cannot be recorded; the wake ended as
+    /// ``WakeState/damaged``.
+    case damaged
 }
 
 /// What came of one attempt to send.

@@ -46,6 +46,20 @@ public struct ClaimGrant: Hashable, Sendable {
         self.calls = calls
         self.leaseSeconds = leaseSeconds
     }
+
+    /// The same for at most so many wakes of each kind.
+    func limited(to count: Int) -> ClaimGrant {
+        ClaimGrant(
+            lanes: lanes, background: min(background, count), calls: min(calls, count),
+            leaseSeconds: leaseSeconds)
+    }
+
+    /// What is left after so many claims, where it is for one kind.
+    func without(_ count: Int) -> ClaimGrant {
+        ClaimGrant(
+            lanes: lanes, background: max(0, background - count), calls: max(0, calls - count),
+            leaseSeconds: leaseSeconds)
+    }
 }
 
 /// What came of admitting wakes.
@@ -63,6 +77,15 @@ public struct AdmitAnswer: Sendable {
 
     /// Nothing yet.
     public init() {}
+
+    /// Adds what came of the submissions behind these.
+    mutating func append(_ other: AdmitAnswer) {
+        admissions += other.admissions
+        claims += other.claims
+        ended += other.ended
+        nextDue = [nextDue, other.nextDue].compactMap(\.self).min()
+        for lane in other.leftDue where !leftDue.contains(lane) { leftDue.append(lane) }
+    }
 }
 
 /// What came of a claim.
@@ -165,6 +188,10 @@ public struct Pruned: Hashable, Sendable {
     public var webhooks = 0
     /// Webhooks without an endpoint that the only one inherited.
     public var inheritedWebhooks = 0
+    /// Webhooks that are kept for endpoints which are not configured any more.
+    public var waitingWebhooks = 0
+    /// When the first of those are removed.
+    public var waitingUntil: WallInstant?
 
     /// Nothing yet.
     public init() {}
@@ -184,22 +211,37 @@ public struct PruneOrder: Hashable, Sendable {
     public let wakesBefore: WallInstant
     /// Devices without any life since this instant, whose wakes have gone.
     public let devicesBefore: WallInstant
-    /// Who listens to webhooks; those of other endpoints go. Gateways that share a store have the
-    /// same ones.
+    /// Who listens to webhooks; those of other endpoints go after the grace. Gateways that share a
+    /// store have the same ones.
     public let webhooks: [WebhookSubscription]
+    /// How long webhooks are kept for an endpoint that is not among them, in seconds.
+    public let webhookGraceSeconds: Int
     /// The most rows of one table; of devices, the most that are looked at.
     public let limit: Int
 
     /// Spells out one order.
     public init(
         now: WallInstant, wakesBefore: WallInstant, devicesBefore: WallInstant,
-        webhooks: [WebhookSubscription], limit: Int
+        webhooks: [WebhookSubscription], webhookGraceSeconds: Int = 0, limit: Int
     ) {
         self.now = now
         self.wakesBefore = wakesBefore
         self.devicesBefore = devicesBefore
         self.webhooks = webhooks
+        self.webhookGraceSeconds = webhookGraceSeconds
         self.limit = limit
+    }
+}
+
+extension PruneOrder {
+    /// How far numbers may be ahead of the time before that is a leap of the clock: an hour.
+    static let toleratedMilliseconds: Int64 = 3_600_000
+
+    /// An instant to which nothing is put off, and until which nothing is remembered: two days more
+    /// than what is longest kept.
+    var farthest: WallInstant {
+        now.advanced(byMilliseconds: max(0, now.milliseconds(since: wakesBefore)))
+            .advanced(bySeconds: 2 * 86_400)
     }
 }
 

@@ -51,8 +51,9 @@ final class StoreWatch: Sendable {
     }
 
     private func note(_ access: Access, _ new: StoreFailure?) {
-        // A store that has too much to do says nothing of whether it works.
-        guard new?.kind != .overloaded else { return }
+        // A store that has too much to do says nothing of whether it works, and one damaged row
+        // nothing of the others.
+        guard new?.kind != .overloaded, new?.kind != .damaged else { return }
         let (old, new) = failures.withLock { failures in
             let old = failures.current
             switch (access, new) {

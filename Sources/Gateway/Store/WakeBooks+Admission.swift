@@ -14,22 +14,31 @@ extension WakeBooks {
         answer.admissions.reserveCapacity(submissions.count)
         var room = GrantedRoom(grant)
         for submission in submissions {
-            if let earlier = try earlierAdmission(submission) {
-                answer.admissions.append(earlier)
-                continue
+            do throws(StoreFailure) {
+                answer.admissions.append(try admit(submission, &room, &answer))
+            } catch {
+                // All that a submission needs is read before anything is written for it.
+                guard error.kind == .damaged else { throw error }
+                answer.admissions.append(.damaged(error.message))
             }
-            let admitted =
-                switch submission.wake.wake.kind {
-                case .background: try admitBackground(submission.wake, &room, &answer)
-                case .voip: try admitCall(submission.wake, &room, &answer)
-                }
-            if let mark = submission.idempotency {
-                try rows.remember(mark, for: admitted)
-            }
-            answer.admissions.append(.admitted(admitted))
         }
         answer.nextDue = nextDue
         return answer
+    }
+
+    private func admit(
+        _ submission: borrowing Submission, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> Admission {
+        if let earlier = try earlierAdmission(submission) { return earlier }
+        let admitted =
+            switch submission.wake.wake.kind {
+            case .background: try admitBackground(submission.wake, &room, &answer)
+            case .voip: try admitCall(submission.wake, &room, &answer)
+            }
+        if let mark = submission.idempotency {
+            try rows.remember(mark, for: admitted)
+        }
+        return .admitted(admitted)
     }
 
     /// What an earlier request with the same key was answered; `nil` when there was none in time.
@@ -75,7 +84,15 @@ extension WakeBooks {
         case .send, .deferred:
             return try keep(&row, &device, lane, &room, &answer)
         case .coalesced(let coalescing, _, _):
-            return try merge(&row, new, coalescing, &device, lane, &answer)
+            if let merged = try merge(&row, new, coalescing, &device, lane, &answer) {
+                return merged
+            }
+            // What waited is gone, or ended as damaged: the ledger as it was lets go of it.
+            device = try self.device(of: new, lane)
+            _ = device.ledger.cancelPending(at: now)
+            device.pending = 0
+            try save(&device, at: now)
+            return try admitBackground(new, &room, &answer)
         case .expired(let earliest, let holds):
             let decision = WakeDecision.expired(earliest: earliest, because: holds)
             return try endAtOnce(&row, decision, &device, lane, &answer)
@@ -115,17 +132,15 @@ extension WakeBooks {
         return row.receipt
     }
 
-    /// A wake that merges into the one that waits.
+    /// A wake that merges into the one that waits; `nil` when none does.
     private func merge(
         _ row: inout WakeRow, _ new: borrowing NewWake, _ coalescing: Coalescing,
         _ device: inout DeviceRow, _ lane: SeenLane, _ answer: inout AdmitAnswer
-    ) throws(StoreFailure) -> AdmittedWake {
+    ) throws(StoreFailure) -> AdmittedWake? {
         guard
-            var carrier = try rows.wake(device.pending, withPayload: coalescing == .union)
-        else {
-            throw StoreFailure(
-                kind: .corrupt, message: "A device waits with a wake that is not there.")
-        }
+            var carrier = try liveWake(device.pending, withPayload: coalescing == .union),
+            carrier.state == .pending
+        else { return nil }
         carrier.absorb(new)
         schedule(&carrier, device, lane, at: new.acceptedAt)
         try rows.update(carrier, .content)

@@ -17,8 +17,7 @@ extension WakeBooks {
         let others = device.ledger.callCount(at: now) - 1
         var kept = Array(device.calls.prefix(others))
         for old in device.calls.dropFirst(others) {
-            guard let row = try rows.wake(old.wake.number, withPayload: false), !row.state.isEnd
-            else { continue }
+            guard let row = try liveWake(old.wake.number), !row.state.isEnd else { continue }
             kept.append(old)
         }
         device.calls = [CountedCall(call: call, wake: wake.id)] + kept
@@ -39,12 +38,12 @@ extension WakeBooks {
         _ call: CallFingerprint, on device: borrowing DeviceRow, _ lane: SeenLane
     ) throws(StoreFailure) -> AdmittedWake? {
         guard let id = device.calls.first(where: { $0.call == call })?.wake else { return nil }
-        if let wake = try rows.wake(id.number, withPayload: false), wake.id == id {
+        if let wake = try readableWake(id.number), wake.id == id {
             return AdmittedWake(
                 id: id, acceptedAt: wake.acceptedAt, deadline: wake.deadline,
                 decision: .sameCall(id), isRepeated: true)
         }
-        // It was removed already, as when a clock leapt; its id says when it was accepted.
+        // It was removed already, as when a clock leapt, or cannot be read; its id says when it was accepted.
         let acceptedAt = id.acceptedAt
         return AdmittedWake(
             id: id, acceptedAt: acceptedAt,
@@ -59,9 +58,9 @@ extension WakeBooks {
     ) throws(StoreFailure) -> [EndedWake] {
         var ended: [EndedWake] = []
         for call in device.calls {
-            guard var wake = try rows.wake(call.wake.number, withPayload: false),
-                wake.state == .pending
-            else { continue }
+            guard var wake = try liveWake(call.wake.number), wake.state == .pending else {
+                continue
+            }
             if wake.tries == 0 { refundCall(wake, &device, at: now) }
             ended.append(try finish(&wake, .cancelled, at: now, lane))
         }

@@ -28,8 +28,11 @@ extension WakeBooks {
     private func claim(
         _ number: Int64, _ lane: SeenLane, _ order: ClaimOrder, _ answer: inout ClaimAnswer
     ) throws(StoreFailure) {
-        guard var wake = try rows.wake(number, withPayload: true) else { return }
-        guard var device = try rows.device(wake.device) else {
+        guard var wake = try liveWake(number, withPayload: true) else { return }
+        guard wake.state == .pending else { return try misplaced(wake) }
+        // A row can be damaged and make sense: nothing goes to a device of another app for it.
+        guard wake.lane == lane.row.number else { return try quarantine(number) }
+        guard var device = try readableDevice(wake.device), device.lane == wake.lane else {
             answer.ended.append(try finishForgotten(&wake, at: order.now, lane))
             return
         }
@@ -96,18 +99,20 @@ extension WakeBooks {
     func abandon(
         _ wake: inout WakeRow, _ end: WakeEnd, _ lane: SeenLane, at now: WallInstant
     ) throws(StoreFailure) -> EndedWake {
-        guard var device = try rows.device(wake.device) else {
+        guard var device = try readableDevice(wake.device) else {
             return try finish(&wake, end, at: now, lane)
         }
         return try abandon(&wake, end, &device, lane, at: now)
     }
 
-    /// Ends a wake whose device is gone, as an earlier version could leave one: nobody knows its
-    /// token any more, so it has the end of what waits for a device that is forgotten.
+    /// Ends a wake whose device is gone, as an earlier version could leave one, or cannot be read.
+    /// Of one that is gone nobody knows the token any more, so the wake has the end of what waits
+    /// for a device that is forgotten.
     func finishForgotten(
         _ wake: inout WakeRow, at now: WallInstant, _ lane: SeenLane
     ) throws(StoreFailure) -> EndedWake {
-        try finish(&wake, .cancelled, at: now, lane)
+        let isGone = try rows.token(ofDevice: wake.device) == nil
+        return try finish(&wake, isGone ? .cancelled : .damaged, at: now, lane)
     }
 
     private func abandon(
@@ -156,8 +161,16 @@ extension WakeBooks {
         begin(rules)
         var ended: [EndedWake] = []
         for number in try rows.overdue(at: now, limit: limit) {
-            guard var wake = try rows.wake(number, withPayload: false) else { continue }
-            ended.append(try abandon(&wake, .expired, try lane(wake.lane), at: now))
+            guard var wake = try liveWake(number) else { continue }
+            guard wake.state == .pending else {
+                try misplaced(wake)
+                continue
+            }
+            guard let lane = try readableLane(wake.lane) else {
+                try quarantine(number)
+                continue
+            }
+            ended.append(try abandon(&wake, .expired, lane, at: now))
         }
         return ended
     }

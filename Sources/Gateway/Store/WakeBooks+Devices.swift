@@ -27,6 +27,11 @@ extension WakeBooks {
         var devices = 0
         var ended: [EndedWake] = []
         for name in lanes {
+            if report == .forget, var damaged = try damagedDevice(token, in: name) {
+                devices += 1
+                ended += try forget(&damaged, try lane(damaged.lane), at: now)
+                continue
+            }
             guard var device = try device(token, in: name, makes: makes, at: now) else { continue }
             let lane = try lane(device.lane)
             devices += 1
@@ -50,6 +55,13 @@ extension WakeBooks {
             try save(&device, at: now)
         }
         return ReportOutcome(devices: devices, ended: ended)
+    }
+
+    private func damagedDevice(
+        _ token: DeviceToken, in lane: Lane
+    ) throws(StoreFailure) -> DeviceRow? {
+        guard let row = try rows.lane(of: lane) else { return nil }
+        return try rows.damagedDevice(token, lane: row.number, kind: lane.kind)
     }
 
     private func device(
@@ -137,7 +149,7 @@ extension WakeBooks {
         try rows.update(wake, .launch)
         let lane = try lane(wake.lane)
         if try noteConfirmation(in: lane) { outcome.confirmingLanes.append(lane.row.lane) }
-        guard var device = try rows.device(wake.device) else { return .recorded }
+        guard var device = try readableDevice(wake.device) else { return .recorded }
         device.lastReceiptAt = now
         let end = device.ledger.confirmLaunch(
             ofSendAt: wake.claimedAt, launchedAt: launchedAt,
@@ -164,8 +176,9 @@ extension WakeBooks {
     private func wake(_ receipt: Receipt) throws(StoreFailure) -> WakeRow? {
         switch receipt.subject {
         case .wake(let id):
-            guard let wake = try rows.wake(id.number, withPayload: false), wake.id == id,
-                try receipt.apps?.contains(rows.lane(wake.lane).lane.app.bundleID) ?? true
+            guard let wake = try readableWake(id.number), wake.id == id,
+                let lane = try readableLane(wake.lane),
+                receipt.apps?.contains(lane.row.lane.app.bundleID) ?? true
             else { return nil }
             return wake
         case .ref(let ref, let token):
@@ -179,10 +192,13 @@ extension WakeBooks {
     ) throws(StoreFailure) -> WakeRow? {
         var newest: WakeRow?
         for lane in try rows.lanes() where apps?.contains(lane.lane.app.bundleID) ?? true {
-            guard let device = try rows.device(token, lane: lane.number) else { continue }
+            let device = try readable { () throws(StoreFailure) in
+                try rows.device(token, lane: lane.number)
+            }
+            guard let device else { continue }
             var number = device.latest
             for _ in 0..<Self.refChainCount where number > newest?.number ?? 0 {
-                guard let wake = try rows.wake(number, withPayload: false) else { break }
+                guard let wake = try readableWake(number) else { break }
                 if wake.ref == ref { newest = wake }
                 number = wake.previous
             }
@@ -199,7 +215,7 @@ extension WakeBooks {
         var wake = wake
         for _ in 0..<Self.carrierChainCount {
             guard case .coalesced(let carrier) = wake.end else { return wake }
-            guard let next = try rows.wake(carrier.number, withPayload: false) else { return nil }
+            guard let next = try readableWake(carrier.number) else { return nil }
             wake = next
         }
         return nil

@@ -22,12 +22,23 @@ extension WakeBooks {
         _ settlement: Settlement, _ ended: inout [EndedWake]
     ) throws(StoreFailure) -> SettlementVerdict {
         let ticket = settlement.ticket
-        guard var wake = try rows.wake(ticket.id.number, withPayload: false),
-            wake.id == ticket.id, wake.fence == ticket.fence
-        else { return .stale }
+        let found: WakeRow?
+        do throws(StoreFailure) {
+            found = try rows.wake(ticket.id.number, withPayload: false)
+        } catch {
+            guard error.kind == .damaged else { throw error }
+            try quarantine(ticket.id.number)
+            return .damaged
+        }
+        guard var wake = found, wake.id == ticket.id, wake.fence == ticket.fence else {
+            return .stale
+        }
         // The lease was settled, and has not been given out again.
         guard wake.state == .claimed else { return .repeated }
-        let lane = try lane(wake.lane)
+        guard let lane = try readableLane(wake.lane) else {
+            try quarantine(wake.number)
+            return .damaged
+        }
         if let result = settlement.attempt, !result.standsInRow {
             if case .refused(let refusal) = result { wake.previousReason = refusal.reason }
             try note(result, of: wake, at: settlement.at)
@@ -63,7 +74,7 @@ extension WakeBooks {
     ) throws(StoreFailure) -> EndedWake {
         var end = end
         // What APNs took is final already; see the type.
-        if settlement.fate != .accepted, var device = try rows.device(wake.device) {
+        if settlement.fate != .accepted, var device = try readableDevice(wake.device) {
             refund(wake, &device, settlement.fate, at: settlement.at)
             if case .refused(let refusal) = settlement.attempt {
                 end = try learn(refusal, end, wake, &device, lane, at: settlement.at)
@@ -137,7 +148,7 @@ extension WakeBooks {
             noteDue(wake)
             return nil
         }
-        guard var device = try rows.device(wake.device) else {
+        guard var device = try readableDevice(wake.device) else {
             return try finishForgotten(&wake, at: now, lane)
         }
         guard let charge = wake.charge else {
@@ -152,8 +163,12 @@ extension WakeBooks {
         switch place {
         case .coalesced(let isNewer):
             let end = try joinPending(&wake, isNewer: isNewer, device, lane, at: now)
-            try save(&device, at: now)
-            return end
+            if let end {
+                try save(&device, at: now)
+                return end
+            }
+            // It takes the place of the one that is not there.
+            fallthrough
         case .pending, .ended:
             device.pending = wake.number
             schedule(&wake, device, lane, at: now)
@@ -168,8 +183,10 @@ extension WakeBooks {
     private func comeBackUncharged(
         _ wake: inout WakeRow, _ device: inout DeviceRow, _ lane: SeenLane, at now: WallInstant
     ) throws(StoreFailure) -> EndedWake? {
-        guard device.pending == 0 else {
-            return try joinPending(&wake, isNewer: false, device, lane, at: now)
+        if device.pending != 0,
+            let end = try joinPending(&wake, isNewer: false, device, lane, at: now)
+        {
+            return end
         }
         wake.dueAt = wake.notBefore
         try rows.update(wake, .comeback)
@@ -178,18 +195,20 @@ extension WakeBooks {
     }
 
     /// Another wake waits for the device by now; it carries this one, whose request may be the
-    /// newer of the two.
+    /// newer of the two. `nil` when that one is gone, or ended as damaged.
     private func joinPending(
         _ wake: inout WakeRow, isNewer: Bool, _ device: borrowing DeviceRow, _ lane: SeenLane,
         at now: WallInstant
-    ) throws(StoreFailure) -> EndedWake {
-        guard var carrier = try rows.wake(device.pending, withPayload: true),
-            let returned = try rows.wake(wake.number, withPayload: true)
-        else {
-            throw StoreFailure(
-                kind: .corrupt, message: "A device waits with a wake that is not there.")
+    ) throws(StoreFailure) -> EndedWake? {
+        guard var carrier = try liveWake(device.pending, withPayload: true),
+            carrier.state == .pending
+        else { return nil }
+        let returned = try readable { () throws(StoreFailure) in
+            try rows.wake(wake.number, withPayload: true)
         }
-        carrier.merge(returned.content, wake.coalescing, wake.urgency, isNewer: isNewer)
+        if let returned {
+            carrier.merge(returned.content, wake.coalescing, wake.urgency, isNewer: isNewer)
+        }
         // What APNs asked to wait for, it asked of the device and not of the one wake.
         carrier.notBefore = max(carrier.notBefore, wake.notBefore)
         schedule(&carrier, device, lane, at: now)
@@ -205,12 +224,15 @@ extension WakeBooks {
         begin(rules)
         var reclaimed = Reclaimed()
         for number in try rows.lapsed(at: now, limit: limit) {
-            guard var wake = try rows.wake(number, withPayload: false) else { continue }
+            guard var wake = try liveWake(number) else { continue }
             guard wake.state == .claimed else {
                 try misplaced(wake)
                 continue
             }
-            let lane = try lane(wake.lane)
+            guard let lane = try readableLane(wake.lane) else {
+                try quarantine(number)
+                continue
+            }
             try note(.abandoned, of: wake, at: now)
             wake.fence += 1
             if lane.row.lane.kind == .voip {
@@ -225,12 +247,6 @@ extension WakeBooks {
             }
         }
         return reclaimed
-    }
-
-    /// A wake that is in nobody's hand, although it stands with the leases: another process wrote
-    /// to the same rows. It stays what it is, and stands where it belongs again.
-    private func misplaced(_ wake: borrowing WakeRow) throws(StoreFailure) {
-        try rows.update(wake, wake.state.isEnd ? .end : .schedule)
     }
 }
 

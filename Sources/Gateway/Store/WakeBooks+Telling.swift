@@ -16,18 +16,27 @@ extension WakeBooks {
         guard let wake = try rows.wake(id.number, withPayload: false), wake.id == id else {
             return nil
         }
-        guard let device = try rows.device(wake.device) else { return nil }
-        return try record(wake, of: device)
+        guard let token = try rows.token(ofDevice: wake.device) else { return nil }
+        return try record(wake, of: token)
     }
 
     private func record(
-        _ wake: WakeRow, of device: DeviceRow
+        _ wake: WakeRow, of token: DeviceToken
     ) throws(StoreFailure) -> WakeRecord {
         var carrier: WakeRow?
         if case .coalesced = wake.end { carrier = try self.carrier(of: wake) }
         return WakeRecord(
-            wake, lane: try rows.lane(wake.lane).lane, deviceToken: device.token,
+            wake, lane: try rows.lane(wake.lane).lane, deviceToken: token,
             attempts: try rows.attempts(of: wake.number), carrier: carrier)
+    }
+
+    /// The record of a wake in a list; `nil` when its device is gone, or it, or its lane, cannot be
+    /// read.
+    private func readableRecord(_ wake: WakeRow) throws(StoreFailure) -> WakeRecord? {
+        try readable { () throws(StoreFailure) in
+            guard let token = try rows.token(ofDevice: wake.device) else { return nil }
+            return try record(wake, of: token)
+        }
     }
 
     // MARK: Lists
@@ -37,7 +46,7 @@ extension WakeBooks {
         guard let token = query.deviceToken else { return try scan(query) }
         let before = query.after?.number ?? .max
         let cursor = try query.after.flatMap { (id) throws(StoreFailure) in
-            try rows.wake(id.number, withPayload: false)
+            try readableWake(id.number)
         }
         var chains: [Int64] = []
         for lane in try rows.lanes() where query.includes(lane.lane.app) {
@@ -61,15 +70,15 @@ extension WakeBooks {
         var looked = 0
         while looked < Self.scannedRowCount, let number = chains.max() {
             chains.removeAll { $0 == number }
-            guard let wake = try rows.wake(number, withPayload: false) else { continue }
+            guard let wake = try readableWake(number) else { continue }
             if wake.previous != 0 { chains.append(wake.previous) }
             guard number < before else { continue }
             looked += 1
             last = wake.id
             if query.states?.contains(wake.state) ?? true,
-                let device = try rows.device(wake.device)
+                let record = try readableRecord(wake)
             {
-                found.append(try record(wake, of: device))
+                found.append(record)
                 if found.count == query.limit { break }
             }
         }
@@ -81,25 +90,28 @@ extension WakeBooks {
         var before = query.after?.number ?? .max
         var looked = 0
         while looked < Self.scannedRowCount {
-            let rows = try self.rows.wakes(before: before, limit: Self.rowsPerLook)
-            for wake in rows {
+            let (wakes, last) = try rows.wakes(before: before, limit: Self.rowsPerLook)
+            for wake in wakes {
                 looked += 1
                 before = wake.number
                 guard query.states?.contains(wake.state) ?? true else { continue }
-                let lane = try self.rows.lane(wake.lane)
-                guard query.includes(lane.lane.app) else { continue }
-                guard let device = try self.rows.device(wake.device) else { continue }
-                found.append(try record(wake, of: device))
+                guard
+                    let lane = try readable({ () throws(StoreFailure) in
+                        try self.rows.lane(wake.lane)
+                    }), query.includes(lane.lane.app)
+                else { continue }
+                guard let record = try readableRecord(wake) else { continue }
+                found.append(record)
                 if found.count == query.limit { return WakePage(wakes: found, next: wake.id) }
             }
-            guard rows.count == Self.rowsPerLook, let last = rows.last else {
-                return WakePage(wakes: found, next: nil)
-            }
+            guard let last else { return WakePage(wakes: found, next: nil) }
+            before = last
+            looked += Self.rowsPerLook - wakes.count
             guard looked < Self.scannedRowCount else {
-                // The last row may be another app's, whose ids are not to be told: the number
-                // alone, which is a time and a counter, says where to go on.
-                let next = query.apps == nil ? last.id : WakeID(number: last.number, entropy: 0)
-                return WakePage(wakes: found, next: next)
+                // The last row may be another app's, whose ids are not to be told, or damaged: the
+                // number alone, which is a time and a counter, says where to go on.
+                let next = query.apps == nil ? wakes.last?.id : nil
+                return WakePage(wakes: found, next: next ?? WakeID(number: last, entropy: 0))
             }
         }
         return WakePage(wakes: found, next: nil)
@@ -128,16 +140,16 @@ extension WakeBooks {
         var recent: [WakeRecord] = []
         var number = device.latest
         while number != 0, recent.count < DeviceView.recentCount,
-            let wake = try rows.wake(number, withPayload: false)
+            let wake = try readableWake(number)
         {
-            recent.append(try record(wake, of: device))
+            recent.append(try record(wake, of: device.token))
             number = wake.previous
         }
         var pending = recent.first { $0.state == .pending }
         if device.pending != 0, pending?.id.number != device.pending,
-            let wake = try rows.wake(device.pending, withPayload: false)
+            let wake = try readableWake(device.pending)
         {
-            pending = try record(wake, of: device)
+            pending = try record(wake, of: device.token)
         }
         var explanation = device.ledger.explain(policy: lane.policy, at: now)
         // The books settle a debit as they make it, so the ledger does not know.

@@ -55,8 +55,10 @@ extension WakeBooks {
         let claimed = try rows.claimWebhooks(
             of: endpoint, at: now, until: leaseEnd, limit: limit)
         for row in claimed {
-            guard let event = try event(row.subject) else {
-                // What it was about has had its time before anybody took the event.
+            let event = try readable { () throws(StoreFailure) in try self.event(row.subject) }
+            guard let event else {
+                // What it was about has had its time before anybody took the event, or cannot be
+                // read.
                 try remove(row.ticket)
                 rows.add(1, to: .webhooksDropped(endpoint))
                 continue
@@ -117,24 +119,47 @@ extension WakeBooks {
 
     // MARK: Endpoints that are gone
 
-    /// Removes webhooks of endpoints that nobody configures any more, in one step of pruning. Those
-    /// that were written before endpoints had names become the only endpoint's, if there is only
-    /// one: with several nobody knows whom they are for, and they must not come to a stranger.
+    /// Removes webhooks of endpoints that nobody configures any more, in one step of pruning, once
+    /// their grace is over. Those that were written before endpoints had names become the only
+    /// endpoint's, if there is only one: with several nobody knows whom they are for, and they must
+    /// not come to a stranger.
     func removeWebhooks(
-        except kept: [WebhookSubscription], limit: Int, _ pruned: inout Pruned
+        _ order: PruneOrder, _ pruned: inout Pruned
     ) throws(StoreFailure) {
+        let kept = order.webhooks
+        for subscription in kept { try set(.absentSince(subscription.endpoint), to: 0) }
         for endpoint in try rows.webhookEndpoints()
         where !kept.contains(where: { $0.endpoint == endpoint }) {
-            let rest = limit - pruned.webhooks - pruned.inheritedWebhooks
+            let rest = order.limit - pruned.webhooks - pruned.inheritedWebhooks
             guard rest > 0 else { return }
             if endpoint == .unnamed, kept.count == 1, let heir = kept.first {
                 try handOver(to: heir, limit: rest, &pruned)
-            } else {
+            } else if try isGraceOver(for: endpoint, under: order, &pruned) {
                 let count = try rows.removeWebhooks(of: endpoint, limit: rest)
                 rows.add(-count, to: .webhooks(endpoint))
                 pruned.webhooks += count
+                if count < rest { try set(.absentSince(endpoint), to: 0) }
             }
         }
+    }
+
+    /// Whether an endpoint has been missing from the configuration for so long that its webhooks
+    /// go; else they are counted among those that wait.
+    private func isGraceOver(
+        for endpoint: WebhookEndpointID, under order: PruneOrder, _ pruned: inout Pruned
+    ) throws(StoreFailure) -> Bool {
+        var since = WallInstant(
+            millisecondsSinceEpoch: Int64(try rows.value(of: .absentSince(endpoint))))
+        // A clock that was ahead must not make the grace longer.
+        if since.millisecondsSinceEpoch == 0 || since > order.now {
+            since = order.now
+            try set(.absentSince(endpoint), to: Int(since.millisecondsSinceEpoch))
+        }
+        let end = since.advanced(bySeconds: Int64(order.webhookGraceSeconds))
+        guard end > order.now else { return true }
+        pruned.waitingWebhooks += try rows.value(of: .webhooks(endpoint))
+        pruned.waitingUntil = min(pruned.waitingUntil ?? end, end)
+        return false
     }
 
     /// Gives webhooks without an endpoint to this one, as far as it listens to such events.
@@ -142,9 +167,10 @@ extension WakeBooks {
         to heir: WebhookSubscription, limit: Int, _ pruned: inout Pruned
     ) throws(StoreFailure) {
         for row in try rows.webhooks(of: .unnamed, limit: limit) {
-            if let origin = try origin(of: row.subject),
-                heir.listens(to: origin.kind, of: origin.app)
-            {
+            let origin = try readable { () throws(StoreFailure) in
+                try self.origin(of: row.subject)
+            }
+            if let origin, heir.listens(to: origin.kind, of: origin.app) {
                 try rows.moveWebhook(row.ticket, to: heir.endpoint)
                 rows.add(-1, to: .webhooks(.unnamed))
                 rows.add(1, to: .webhooks(heir.endpoint))

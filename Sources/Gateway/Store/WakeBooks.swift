@@ -105,7 +105,7 @@ public final class WakeBooks {
     ) throws(StoreFailure) -> EndedWake? {
         let number = device.pending
         device.pending = 0
-        guard number != 0, var wake = try rows.wake(number, withPayload: false) else {
+        guard number != 0, var wake = try liveWake(number), wake.state == .pending else {
             return nil
         }
         return try finish(&wake, end, at: now, lane)
@@ -118,6 +118,9 @@ public final class WakeBooks {
         _ wake: inout WakeRow, _ device: borrowing DeviceRow, _ lane: SeenLane, at now: WallInstant
     ) {
         guard let outlook = device.ledger.outlook(policy: lane.policy, at: now) else { return }
+        // A wish to wait is for less than a wake is held; one for more is of a clock that was wrong.
+        let latest = now.advanced(bySeconds: Int64(lane.policy.settings.holdSeconds))
+        if wake.notBefore > latest { wake.notBefore = now }
         wake.dueAt = max(outlook.due, wake.notBefore)
         wake.deadline = outlook.deadline
         wake.holds = outlook.holds
@@ -128,8 +131,8 @@ public final class WakeBooks {
     func rescheduleBehind(
         _ device: borrowing DeviceRow, _ lane: SeenLane, at now: WallInstant
     ) throws(StoreFailure) {
-        guard device.pending != 0,
-            var wake = try rows.wake(device.pending, withPayload: false)
+        guard device.pending != 0, var wake = try liveWake(device.pending),
+            wake.state == .pending
         else { return }
         let before = wake
         schedule(&wake, device, lane, at: now)

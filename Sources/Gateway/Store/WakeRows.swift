@@ -7,6 +7,9 @@ public import WakeModel
 /// Whoever implements it sees to it that all changes of a transaction are made or none, and that
 /// nobody else changes the rows meanwhile. What was written is read back within the transaction.
 /// Not `Sendable`: rows belong to the thread or actor that runs their transactions.
+///
+/// A row whose contents cannot be read makes a look for it by its name fail as
+/// ``StoreFailure/Kind/damaged``. Lists leave such rows out, or say what a member says of them.
 public protocol WakeRows: AnyObject {
     // MARK: Lanes
 
@@ -27,6 +30,14 @@ public protocol WakeRows: AnyObject {
     func device(_ token: DeviceToken, lane: Int64) throws(StoreFailure) -> DeviceRow?
     /// The device with this number; `nil` when it is gone.
     func device(_ number: Int64) throws(StoreFailure) -> DeviceRow?
+    /// The token of the device with this number, whatever became of its ledger; `nil` when the
+    /// device is gone.
+    func token(ofDevice number: Int64) throws(StoreFailure) -> DeviceToken?
+    /// A device whose ledger cannot be read, with an empty one, for whoever forgets it; `nil` for
+    /// every other device.
+    func damagedDevice(
+        _ token: DeviceToken, lane: Int64, kind: WakeKind
+    ) throws(StoreFailure) -> DeviceRow?
     /// A row for a device that is not known yet; it is kept once it is saved.
     func make(
         _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
@@ -46,6 +57,8 @@ public protocol WakeRows: AnyObject {
     func wake(_ number: Int64, withPayload: Bool) throws(StoreFailure) -> WakeRow?
     /// Writes these columns of a wake's row again.
     func update(_ wake: borrowing WakeRow, _ columns: WakeColumns) throws(StoreFailure)
+    /// Ends a wake whose row cannot be read as ``WakeState/damaged``; whether it had not ended.
+    func quarantine(_ number: Int64) throws(StoreFailure) -> Bool
     /// Pending wakes of a lane that are due, the longest due first.
     func due(lane: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64]
     /// When the next pending wake of a lane is due.
@@ -54,8 +67,11 @@ public protocol WakeRows: AnyObject {
     func overdue(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64]
     /// Claimed wakes whose lease has ended, the earliest first.
     func lapsed(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64]
-    /// Wakes before this number, the newest first.
-    func wakes(before number: Int64, limit: Int) throws(StoreFailure) -> [WakeRow]
+    /// Wakes before this number, the newest first, without those that cannot be read; and the
+    /// number of the last one that was looked at, `nil` when there is none behind it.
+    func wakes(
+        before number: Int64, limit: Int
+    ) throws(StoreFailure) -> (wakes: [WakeRow], last: Int64?)
     /// Removes ended wakes with numbers below this one, and what hangs on them; how many.
     func removeWakes(below number: Int64, limit: Int) throws(StoreFailure) -> Int
 
@@ -63,12 +79,14 @@ public protocol WakeRows: AnyObject {
 
     /// Adds an attempt to a wake's history and drops the oldest beyond the limit.
     func add(_ attempt: AttemptRecord, to wake: borrowing WakeRow) throws(StoreFailure)
-    /// The attempts of a wake, the oldest first.
+    /// The attempts of a wake, the oldest first. One that cannot be read is one of which nothing
+    /// is known.
     func attempts(of number: Int64) throws(StoreFailure) -> [AttemptRecord]
 
     // MARK: Beside the wakes
 
-    /// What an idempotency key stands for, if its time is not over.
+    /// What an idempotency key stands for, if its time is not over. An answer that cannot be read
+    /// is left out of it.
     func mark(
         _ key: [UInt8], at now: WallInstant
     ) throws(StoreFailure) -> KnownMark?
@@ -81,14 +99,17 @@ public protocol WakeRows: AnyObject {
 
     /// Adds an entry to the feedback feed. Returns its number, of ``makeNumber(at:)``.
     func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64
-    /// Entries of the feed behind a cursor: all, or those of a lane.
+    /// Entries of the feed behind a cursor, without those that cannot be read: all, or those of a
+    /// lane.
     func feedback(
         after cursor: Int64, limit: Int, lane: Int64?
     ) throws(StoreFailure) -> [FeedbackRow]
     /// The entry with this number.
     func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow?
-    /// Removes entries that are older; how many.
-    func removeFeedback(before instant: WallInstant, limit: Int) throws(StoreFailure) -> Int
+    /// Removes entries that are older, or have a number below this one; how many.
+    func removeFeedback(
+        before instant: WallInstant, orBelow number: Int64, limit: Int
+    ) throws(StoreFailure) -> Int
 
     /// Adds a webhook for an endpoint, under a number of ``makeNumber(at:)``.
     func add(
@@ -98,7 +119,8 @@ public protocol WakeRows: AnyObject {
     func hasDueWebhook(
         of endpoint: WebhookEndpointID, at now: WallInstant
     ) throws(StoreFailure) -> Bool
-    /// Takes leases on webhooks of an endpoint that are due, the longest due first.
+    /// Takes leases on webhooks of an endpoint that are due, the longest due first. Those that
+    /// cannot be read are removed, and counted as dropped.
     func claimWebhooks(
         of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
         limit: Int
@@ -113,6 +135,7 @@ public protocol WakeRows: AnyObject {
     /// The endpoints that have webhooks.
     func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID]
     /// Webhooks of an endpoint, the longest due first, each under the lease that it was given last.
+    /// Those that cannot be read are removed, and counted as dropped.
     func webhooks(
         of endpoint: WebhookEndpointID, limit: Int
     ) throws(StoreFailure) -> [WebhookRow]
@@ -136,13 +159,21 @@ public protocol WakeRows: AnyObject {
     /// is still under way when that is pruned stays behind.
     func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool
 
+    // MARK: Time
+
+    /// Makes what is due, leased or remembered until after `bound`, which is farther than anything
+    /// is put off, due `now`, leased for another hour, and remembered until `bound`: a clock that was
+    /// wrong has put it there.
+    func pullBack(from bound: WallInstant, to now: WallInstant) throws(StoreFailure)
+
     // MARK: Counting
 
     /// Adds to a counter.
     func add(_ amount: Int, to counter: StoreCounter)
     /// What a counter stands at.
     func value(of counter: StoreCounter) throws(StoreFailure) -> Int
-    /// Counts the wakes in each state, one by one.
+    /// Counts the wakes in each state, one by one; in a state that no wake can have they count as
+    /// damaged.
     func countByState() throws(StoreFailure) -> [WakeState: Int]
 }
 
@@ -208,6 +239,14 @@ public enum StoreCounter: Hashable, Sendable {
     case webhooksDropped(WebhookEndpointID)
     /// Writes that were only tried.
     case trials
+    /// Since when an endpoint that has webhooks is not configured, in milliseconds since the epoch;
+    /// 0 while it is.
+    case absentSince(WebhookEndpointID)
+    /// A number ahead of the time, below which all numbers were given before ``aheadSince``; 0 while
+    /// numbers are as the time is.
+    case aheadNumber
+    /// When that number was noted, in milliseconds since the epoch.
+    case aheadSince
 }
 
 /// An entry of the feedback feed, as a store keeps it.

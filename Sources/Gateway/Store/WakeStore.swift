@@ -124,6 +124,11 @@ public protocol WakeStore: Sendable {
 
     // MARK: Upkeep
 
+    /// From now on `tell` is told of each row that cannot be read, whenever one is met, so of the
+    /// same one again and again. It is called from any thread, within transactions, and returns
+    /// quickly. For one listener; a store whose rows cannot be damaged never calls it.
+    func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void)
+
     /// Writes something that says nothing, as durably as everything else: when it returns, writing
     /// works.
     func tryWriting() async throws(StoreFailure)
@@ -165,6 +170,9 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case readOnly = "read-only"
         /// The file is damaged, or is no store.
         case corrupt
+        /// What was asked for needs a row whose contents cannot be read. The file is whole, and so
+        /// are the other rows.
+        case damaged
         /// Another process owns the store.
         case inUse = "in-use"
         /// Too much waits for the store; nothing was changed. It is no fault of the store.

@@ -11,11 +11,12 @@ struct AuditStoreCommand: AsyncParsableCommand {
         abstract: "Count a store's wakes one by one: accepted = ended + pending.",
         discussion: """
             Reads the SQLite file of a gateway, whether that runs or not, and recounts it: every \
-            accepted wake must have ended or be waiting. Checks the structure of the file as well. \
-            It writes nothing, takes no lease and no lock; of a running gateway it sees one \
+            accepted wake must have ended or be waiting. Checks the structure of the file as well, \
+            and reads every row of it: wakes, devices with their ledgers, attempts, idempotency \
+            keys, feedback and webhooks. It writes nothing, takes no lease and no lock; of a running gateway it sees one \
             moment. A file with several names (hard links) is refused, because its log may stand \
             beside another one: give a copy. It takes as long as reading the whole file does. \
-            Ends with 0 when the books are right and the file is whole, 1 when not.
+            Ends with 0 when the books are right and every row can be read, 1 when not.
 
             Example:
 
@@ -63,6 +64,10 @@ struct AuditStoreCommand: AsyncParsableCommand {
                 : "Wrong: \(count.accepted) accepted, \(count.ended) ended, "
                     + "\(count.unended) pending.",
             count.isConserved ? .good : .bad)
+        for row in audit.damaged { console.say("Damaged", row.description, .bad) }
+        if audit.damagedCount > audit.damaged.count {
+            console.say("", "\(audit.damagedCount - audit.damaged.count) more", .bad)
+        }
         guard !audit.faults.isEmpty else { return console.say("File", "Whole.", .good) }
         for fault in audit.faults { console.say("File", fault, .bad) }
     }
@@ -78,6 +83,15 @@ struct StoreAuditDocument: Encodable {
     let pruned: Int
     let byState: [String: Int]
     let faults: [String]
+    let damagedCount: Int
+    let damaged: [Row]
+
+    /// A row that cannot be read.
+    struct Row: Encodable {
+        let table: String
+        let row: String
+        let problem: String
+    }
 
     init(_ audit: StoreAudit) {
         let count = audit.count
@@ -90,5 +104,9 @@ struct StoreAuditDocument: Encodable {
         byState = Dictionary(
             uniqueKeysWithValues: count.byState.map { ($0.key.rawValue, $0.value) })
         faults = audit.faults
+        damagedCount = audit.damagedCount
+        damaged = audit.damaged.map {
+            Row(table: $0.table.rawValue, row: $0.key, problem: $0.problem)
+        }
     }
 }

@@ -163,7 +163,7 @@ extension CommandFailure {
         let status: ExitStatus =
             switch failure.kind {
             case .readOnly: .notAllowed
-            case .corrupt: .data
+            case .corrupt, .damaged: .data
             case .full, .inUse, .overloaded, .unavailable: .unavailable
             }
         self.init(status, failure.message)

@@ -208,4 +208,45 @@ struct WebhookContractTests {
             #expect(try await claim(desk).items.count == 3)
         }
     }
+
+    @Test(
+        "What waits for an endpoint that is gone has a grace, and is delivered when it is back",
+        arguments: StoreKind.allCases)
+    func grace(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (desk) async throws in
+            for device in 1...3 as ClosedRange<UInt64> {
+                try await desk.settleSent(try await desk.claimOne(Samples.wake(device: device)))
+            }
+            /// A step of pruning so many hours later.
+            func prune(
+                _ hours: Int64, _ webhooks: [WebhookSubscription] = []
+            ) async throws -> Pruned {
+                let now = desk.later(hours * 3_600).now
+                return try await desk.store.prune(
+                    PruneOrder(
+                        now: now, wakesBefore: desk.now, devicesBefore: desk.now,
+                        webhooks: webhooks, webhookGraceSeconds: 86_400, limit: 2))
+            }
+            var step = try await prune(0)
+            #expect(step.webhooks == 0 && step.waitingWebhooks == 3)
+            #expect(step.waitingUntil == desk.later(86_400).now)
+            step = try await prune(23)
+            #expect(step.webhooks == 0 && step.waitingUntil == desk.later(86_400).now)
+            // It is configured again: all is there, and the next time has a grace of its own.
+            step = try await prune(23, Samples.rules.webhooks)
+            #expect(step.waitingWebhooks == 0 && step.waitingUntil == nil)
+            let at = desk.later(23 * 3_600).now
+            #expect(try await claim(desk, at: at, leaseSeconds: 1).items.count == 3)
+            step = try await prune(30)
+            #expect(step.webhooks == 0 && step.waitingUntil == desk.later(54 * 3_600).now)
+            // A clock that was set back makes it no longer.
+            step = try await prune(20)
+            #expect(step.waitingUntil == desk.later(44 * 3_600).now)
+            step = try await prune(44)
+            #expect(step.webhooks == 2 && step.isFull(2))
+            step = try await prune(44)
+            #expect(step.webhooks == 1 && step.waitingWebhooks == 0)
+            #expect(try await claim(desk) == WebhookBatch())
+        }
+    }
 }

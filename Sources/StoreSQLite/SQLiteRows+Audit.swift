@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Gateway
+import Synchronization
+import WakeModel
+
+/// The damaged rows of a file: each once, and of many only how many.
+final class DamageCollector: Sendable {
+    private struct State {
+        var known: Set<DamagedRow> = []
+        var first: [DamagedRow] = []
+        var count = 0
+    }
+
+    /// The most rows that are told apart; one behind them counts whenever it is met.
+    private static let maximumKnownCount = 100_000
+
+    private let state = Mutex(State())
+
+    func note(_ row: DamagedRow) {
+        state.withLock { state in
+            guard state.known.count >= Self.maximumKnownCount || state.known.insert(row).inserted
+            else { return }
+            state.count += 1
+            if state.first.count < StoreAudit.maximumFaults { state.first.append(row) }
+        }
+    }
+
+    /// The first of them, and how many there are.
+    var found: (rows: [DamagedRow], count: Int) { state.withLock { ($0.first, $0.count) } }
+}
+
+extension SQLiteRows {
+    /// How many wakes one look of an audit reads.
+    private static let auditedWakes = 4_096
+
+    /// Reads every row of every table as a gateway would; ``damage`` is told of each that cannot be
+    /// read. A table that an earlier version wrote, and that was not brought up to date, is left
+    /// out.
+    func readEverything(_ database: Database) throws {
+        let knowsLanes = try Self.has("halt_told_at", in: "lane", database)
+        if knowsLanes { _ = try lanes() }
+        if try Self.has("calls", in: "device", database) {
+            try readDevices(knowsLanes: knowsLanes)
+        }
+        var place: Int64? = .max
+        while let before = place {
+            let (wakes, last) = try wakes(before: before, limit: Self.auditedWakes)
+            for wake in wakes where knowsLanes { checkLane(wake.lane, .wake, wake.number) }
+            place = last
+        }
+        for number in try numbers(connection.prepare("SELECT DISTINCT wake FROM attempt")) {
+            _ = try attempts(of: number)
+        }
+        if try Self.has("answer", in: "idempotency", database) { try readMarks() }
+        for entry in try feedback(after: .min, limit: .max, lane: nil) where knowsLanes {
+            checkLane(entry.lane, .feedback, entry.number)
+        }
+        if try Self.has("endpoint", in: "webhook", database) { try readWebhooks() }
+    }
+
+    private static func has(
+        _ column: String, in table: String, _ database: Database
+    ) throws -> Bool {
+        try database.columns(in: table).contains { $0.name == column }
+    }
+
+    private func checkLane(_ lane: Int64, _ table: DamagedRow.Table, _ number: Int64) {
+        guard lanesByNumber[lane] == nil else { return }
+        let problem = "its lane \(lane) is missing or damaged"
+        damage.note(
+            table == .wake
+                ? DamagedRow(wake: number, problem: problem)
+                : DamagedRow(table: table, key: "\(number)", problem: problem))
+    }
+
+    private func readDevices(knowsLanes: Bool) throws(StoreFailure) {
+        let look = try connection.prepare("SELECT number, lane FROM device")
+        defer { look.reset() }
+        while try look.step() {
+            let number = look.int64(0)
+            if knowsLanes { checkLane(look.int64(1), .device, number) }
+            do throws(StoreFailure) {
+                _ = try device(number)
+            } catch {
+                guard error.kind == .damaged else { throw error }
+            }
+        }
+    }
+
+    private func readMarks() throws(StoreFailure) {
+        let look = try connection.prepare("SELECT key FROM idempotency")
+        defer { look.reset() }
+        while try look.step() {
+            _ = try mark(look.bytes(0), at: WallInstant(millisecondsSinceEpoch: .min))
+        }
+    }
+
+    /// Not as a gateway would, which removes those that cannot be read.
+    private func readWebhooks() throws(StoreFailure) {
+        let look = try connection.prepare(
+            """
+            SELECT number, kind, subject, created_at, fence, tries, bundle_id, environment,
+                lane_kind, reason, endpoint
+            FROM webhook
+            """)
+        defer { look.reset() }
+        while try look.step() {
+            do throws(StoreFailure) {
+                let endpoint = WebhookEndpointID(rawValue: look.int64(10))
+                _ = try webhook(look, of: endpoint, fenceStep: 0)
+            } catch {
+                _ = damaged(.webhook, "\(look.int64(0))", error)
+            }
+        }
+    }
+}

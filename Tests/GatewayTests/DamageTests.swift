@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayTestKit
+import Synchronization
+import Testing
+import WakeModel
+
+@testable import Gateway
+
+@Suite("A store some of which cannot be read", .timeLimit(.minutes(2)))
+struct DamageTests {
+    private static let corrupt = StoreFailure(kind: .corrupt, message: "A bad page.")
+
+    @Test("Upkeep that fails for ever holds up no claim and no admission", arguments: [0, 1])
+    func upkeep(late: Int) async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let sender = ScriptedSender()
+        let gateway = sampleGateway(store: store, sender: sender, clock: FastClock(factor: 1))
+        store.failUpkeep(with: Self.corrupt)
+        try await withRunning(gateway) { () async throws in
+            // One that waits has to be claimed by the loop that also does the upkeep.
+            let spread = Int(late)
+            let requests = [
+                Inquiry(Samples.request(device: 1)), Inquiry(Samples.request(.voip, device: 2)),
+                Inquiry(Samples.request(app: Samples.otherApp, device: 3)),
+            ]
+            let answers = await gateway.accept(requests, spreadSeconds: spread)
+            #expect(answers.allSatisfy { $0.admittedID != nil })
+            try await eventually { sender.sent.count == 3 }
+        }
+        store.failUpkeep(with: nil)
+    }
+
+    @Test("One bad device among 512 costs one answer, however the store fails for it")
+    func intake() async throws {
+        for failure in [Self.corrupt, StoreFailure(kind: .damaged, message: "A bad row.")] {
+            let store = WatchfulStore(InMemoryWakeStore())
+            let sender = ScriptedSender()
+            let gateway = sampleGateway(
+                store: store, sender: sender, clock: FastClock(factor: 1))
+            try await withRunning(gateway) { () async throws in
+                store.spoil([Samples.deviceToken(77)], with: failure)
+                let requests = (0..<512 as Range<UInt64>).map {
+                    Inquiry(Samples.request(device: $0))
+                }
+                let answers = await gateway.accept(requests)
+                for (place, answer) in answers.enumerated() {
+                    if place == 77 {
+                        #expect(answer == .damaged(failure.message))
+                    } else {
+                        #expect(answer.admittedID != nil, "\(place)")
+                    }
+                }
+                try await eventually { sender.sent.count == 511 }
+                try await eventually { try await gateway.stats().inFlight == 0 }
+            }
+        }
+    }
+
+    @Test("When everything is bad, a batch is given up after a bounded number of tries")
+    func hopeless() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let gateway = sampleGateway(
+            store: store, sender: ScriptedSender(), clock: FastClock(factor: 1))
+        try await withRunning(gateway) { () async throws in
+            let devices = 0..<512 as Range<UInt64>
+            store.spoil(Set(devices.map { Samples.deviceToken($0) }), with: Self.corrupt)
+            let answers = await gateway.accept(
+                devices.map { Inquiry(Samples.request(device: $0)) })
+            #expect(answers.allSatisfy { $0 == .unavailable(Self.corrupt.message) })
+            // Each part that failed may have left its sibling to be tried.
+            #expect(store.admissions.count <= 3 * Halving<Int>.maximumFailureCount)
+        }
+    }
+
+    @Test("One bad wake in flight costs its result, and the results of the others are recorded")
+    func settlement() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let bad = Mutex<Set<WakeID>>([])
+        let sender = ScriptedSender { claim in
+            if claim.deviceToken == Samples.deviceToken(5) {
+                _ = bad.withLock { $0.insert(claim.id) }
+                store.spoil([], wakes: [claim.id], with: Self.corrupt)
+            }
+            return Samples.accepted
+        }
+        let gateway = sampleGateway(store: store, sender: sender, clock: FastClock(factor: 1))
+        try await withRunning(gateway) { () async throws in
+            _ = await gateway.accept(
+                (0..<50 as Range<UInt64>).map { Inquiry(Samples.request(device: $0)) })
+            try await eventually {
+                try await store.recount().byState == [.sent: 49, .claimed: 1]
+            }
+            try await eventually { try await gateway.stats().inFlight == 0 }
+            #expect(bad.withLock { $0.count } == 1)
+        }
+    }
+
+    @Test("Halves come in the order of the batch, and what fails is found")
+    func halving() {
+        for bad in [[], [0], [63], [7, 8, 40], Array(0..<64)] as [[Int]] {
+            var halving = Halving(Array(0..<64))
+            var done: [Int] = []
+            var failed: [Int] = []
+            while let part = halving.next() {
+                if part.contains(where: bad.contains) {
+                    if halving.failed(part, mayHalve: true) { failed += part }
+                } else {
+                    done += part
+                }
+            }
+            #expect(done == done.sorted() && failed == failed.sorted())
+            #expect(failed == bad && (done + failed).sorted() == Array(0..<64))
+        }
+    }
+}

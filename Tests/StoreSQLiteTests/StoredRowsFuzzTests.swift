@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import GatewayTestKit
+import SeedKit
+import Testing
+import WakeBudget
+import WakeModel
+
+@testable import Gateway
+@testable import StoreSQLite
+
+/// Bytes that were right, and are spoiled a little: what is read of a file that is damaged.
+struct Spoiler {
+    private var random: SeededGenerator
+    /// What pieces are taken from.
+    private let others: [[UInt8]]
+
+    init(seed: UInt64, others: [[UInt8]]) {
+        random = SeededGenerator(seed: seed)
+        self.others = others
+    }
+
+    /// Some changes, mostly few: bits, bytes, pieces, the length.
+    mutating func spoil(_ bytes: [UInt8]) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0...random.below(4) { change(&bytes) }
+        return bytes
+    }
+
+    /// One of the elements, of which there is one at least.
+    mutating func pick<Element>(_ elements: [Element]) -> Element { random.pick(elements) }
+
+    /// A number from 0 to below `limit`.
+    mutating func below(_ limit: Int) -> Int { random.below(limit) }
+
+    private mutating func change(_ bytes: inout [UInt8]) {
+        let place = random.below(bytes.count + 1)
+        switch random.below(8) {
+        case 0 where place < bytes.count: bytes[place] ^= 1 << UInt8(random.below(8))
+        case 1 where place < bytes.count:
+            bytes[place] = random.pick([0, 1, 0x7f, 0x80, 0xfe, 0xff])
+        case 2: bytes.removeLast(bytes.count - place)
+        case 3: bytes.insert(UInt8(truncatingIfNeeded: random.next()), at: place)
+        case 4:
+            // A number that is as large as it can be.
+            let end = min(bytes.count, place + random.below(9))
+            bytes.replaceSubrange(place..<end, with: repeatElement(0xff, count: 9) + [1])
+        case 5:
+            let other = random.pick(others)
+            let start = random.below(other.count + 1)
+            let piece = other[start..<min(other.count, start + random.below(16))]
+            let end = min(bytes.count, place + piece.count)
+            bytes.replaceSubrange(place..<end, with: piece)
+        case 6 where place < bytes.count: bytes.remove(at: place)
+        default:
+            bytes = (0..<random.below(64)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        }
+    }
+}
+
+/// Stored bytes are read without a trap, whatever they are, and what is read of them can be worked
+/// with. `ROUSE_FUZZ_SECONDS` runs each part for so long instead of a moment; `ROUSE_FUZZ_SEED`
+/// begins at a seed that failed.
+@Suite("Stored rows that are spoiled at random", .serialized)
+struct StoredRowsFuzzTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let seconds = environment["ROUSE_FUZZ_SECONDS"].flatMap(Double.init)
+    private static let firstSeed = environment["ROUSE_FUZZ_SEED"].flatMap(UInt64.init) ?? 1
+
+    /// Calls `body` with one seed after the other, so many or for as long as is asked; how many.
+    @discardableResult
+    private static func forSeeds(
+        _ count: Int, _ body: (UInt64) async throws -> Void
+    ) async throws -> Int {
+        let end = seconds.map { ContinuousClock.now + .seconds($0) }
+        var done = 0
+        while end.map({ .now < $0 }) ?? (done < count) {
+            try await body(firstSeed &+ UInt64(done))
+            done += 1
+        }
+        if end != nil { print("\(done) seeds from \(firstSeed)") }
+        return done
+    }
+
+    // MARK: Decoders
+
+    @Test("A wake, an answer, a ledger and a debit are read or refused")
+    func decoders() async throws {
+        var wakes: [[UInt8]] = []
+        var random = SeededGenerator(seed: 99)
+        for state in WakeState.allCases {
+            for _ in 0..<8 {
+                var writer = ByteWriter()
+                writer.put(try StoredWakeTests.wake(state, &random))
+                wakes.append(writer.bytes)
+            }
+        }
+        let ledgers = Self.ledgers()
+        try await Self.forSeeds(5_000) { seed in
+            var spoiler = Spoiler(seed: seed, others: wakes + ledgers)
+            let bytes = spoiler.spoil(spoiler.pick(wakes))
+            for state in WakeState.allCases {
+                var reader = ByteReader(bytes)
+                guard let wake = try? reader.wake(number: 1 << 52, state: state) else { continue }
+                var writer = ByteWriter()
+                writer.put(wake)
+                #expect(wake.previous >= 0 && wake.previous <= wake.number, "seed \(seed)")
+            }
+            var reader = ByteReader(bytes)
+            _ = try? reader.answer(wake: 1 << 52)
+            _ = try? Charge(decoding: bytes)
+            let ledger = spoiler.spoil(spoiler.pick(ledgers))
+            if let ledger = try? DeviceLedger(decoding: ledger) {
+                Self.use(ledger, charge: try? Charge(decoding: bytes))
+            }
+        }
+    }
+
+    /// Ledgers of both kinds with something in them.
+    private static func ledgers() -> [[UInt8]] {
+        var background = DeviceLedger(kind: .background)
+        var calls = DeviceLedger(kind: .voip)
+        var all = [background.encoded(), calls.encoded()]
+        for minute in 0..<40 as Range<Int64> {
+            let now = Samples.start.advanced(bySeconds: minute * 420)
+            _ = background.admit(.background(), policy: .standard, at: now)
+            if case .charged(let charge) = background.claim(policy: .standard, at: now) {
+                _ = background.settle(charge, as: minute % 3 == 0 ? .notSent : .accepted, at: now)
+                all.append(charge.encoded())
+            }
+            if minute % 7 == 0 { _ = background.report(.lowPowerMode(minute % 2 == 0), at: now) }
+            let call = CallFingerprint(bits: UInt64(minute))
+            _ = calls.admit(.voip(call), policy: .standard, at: now)
+            all.append(background.encoded())
+            all.append(calls.encoded())
+        }
+        return all
+    }
+
+    /// Asks a ledger all that a store asks one.
+    private static func use(_ ledger: DeviceLedger, charge: Charge?) {
+        let year: Int64 = 366 * 86_400
+        for offset in [0, 1, -1, 3_600, -3_600, year, -year, 40 * year, -60 * year] {
+            var ledger = ledger
+            let now = Samples.start.advanced(bySeconds: offset)
+            _ = ledger.explain(policy: .standard, at: now)
+            let request: BudgetRequest =
+                ledger.kind == .voip ? .voip(CallFingerprint(bits: 3)) : .background()
+            _ = ledger.decide(on: request, policy: .standard, at: now)
+            _ = ledger.admit(request, policy: .standard, at: now)
+            _ = ledger.outlook(policy: .standard, at: now)
+            if let charge { _ = ledger.settle(charge, as: .notSent, returns: true, at: now) }
+            if case .charged(let new) = ledger.claim(policy: .standard, at: now) {
+                _ = ledger.settle(new, as: .unknown, returns: true, at: now)
+            }
+            _ = ledger.report(.forceQuit, at: now)
+            _ = ledger.report(.battery(percent: 3, isCharging: false), at: now)
+            _ = ledger.confirmLaunch(ofSendAt: now, launchedAt: now, hasSynced: true, at: now)
+            _ = ledger.refund(CallFingerprint(bits: 3), at: now)
+            _ = ledger.cancelPending(at: now)
+            _ = try? DeviceLedger(decoding: ledger.encoded())
+        }
+    }
+
+    // MARK: A whole file
+
+    @Test("Every verb works on a spoiled file, and what was accepted is accounted for")
+    func file() async throws {
+        try await Self.forSeeds(12) { seed in
+            try await withTemporaryFolder { folder in
+                try await Self.live(folder + "/store.sqlite", seed)
+            }
+        }
+    }
+
+    private static func live(_ path: String, _ seed: UInt64) async throws {
+        let first = try SQLiteWakeStore(path: path, durability: .system)
+        var desk = Counter(store: first)
+        let devices = 1...12 as ClosedRange<UInt64>
+        try await fill(desk, devices)
+        try first.close()
+        var spoiler = Spoiler(seed: seed, others: ledgers())
+        try spoil(path, &spoiler)
+
+        let audit = try SQLiteWakeStore.audit(path: path)
+        #expect(audit.count.isConserved, "seed \(seed)")
+        let store = try SQLiteWakeStore(path: path, durability: .system, cachedDevices: 0)
+        desk = Counter(store: store)
+        var claims: [Claim] = []
+        do {
+            for round in 1...4 as ClosedRange<Int64> {
+                desk.now = Samples.start.advanced(bySeconds: round * 2_000)
+                _ = try await store.reclaimLapsed(at: desk.now, limit: 100, under: desk.rules)
+                _ = try await store.expireOverdue(at: desk.now, limit: 100, under: desk.rules)
+                claims += try await desk.claim().claims
+                let answer = try await desk.admit(
+                    devices.flatMap { device in
+                        WakeKind.allCases.map { kind in
+                            Samples.wake(
+                                kind, at: desk.now, device: device, call: device,
+                                coalescing: round % 2 == 0 ? .union : .replace)
+                        }
+                    })
+                claims += answer.claims
+                #expect(answer.admissions.count == 24)
+                for (place, claim) in claims.enumerated() {
+                    let effects: [(Settlement.Effect, AttemptResult?)] = [
+                        (.end(.sent(apnsUniqueID: nil)), .accepted(apnsUniqueID: nil)),
+                        (.retry(at: desk.now, charged: true), .abandoned), (.release, nil),
+                    ]
+                    let (effect, attempt) = effects[place % 3]
+                    try await desk.settle(claim, effect, attempt: attempt)
+                }
+                claims = []
+                try await look(store, desk, devices)
+                let webhooks = try await store.claimWebhooks(
+                    of: Samples.endpoint, at: desk.now, until: desk.now, limit: 100)
+                try await store.settleWebhooks(
+                    webhooks.items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
+                _ = try await store.prune(
+                    PruneOrder(
+                        now: desk.now, wakesBefore: desk.now.advanced(bySeconds: -3_000),
+                        devicesBefore: desk.now.advanced(bySeconds: -3_000),
+                        webhooks: desk.rules.webhooks, limit: 100))
+                let count = try await store.recount()
+                #expect(count.isConserved, "seed \(seed)")
+            }
+        } catch {
+            Issue.record("seed \(seed): \(error)")
+        }
+        try store.close()
+    }
+
+    private static func fill(_ desk: Counter, _ devices: ClosedRange<UInt64>) async throws {
+        for device in devices {
+            for kind in WakeKind.allCases {
+                let wake = Samples.wake(kind, device: device, call: device, ref: "r\(device)")
+                let claim = try await desk.claimOne(wake)
+                switch device % 3 {
+                case 0: try await desk.settleSent(claim)
+                case 1:
+                    let refusal = Refusal(status: 410, reason: .unregistered)
+                    try await desk.settle(
+                        claim, .end(.undeliverable(refusal)), attempt: .refused(refusal))
+                default:
+                    try await desk.settle(
+                        claim, .retry(at: desk.now, charged: true), attempt: .abandoned)
+                }
+            }
+        }
+        let mark = IdempotencyMark(
+            key: Array(repeating: 7, count: 32), request: Array(repeating: 8, count: 32),
+            expiresAt: desk.now.advanced(bySeconds: 86_400))
+        _ = try await desk.store.admit(
+            devices.map { Submission(wake: Samples.wake(device: $0), idempotency: mark) },
+            grant: ClaimGrant(
+                lanes: Set(Samples.lanes), background: 6, calls: 6, leaseSeconds: 60),
+            under: desk.rules)
+    }
+
+    /// All that reads, on what is there. A row that somebody asks for by name may be damaged.
+    private static func look(
+        _ store: SQLiteWakeStore, _ desk: Counter, _ devices: ClosedRange<UInt64>
+    ) async throws {
+        let page = try await store.wakes(WakeQuery(limit: 100))
+        for wake in page.wakes {
+            _ = try await store.record(of: wake.id)
+            _ = try await store.confirm(
+                [Receipt(id: wake.id, launchedAt: desk.now, hasSynced: true)], at: desk.now,
+                under: desk.rules)
+        }
+        for device in devices {
+            do throws(StoreFailure) {
+                _ = try await store.devices(
+                    Samples.deviceToken(device), in: Samples.lanes, at: desk.now,
+                    under: desk.rules)
+                _ = try await store.report(
+                    .signals([.backgroundAppRefresh(true)]), of: Samples.deviceToken(device),
+                    in: Samples.lanes, makes: true, at: desk.now, under: desk.rules)
+            } catch {
+                #expect(error.kind == .damaged)
+            }
+            if device % 5 == 0 {
+                _ = try await store.report(
+                    .forget, of: Samples.deviceToken(device), in: Samples.lanes, makes: false,
+                    at: desk.now, under: desk.rules)
+            }
+        }
+        _ = try await store.feedback(after: 0, limit: 5)
+        _ = try await store.count()
+        _ = try await store.lanes()
+    }
+
+    /// Spoils some of the rows of each table, in the columns that hold more than a key.
+    private static func spoil(_ path: String, _ spoiler: inout Spoiler) throws {
+        let columns = [
+            ("wake", "rest"), ("wake", "rest"), ("wake", "rest"), ("wake", "payload"),
+            ("device", "ledger"), ("device", "ledger"), ("device", "token"), ("device", "lane"),
+            ("device", "pending"), ("device", "latest"), ("idempotency", "answer"),
+            ("idempotency", "wake"), ("attempt", "result"), ("attempt", "status"),
+            ("feedback", "token"), ("feedback", "kind"), ("feedback", "lane"),
+            ("webhook", "kind"), ("webhook", "subject"), ("webhook", "fence"), ("webhook", "tries"),
+            ("wake", "state"), ("lane", "environment"), ("lane", "kind"),
+        ]
+        let other = try DatabaseQueue(path: path)
+        try other.write { database in
+            for _ in 0...spoiler.below(12) {
+                let (table, column) = spoiler.pick(columns)
+                let key = ["idempotency": "key", "attempt": "wake"][table] ?? "number"
+                guard
+                    let row = try Row.fetchOne(
+                        database,
+                        sql: "SELECT \(key) AS key, \(column) AS old FROM \(table) "
+                            + "ORDER BY \(key) LIMIT 1 OFFSET (SELECT \(spoiler.below(1 << 30)) "
+                            + "% max(1, count(*)) FROM \(table))")
+                else { continue }
+                let old: DatabaseValue = row["old"]
+                let bit = spoiler.below(63)
+                let new: DatabaseValue =
+                    switch old.storage {
+                    case .blob(let data): Data(spoiler.spoil(Array(data))).databaseValue
+                    case .string(let text):
+                        String(decoding: spoiler.spoil(Array(text.utf8)), as: UTF8.self)
+                            .replacing("\0", with: "").databaseValue
+                    case .int64(let number):
+                        spoiler.pick(
+                            [.max, .min, 0, -1, number &+ 1, number ^ (1 << Int64(bit))] as [Int64]
+                        ).databaseValue
+                    case .null, .double: .null
+                    }
+                guard !new.isNull else { continue }
+                // Another lane of the same name is no damage that the file allows.
+                try database.execute(
+                    sql: "UPDATE OR IGNORE \(table) SET \(column) = ? WHERE \(key) = ?",
+                    arguments: [new, row["key"] as DatabaseValue])
+            }
+        }
+        try other.close()
+    }
+}
