@@ -30,6 +30,8 @@ enum Metric: String, CaseIterable, Sendable {
     case commitRows = "rouse_store_commit_rows"
     case ready = "rouse_ready"
     case circuitOpen = "rouse_app_circuit_open"
+    case queueInFlight = "rouse_app_wakes_in_flight"
+    case queueUnresponsive = "rouse_app_unresponsive"
     case droppedSeries = "rouse_metrics_dropped_series_total"
 
     /// How Prometheus reads it.
@@ -77,6 +79,9 @@ enum Metric: String, CaseIterable, Sendable {
         case .commitTime: "Time until wakes or outcomes that were written together are on disk."
         case .commitRows: "Wakes or outcomes that were written together."
         case .circuitOpen: "1 when an app is held back because APNs refuses what it sends."
+        case .queueInFlight: "Wakes of an app that are claimed and not yet settled."
+        case .queueUnresponsive:
+            "1 when APNs answers nothing of what an app sends, so that only probes are sent."
         case .ready: "1 when the gateway is ready, as /readyz tells."
         case .droppedSeries: "Series that were not kept because there were too many."
         }
@@ -96,7 +101,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .apnsConnections, .apnsStreams: ["key", "server", "team"]
         case .providerTokenAge: ["key", "team"]
         case .commitTime: ["verb"]
-        case .circuitOpen: ["app", "environment", "kind"]
+        case .circuitOpen, .queueInFlight, .queueUnresponsive: ["app", "environment", "kind"]
         case .budgetDeferrals, .queueDepth, .inFlight, .intakeQueue, .httpConnections,
             .eventStreams, .commitRows, .ready, .droppedSeries:
             []

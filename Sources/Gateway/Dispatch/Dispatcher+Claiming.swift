@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logging
 import Synchronization
 import WakeModel
 
@@ -9,6 +10,7 @@ extension Dispatcher {
         while !state.withLock({ $0.isStopping }) {
             do throws(StoreFailure) {
                 try await keepHouse()
+                tellUnresponsive()
                 guard try await !claim() else { continue }
                 let instant = try await nextInstant()
                 state.withLock { $0.nextLook = instant }
@@ -22,35 +24,29 @@ extension Dispatcher {
         }
     }
 
-    /// Claims once, VoIP first and with all the room, background with what is left beside the
-    /// reserve. Whether anything was found.
+    /// Claims once, VoIP first, in each kind the queue with the fewest in flight first. Whether
+    /// anything was found.
     private func claim() async throws(StoreFailure) -> Bool {
-        let free = limits.inFlightCount - state.withLock { $0.inFlight }
-        let voip = try await claim(\.voipLanes, limit: min(free, limits.claimBatchCount))
-        let room = min(
-            free - voip.claimed - limits.voipReserveCount,
-            limits.claimBatchCount - voip.claimed)
-        let background = try await claim(\.backgroundLanes, limit: room)
-        return voip.found + background.found > 0
+        let voip = try await claim(\.voipLanes)
+        let background = try await claim(\.backgroundLanes)
+        return voip || background
     }
 
-    private func claim(
-        _ path: KeyPath<State, [Lane]>, limit: Int
-    ) async throws(StoreFailure) -> (claimed: Int, found: Int) {
-        guard limit > 0 else { return (0, 0) }
+    private func claim(_ path: KeyPath<State, [Lane]>) async throws(StoreFailure) -> Bool {
         let now = clock.now()
-        let shares = state.withLock { state in
-            let lanes = state.open(path)
-            return state.holds.shares(of: lanes, limit: limit, now: now)
+        let (shares, limit) = state.withLock { state in
+            state.claimable(path, limit: limits.claimBatchCount, at: now)
         }
-        guard !shares.isEmpty else { return (0, 0) }
+        guard !shares.isEmpty else { return false }
         let order = ClaimOrder(
             shares: shares, limit: limit, now: now,
             leaseUntil: now.advanced(bySeconds: Int64(limits.leaseSeconds)))
         let answer = try await hall.claim(order)
         state.withLock { state in
-            state.inFlight += answer.claims.count
             state.leases.take(answer.claims)
+            var counts: [Lane: Int] = [:]
+            for claim in answer.claims { counts[claim.lane, default: 0] += 1 }
+            for (lane, count) in counts { state.shares.take(count, of: lane, at: now) }
             for share in shares {
                 if answer.unfinished.contains(share.lane) {
                     state.unfinished.insert(share.lane)
@@ -62,30 +58,59 @@ extension Dispatcher {
             for claim in answer.claims { state.holds.claimed(claim.lane) }
         }
         if !answer.claims.isEmpty { deliveries.put(answer.claims) }
-        return (
-            answer.claims.count, answer.claims.count + answer.ended.count + answer.deferred
-        )
+        return answer.claims.count + answer.ended.count + answer.deferred > 0
     }
 
-    /// When to look again if nothing rings before: the next due time in a lane that may send, or
-    /// the next housekeeping. Without room in flight only a settlement, which rings, changes that.
+    /// Says in the log which queues have become unresponsive, and which no longer are.
+    private func tellUnresponsive() {
+        let now = clock.now()
+        let (begun, ended) = state.withLock { state in
+            let present = state.shares.unresponsive(at: now)
+            let begun = present.filter { !state.toldUnresponsive.contains($0.key) }
+            let ended = state.toldUnresponsive.filter { present[$0] == nil }
+            if !begun.isEmpty || !ended.isEmpty { state.toldUnresponsive = Set(present.keys) }
+            return (begun, ended)
+        }
+        for (lane, unresponsiveness) in begun {
+            hall.logger.notice(
+                "a queue gets no answers and sends only probes",
+                metadata: ["lane": "\(lane)", "why": "\(unresponsiveness.explanation)"])
+        }
+        for lane in ended {
+            hall.logger.notice("a queue has its full share again", metadata: ["lane": "\(lane)"])
+        }
+    }
+
+    /// When to look again if nothing rings before: the next due time in a lane that may send and
+    /// has room, the next probe, or the next housekeeping. Other lanes get room by a settlement
+    /// only, which rings.
     private func nextInstant() async throws(StoreFailure) -> WallInstant {
         let now = clock.now()
-        let (inFlight, free, housekeeping) = state.withLock { state in
-            let lanes = state.open(\.voipLanes) + state.open(\.backgroundLanes)
-            let shares = state.holds.shares(of: lanes, limit: 1, now: now)
-            let earliest = state.holds.nextProbe(after: now).map { min($0, state.nextHousekeeping) }
-            return (state.inFlight, shares.map(\.lane), earliest ?? state.nextHousekeeping)
+        let (lanes, earliest) = state.withLock { state in
+            let open = state.open(\.voipLanes) + state.open(\.backgroundLanes)
+            let free = state.holds.shares(of: open, limit: 1, now: now).map(\.lane)
+            let lanes = free.filter { state.shares.room(for: $0, at: now) > 0 }
+            state.withoutRoom = Set(free).subtracting(lanes)
+            let probes = [
+                state.holds.nextProbe(after: now), state.shares.nextProbe(of: free, after: now),
+            ]
+            return (lanes, probes.compactMap(\.self).reduce(state.nextHousekeeping, min))
         }
-        let hasRoom = inFlight < limits.inFlightCount - limits.voipReserveCount
-        let lanes = hasRoom ? free : free.filter { $0.kind == .voip }
-        guard inFlight < limits.inFlightCount, !lanes.isEmpty else { return housekeeping }
-        guard let due = try await hall.nextDue(in: lanes) else { return housekeeping }
-        return min(due, housekeeping)
+        guard !lanes.isEmpty, let due = try await hall.nextDue(in: lanes) else { return earliest }
+        return min(due, earliest)
     }
 }
 
 extension Dispatcher.State {
+    /// What a claim may take from the lanes of a kind, and how much in all.
+    fileprivate mutating func claimable(
+        _ path: KeyPath<Self, [Lane]>, limit: Int, at now: WallInstant
+    ) -> (shares: [ClaimOrder.Share], limit: Int) {
+        let lanes = open(path)
+        return shares.order(
+            of: holds.shares(of: lanes, limit: limit, now: now), limit: limit, at: now)
+    }
+
     /// The lanes of a kind that nobody paused, beginning with another one each time, so that none
     /// always comes last.
     fileprivate mutating func open(_ path: KeyPath<Self, [Lane]>) -> [Lane] {
