@@ -18,6 +18,8 @@ extension Gateway {
                     return LaneStatus(
                         kind: kind, circuit: state.holds.circuit(of: lane),
                         silence: silence.map { Silence(since: $0.since, failure: $0.failure) },
+                        inFlight: state.shares.inFlight(of: lane),
+                        unresponsive: state.shares.unresponsiveness(of: lane, at: now),
                         confirmsLaunches: state.confirming.contains(lane))
                 }
                 return AppStatus(app: app, pause: state.paused[app], lanes: lanes)
@@ -116,6 +118,7 @@ extension Gateway {
             state.sender = sender
             state.generation += 1
             state.silences.reset()
+            state.shares.reset(keeping: lanes)
             state.knownStrangers = []
             state.voipLanes = lanes.filter { $0.kind == .voip }
             state.backgroundLanes = lanes.filter { $0.kind == .background }

@@ -55,8 +55,8 @@ public final class Gateway: Service {
         self.dispatcher = dispatcher
         self.validator = validator
         self.entropy = entropy
-        let intake = Intake(limits: limits) {
-            dispatcher.hasRoomForBatch
+        let intake = Intake(limits: limits) { waiting in
+            dispatcher.hasRoom(for: waiting)
         } write: { submissions in
             let grant = dispatcher.makeGrant(for: submissions)
             let result = await hall.admit(submissions, grant: grant)
@@ -151,8 +151,12 @@ public final class Gateway: Service {
     /// With `spreadSeconds` the due times are spread evenly over as long: the request at place i
     /// of n is not sent before i/n of it has passed, and one by itself not before a random part of
     /// it has. None is put off until its time is over. Calls are not spread.
+    ///
+    /// `caller` is who asks, for example the name of an API key. Requests that wait to be written
+    /// are served evenly between callers; those without a name are all of one caller. Names must
+    /// come from a bounded set.
     public func accept(
-        _ inquiries: [Inquiry], spreadSeconds: Int = 0
+        _ inquiries: [Inquiry], spreadSeconds: Int = 0, caller: String = ""
     ) async -> [Acceptance] {
         let now = clock.now()
         let apps = hall.configuration.apps
@@ -180,8 +184,9 @@ public final class Gateway: Service {
             }
         }
         turn?.end()
-        async let called = intake.submit(calls.submissions, areCalls: true)
-        let kept = await intake.submit(background.submissions, areCalls: false)
+        async let called = intake.submit(calls.submissions, areCalls: true, caller: caller)
+        let kept = await intake.submit(
+            background.submissions, areCalls: false, caller: caller)
         background.fill(&answers, kept.map(acceptance)) {
             remarks(on: inquiries[$0], of: $1, most: findings)
         }

@@ -5,8 +5,10 @@ import Gateway
 import Synchronization
 
 /// Group commit: verbs that arrive while a transaction is being written share the next one. Calls
-/// go before everything else that waits. A verb is done when its transaction is where the store's
-/// durability wants it; with the disk, the next one is written meanwhile.
+/// go before everything else that waits, and light verbs before heavy ones, though never twice in
+/// a row: a wake that is asked for by itself does not wait for what a flood brought. A verb is done
+/// when its transaction is where the store's durability wants it; with the disk, the next one is
+/// written meanwhile.
 ///
 /// When one verb fails, the transaction is undone and each verb of it is done again in one of its
 /// own, so that none fails for another's sake.
@@ -21,6 +23,14 @@ final class WriteQueue: Sendable {
     static let maximumWeight = 1_024
     /// The most other work in a transaction with calls, in wakes.
     static let weightBesideCalls = 64
+    /// A verb up to this weight is light, in wakes.
+    static let lightWeight = 64
+    /// The most work that one transaction takes on while there are light verbs, in wakes: a heavy
+    /// one has its own.
+    static let weightBesideLight = 256
+    /// For how many transactions after a light verb there are such, because its caller may come
+    /// again.
+    static let lightMemoryCount = 64
     /// The most work of callers that waits for the disk, in wakes.
     static let maximumCallersWeight = 65_536
 
@@ -30,6 +40,8 @@ final class WriteQueue: Sendable {
         let isCallers: Bool
         let run: @Sendable (WakeBooks) throws(StoreFailure) -> Void
         let finish: @Sendable (StoreFailure?) -> Void
+
+        var isLight: Bool { weight <= WriteQueue.lightWeight }
     }
 
     private struct State {
@@ -40,6 +52,10 @@ final class WriteQueue: Sendable {
         var callersWeight = 0
         /// Whether the last transaction left others out for the sake of calls.
         var wasForCalls = false
+        /// Whether the last transaction left heavy verbs out for the sake of light ones.
+        var wasForLight = false
+        /// How many transactions ago there was a light verb beside heavy ones.
+        var sinceLight = WriteQueue.lightMemoryCount
     }
 
     private let state = Mutex(State())
@@ -63,6 +79,9 @@ final class WriteQueue: Sendable {
         self.lock = lock
         self.durability = durability
     }
+
+    /// How many verbs wait for a transaction.
+    var waitingCount: Int { state.withLock { $0.urgent.count + $0.others.count } }
 
     /// Waits until a verb is done, and durable. It is not given up when the calling task is
     /// cancelled. A caller's verb, and no other, is refused when too many of them wait; and it is,
@@ -144,26 +163,45 @@ final class WriteQueue: Sendable {
             Self.move(&state.urgent, &jobs, &weight, Self.maximumWeight)
             // A call does not wait for a full transaction of others, nor they for every call.
             let isForCalls = !jobs.isEmpty && !state.wasForCalls
+            if state.others.contains(where: { !$0.isLight }) {
+                let hasLight = state.others.contains(where: \.isLight)
+                state.sinceLight = hasLight ? 0 : state.sinceLight + 1
+                state.wasForLight = hasLight && !state.wasForLight
+            } else {
+                state.wasForLight = false
+            }
+            let maximum =
+                state.sinceLight < Self.lightMemoryCount
+                ? Self.weightBesideLight : Self.maximumWeight
             Self.move(
-                &state.others, &jobs, &weight,
-                isForCalls ? Self.weightBesideCalls : Self.maximumWeight)
+                &state.others, &jobs, &weight, isForCalls ? Self.weightBesideCalls : maximum,
+                lightOnly: state.wasForLight)
             state.wasForCalls = isForCalls
             if jobs.isEmpty { state.isScheduled = false }
             return jobs.isEmpty ? nil : jobs
         }
     }
 
+    /// Moves jobs into the next transaction as far as they fit, in their order; with `lightOnly`
+    /// past the heavy ones, which stay.
     private static func move(
-        _ queue: inout [Job], _ jobs: inout [Job], _ weight: inout Int, _ maximum: Int
+        _ queue: inout [Job], _ jobs: inout [Job], _ weight: inout Int, _ maximum: Int,
+        lightOnly: Bool = false
     ) {
-        var count = 0
-        for job in queue {
-            guard jobs.isEmpty || weight + job.weight <= maximum else { break }
+        var rest: [Job] = []
+        for (place, job) in queue.enumerated() {
+            if lightOnly && !job.isLight {
+                rest.append(job)
+                continue
+            }
+            guard jobs.isEmpty || weight + job.weight <= maximum else {
+                rest += queue[place...]
+                break
+            }
             jobs.append(job)
             weight += job.weight
-            count += 1
         }
-        queue.removeFirst(count)
+        queue = rest
     }
 
     private func finish(_ jobs: [Job], _ failure: StoreFailure?) {

@@ -47,6 +47,7 @@ extension DeviceView {
             obstacles.append(
                 "APNs has answered nothing since \(silence.since): \(silence.failure)")
         }
+        if let unresponsive = lane?.unresponsive { obstacles.append(unresponsive.explanation) }
         return obstacles
     }
 

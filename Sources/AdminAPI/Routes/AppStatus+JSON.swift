@@ -57,6 +57,18 @@ extension LaneStatus {
             members.append(("unanswered_since", .string(silence.since.description)))
             members.append(("failure", .string(silence.failure)))
         }
+        members.append(("in_flight", .integer(Int64(inFlight))))
+        if let unresponsive {
+            members.append(
+                (
+                    "unresponsive",
+                    .object([
+                        ("since", .string(unresponsive.since.description)),
+                        ("probes", .integer(Int64(unresponsive.probeCount))),
+                        ("explanation", .string(unresponsive.explanation)),
+                    ])
+                ))
+        }
         members.append(("confirms_launches", .boolean(confirmsLaunches)))
         return .object(members)
     }
@@ -76,6 +88,17 @@ extension LaneStatus {
                 "unanswered_since",
                 .instant("Since when APNs answers nothing, if that is so for a minute or more.")),
             .optional("failure", .string("How the latest push failed without an answer.")),
+            .required("in_flight", .count("Wakes of it that are with the transport.")),
+            .optional(
+                "unresponsive",
+                .object(
+                    [
+                        .required("since", .instant()),
+                        .required("probes", .count("How many are sent at a time.")),
+                        .required("explanation", .string()),
+                    ],
+                    "APNs answers nothing, so only a few are sent as probes and the other apps "
+                        + "have the room.")),
             .required("confirms_launches", .boolean()),
         ])
     }

@@ -64,7 +64,8 @@ struct BatchRoutes {
             [JSONValue.mediaType, Self.linesMediaType], limit: configuration.batchByteCount,
             within: services.bodies, context)
         let batch = try await batch(text, mediaType, request.headers, context)
-        let answers = await services.gateway.accept(batch.inquiries, spreadSeconds: spread)
+        let answers = await services.gateway.accept(
+            batch.inquiries, spreadSeconds: spread, caller: context.callerName)
         let turn = await services.gateway.workTurns.begin()
         defer { turn.end() }
         return try await batch.answer(answers, turn).response(status: .ok)

@@ -81,15 +81,17 @@ struct HealthRoutes {
         for (kind, milliseconds) in stats.oldestDueMilliseconds {
             metrics.set(.queueAge, Double(milliseconds) / 1000, [("kind", kind.rawValue)])
         }
-        let circuits = services.gateway.apps.flatMap { app in
+        let queues = services.gateway.apps.flatMap { app in
             app.lanes.map { lane in
                 let labels = [
                     ("app", app.app.bundleID.value),
                     ("environment", app.app.environment.rawValue), ("kind", lane.kind.rawValue),
                 ]
-                return (labels, lane.circuit == .closed ? 0.0 : 1.0)
+                return (labels, lane)
             }
         }
-        metrics.setAll(.circuitOpen, circuits)
+        metrics.setAll(.circuitOpen, queues.map { ($0, $1.circuit == .closed ? 0 : 1) })
+        metrics.setAll(.queueInFlight, queues.map { ($0, Double($1.inFlight)) })
+        metrics.setAll(.queueUnresponsive, queues.map { ($0, $1.unresponsive == nil ? 0 : 1) })
     }
 }

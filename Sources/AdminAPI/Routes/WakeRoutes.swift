@@ -91,7 +91,8 @@ struct WakeRoutes {
             request.headers, caller: context.callerName, body: text,
             expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
         let answers = await gateway.accept(
-            [body.inquiry(mark)], spreadSeconds: body.spreadSeconds ?? 0)
+            [body.inquiry(mark)], spreadSeconds: body.spreadSeconds ?? 0,
+            caller: context.callerName)
         let accepted = try AcceptedWake(answers[0])
         if wait == .outcome,
             let record = await outcome(

@@ -87,6 +87,7 @@ function circuitChip(app, lane) {
   if (app.paused) return chip("amber", "‖", "paused");
   if (lane.circuit === "open") return chip("red", "✕", "halted");
   if (lane.circuit === "probing") return chip("amber", "?", "trying one");
+  if (lane.unresponsive) return chip("amber", "?", "unresponsive");
   return chip("blue", "✓", "sending");
 }
 
@@ -105,6 +106,7 @@ function circuitWords(app, lane) {
     ];
   }
   if (lane.circuit === "closed") {
+    if (lane.unresponsive) return lane.unresponsive.explanation;
     return lane.confirms_launches
       ? "Its app reports launches, so silence counts." : "No receipt of a launch yet.";
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logging
 import Synchronization
 import WakeModel
 
@@ -8,6 +9,7 @@ extension Dispatcher {
     func claimUntilStopped() async {
         while !state.withLock({ $0.isStopping }) {
             await keepHouse()
+            tellUnresponsive()
             let pass = await claim()
             if pass.found > 0 { continue }
             do throws(StoreFailure) {
@@ -40,23 +42,15 @@ extension Dispatcher {
         }
     }
 
-    /// Claims once, VoIP first and with all the room, background with what is left beside the
-    /// reserve.
+    /// Claims once, VoIP first, in each kind the queue with the fewest in flight first.
     private func claim() async -> ClaimPass {
-        let free = limits.inFlightCount - state.withLock { $0.inFlight }
-        let voip = await claim(\.voipLanes, limit: min(free, limits.claimBatchCount))
-        let room = min(
-            free - voip.claimed - limits.voipReserveCount,
-            limits.claimBatchCount - voip.claimed)
-        return voip + (await claim(\.backgroundLanes, limit: room))
+        await claim(\.voipLanes) + (await claim(\.backgroundLanes))
     }
 
-    private func claim(_ path: KeyPath<State, [Lane]>, limit: Int) async -> ClaimPass {
-        guard limit > 0 else { return ClaimPass() }
+    private func claim(_ path: KeyPath<State, [Lane]>) async -> ClaimPass {
         let now = clock.now()
-        let shares = state.withLock { state in
-            let lanes = state.open(path)
-            return state.holds.shares(of: lanes, limit: limit, now: now)
+        let (shares, limit) = state.withLock { state in
+            state.claimable(path, limit: limits.claimBatchCount, at: now)
         }
         guard !shares.isEmpty else { return ClaimPass() }
         let pass = await claim(shares, limit: limit, now: now)
@@ -84,8 +78,10 @@ extension Dispatcher {
             return ClaimPass(failure: error)
         }
         state.withLock { state in
-            state.inFlight += answer.claims.count
             state.leases.take(answer.claims)
+            var counts: [Lane: Int] = [:]
+            for claim in answer.claims { counts[claim.lane, default: 0] += 1 }
+            for (lane, count) in counts { state.shares.take(count, of: lane, at: now) }
             for share in shares {
                 if answer.unfinished.contains(share.lane) {
                     state.unfinished.insert(share.lane)
@@ -102,25 +98,56 @@ extension Dispatcher {
             found: answer.claims.count + answer.ended.count + answer.deferred)
     }
 
-    /// When to look again if nothing rings before: the next due time in a lane that may send, or
-    /// the next housekeeping. Without room in flight only a settlement, which rings, changes that.
+    /// Says in the log which queues have become unresponsive, and which no longer are.
+    private func tellUnresponsive() {
+        let now = clock.now()
+        let (begun, ended) = state.withLock { state in
+            let present = state.shares.unresponsive(at: now)
+            let begun = present.filter { !state.toldUnresponsive.contains($0.key) }
+            let ended = state.toldUnresponsive.filter { present[$0] == nil }
+            if !begun.isEmpty || !ended.isEmpty { state.toldUnresponsive = Set(present.keys) }
+            return (begun, ended)
+        }
+        for (lane, unresponsiveness) in begun {
+            hall.logger.notice(
+                "a queue gets no answers and sends only probes",
+                metadata: ["lane": "\(lane)", "why": "\(unresponsiveness.explanation)"])
+        }
+        for lane in ended {
+            hall.logger.notice("a queue has its full share again", metadata: ["lane": "\(lane)"])
+        }
+    }
+
+    /// When to look again if nothing rings before: the next due time in a lane that may send and
+    /// has room, the next probe, or the next housekeeping. Other lanes get room by a settlement
+    /// only, which rings.
     private func nextInstant() async throws(StoreFailure) -> WallInstant {
         let now = clock.now()
-        let (inFlight, free, housekeeping) = state.withLock { state in
-            let lanes = state.open(\.voipLanes) + state.open(\.backgroundLanes)
-            let shares = state.holds.shares(of: lanes, limit: 1, now: now)
-            let earliest = state.holds.nextProbe(after: now).map { min($0, state.nextHousekeeping) }
-            return (state.inFlight, shares.map(\.lane), earliest ?? state.nextHousekeeping)
+        let (lanes, earliest) = state.withLock { state in
+            let open = state.open(\.voipLanes) + state.open(\.backgroundLanes)
+            let free = state.holds.shares(of: open, limit: 1, now: now).map(\.lane)
+            let lanes = free.filter { state.shares.room(for: $0, at: now) > 0 }
+            state.withoutRoom = Set(free).subtracting(lanes)
+            let probes = [
+                state.holds.nextProbe(after: now), state.shares.nextProbe(of: free, after: now),
+            ]
+            return (lanes, probes.compactMap(\.self).reduce(state.nextHousekeeping, min))
         }
-        let hasRoom = inFlight < limits.inFlightCount - limits.voipReserveCount
-        let lanes = hasRoom ? free : free.filter { $0.kind == .voip }
-        guard inFlight < limits.inFlightCount, !lanes.isEmpty else { return housekeeping }
-        guard let due = try await hall.nextDue(in: lanes) else { return housekeeping }
-        return min(due, housekeeping)
+        guard !lanes.isEmpty, let due = try await hall.nextDue(in: lanes) else { return earliest }
+        return min(due, earliest)
     }
 }
 
 extension Dispatcher.State {
+    /// What a claim may take from the lanes of a kind, and how much in all.
+    fileprivate mutating func claimable(
+        _ path: KeyPath<Self, [Lane]>, limit: Int, at now: WallInstant
+    ) -> (shares: [ClaimOrder.Share], limit: Int) {
+        let lanes = open(path)
+        return shares.order(
+            of: holds.shares(of: lanes, limit: limit, now: now), limit: limit, at: now)
+    }
+
     /// The lanes of a kind that nobody paused, beginning with another one each time, so that none
     /// always comes last.
     fileprivate mutating func open(_ path: KeyPath<Self, [Lane]>) -> [Lane] {

@@ -13,7 +13,8 @@ import WakeModel
 /// room came free, a wake is due, a held lane may probe, or it is time for housekeeping.
 final class Dispatcher: Sendable {
     struct State {
-        var inFlight = 0
+        /// How many wakes of each queue are in flight, and may be.
+        var shares: QueueShares
         var holds: LaneHolds
         var silences: LaneSilences
         /// What this gateway has in hand.
@@ -35,9 +36,16 @@ final class Dispatcher: Sendable {
         var generation = 0
         var isStopping = false
         var nextHousekeeping = WallInstant(millisecondsSinceEpoch: .min)
+        /// Queues that the loop did not look at last, because they had no room.
+        var withoutRoom: Set<Lane> = []
+        /// Queues of which it was told that they are unresponsive.
+        var toldUnresponsive: Set<Lane> = []
         /// When the loop will look next.
         var nextLook = WallInstant(millisecondsSinceEpoch: .max)
         var rotation = 0
+
+        /// How many wakes are claimed and not settled.
+        var inFlight: Int { shares.inFlight }
     }
 
     let state: Mutex<State>
@@ -56,7 +64,7 @@ final class Dispatcher: Sendable {
         let lanes = apps.flatMap { app in WakeKind.allCases.map { Lane(app: app, kind: $0) } }
         state = Mutex(
             State(
-                holds: LaneHolds(limits: hall.limits),
+                shares: QueueShares(limits: hall.limits), holds: LaneHolds(limits: hall.limits),
                 silences: LaneSilences(limits: hall.limits), unfinished: Set(lanes),
                 voipLanes: lanes.filter { $0.kind == .voip },
                 backgroundLanes: lanes.filter { $0.kind == .background }, sender: sender))
@@ -115,49 +123,57 @@ final class Dispatcher: Sendable {
     /// for it until ``admitted(_:under:)``.
     func makeGrant(for submissions: [Submission]) -> ClaimGrant? {
         let areCalls = submissions.first?.wake.wake.kind == .voip
+        var counts: [Lane: Int] = [:]
+        for submission in submissions { counts[submission.wake.lane, default: 0] += 1 }
         // The leases begin with the acceptance, which is the caller's and not the transaction's.
         let firstEnd = submissions.lazy.map(\.wake.acceptedAt).min()?
             .advanced(bySeconds: Int64(limits.leaseSeconds))
+        let now = clock.now()
         return state.withLock { state in
             guard !state.isStopping else { return nil }
-            let free =
-                limits.inFlightCount - state.inFlight - (areCalls ? 0 : limits.voipReserveCount)
-            let room = min(free, submissions.count)
-            guard room > 0 else { return nil }
-            let lanes = (areCalls ? state.voipLanes : state.backgroundLanes).filter { lane in
-                !state.unfinished.contains(lane) && !state.holds.isHeld(lane)
-                    && state.paused[lane.app] == nil
+            var rooms: [Lane: Int] = [:]
+            // Those with the fewest first: room that one has reserved is none for the next.
+            for (lane, count) in counts.sorted(by: { $0.value < $1.value }) {
+                let lanes = areCalls ? state.voipLanes : state.backgroundLanes
+                guard lanes.contains(lane), !state.unfinished.contains(lane),
+                    !state.holds.isHeld(lane), state.paused[lane.app] == nil
+                else { continue }
+                let room = min(state.shares.room(for: lane, at: now), count)
+                guard room > 0 else { continue }
+                state.shares.take(room, of: lane, at: now)
+                rooms[lane] = room
             }
-            guard !lanes.isEmpty else { return nil }
-            state.inFlight += room
+            guard !rooms.isEmpty else { return nil }
             if let firstEnd {
                 state.leases.promise(areCalls ? .voip : .background, until: firstEnd)
             }
-            return ClaimGrant(
-                lanes: Set(lanes), background: areCalls ? 0 : room, calls: areCalls ? room : 0,
-                leaseSeconds: limits.leaseSeconds)
+            return ClaimGrant(rooms: rooms, leaseSeconds: limits.leaseSeconds)
         }
     }
 
-    /// Whether a batch at intake need not wait for room in flight: there is some, or a lane is held
-    /// or paused, so that room may not come.
-    var hasRoomForBatch: Bool {
-        state.withLock { state in
-            guard !state.isStopping, state.holds.holds.isEmpty, state.paused.isEmpty else {
-                return true
+    /// Whether what waits at intake need not wait for room in flight: some of it has room, or
+    /// waiting would bring none, because its queue is held, paused or unresponsive. Of each caller
+    /// it is told the queue of the first wake, and how many wakes wait.
+    func hasRoom(for waiting: [(lane: Lane, count: Int)]) -> Bool {
+        let now = clock.now()
+        let most = max(1, limits.inFlightCount - limits.voipReserveCount)
+        let enough = min(limits.intakeBatchCount, limits.inFlightCount / 8, most)
+        return state.withLock { state in
+            guard !state.isStopping else { return true }
+            return waiting.contains { lane, count in
+                state.holds.isHeld(lane) || state.paused[lane.app] != nil
+                    || !state.shares.mayGetRoom(for: lane, count: min(count, enough), at: now)
             }
-            let free = limits.inFlightCount - limits.voipReserveCount - state.inFlight
-            let most = max(1, limits.inFlightCount - limits.voipReserveCount)
-            return free >= min(limits.intakeBatchCount, limits.inFlightCount / 8, most)
         }
     }
 
     /// Takes over what an admission claimed, and gives the room back that it did not use.
     func admitted(_ answer: AdmitAnswer?, under grant: ClaimGrant?) {
-        let reserved = grant.map { $0.calls + $0.background } ?? 0
         let claims = answer?.claims ?? []
         let rings = state.withLock { state in
-            state.inFlight += claims.count - reserved
+            var unused = grant?.rooms ?? [:]
+            for claim in claims { unused[claim.lane, default: 0] -= 1 }
+            for (lane, count) in unused { state.shares.giveBack(count, of: lane) }
             state.leases.take(claims)
             if let grant { state.leases.promiseEnded(grant.calls > 0 ? .voip : .background) }
             guard let answer, let nextDue = answer.nextDue else { return false }
@@ -171,13 +187,15 @@ final class Dispatcher: Sendable {
 
     /// Settlements were written: room came free, and something may be due again.
     func settled(_ settlements: [Settlement], nextDue: WallInstant?) {
+        let now = clock.now()
         let rings = state.withLock { state in
-            let wasFull =
-                state.inFlight >= limits.inFlightCount - limits.voipReserveCount
-            state.inFlight -= settlements.count
-            state.leases.letGo(settlements)
-            return wasFull || state.isStopping || nextDue.map { $0 < state.nextLook } ?? false
-                || !state.unfinished.isEmpty
+            for (lane, count) in state.leases.letGo(settlements) {
+                state.shares.giveBack(count, of: lane)
+            }
+            return state.isStopping || nextDue.map { $0 < state.nextLook } ?? false
+                || state.unfinished.union(state.withoutRoom).contains { lane in
+                    state.shares.room(for: lane, at: now) > 0
+                }
         }
         if rings { bell.ring() }
     }
@@ -207,7 +225,11 @@ final class Dispatcher: Sendable {
         guard !batch.isEmpty else { return }
         measure(batch, now: now)
 
-        let (sender, generation) = state.withLock { ($0.sender, $0.generation) }
+        let lanes = Set(batch.lazy.map(\.lane))
+        let (sender, generation) = state.withLock { state in
+            for lane in lanes { state.shares.sent(lane, at: now) }
+            return (state.sender, state.generation)
+        }
         let ledger = SendLedger(batch)
         await sender.send(batch) { report in
             guard let claim = ledger.take(report.ticket) else { return }
@@ -241,10 +263,12 @@ final class Dispatcher: Sendable {
                 afterMilliseconds: now.milliseconds(since: sentAt), kind: claim.kind)
         }
         let decision = policy.decide(claim, result, now: now, jitter: jitter())
-        let (change, silence) = state.withLock {
+        let (change, silence, responds) = state.withLock {
             $0.note(decision.signal, on: claim.lane, generation: generation, now: now)
         }
         announce(change, decision.signal, claim.lane, now: now)
+        // It has more room now than what waits for the next settlement knows.
+        if responds { bell.ring() }
         announce(silence, claim.lane)
         hall.logger.debug(
             "an attempt has its result",
@@ -297,14 +321,15 @@ extension Dispatcher.State {
     /// or have gone between its claim and its sending.
     fileprivate mutating func note(
         _ signal: RetryPolicy.LaneSignal, on lane: Lane, generation: Int, now: WallInstant
-    ) -> (LaneHolds.Change, LaneSilences.Change) {
-        guard generation == self.generation else { return (.none, .none) }
+    ) -> (LaneHolds.Change, LaneSilences.Change, responds: Bool) {
+        guard generation == self.generation else { return (.none, .none, false) }
         if signal != .answered {
             let lanes = lane.kind == .voip ? voipLanes : backgroundLanes
-            guard lanes.contains(lane) else { return (.none, .none) }
+            guard lanes.contains(lane) else { return (.none, .none, false) }
         }
         return (
-            holds.note(signal, on: lane, now: now), silences.note(signal, on: lane, now: now)
+            holds.note(signal, on: lane, now: now), silences.note(signal, on: lane, now: now),
+            shares.note(signal, on: lane, at: now)
         )
     }
 }

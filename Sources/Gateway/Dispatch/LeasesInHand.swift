@@ -8,7 +8,7 @@ import WakeModel
 /// alone, however long the store failed or the clock jumped, because what came of them is known
 /// here, or about to be.
 struct LeasesInHand: Sendable {
-    private var ends: [Claim.Ticket: WallInstant] = [:]
+    private var held: [Claim.Ticket: (lane: Lane, end: WallInstant)] = [:]
     /// The earliest end of the leases that an admission under way may give, for each kind.
     private var promised: [WakeKind: WallInstant] = [:]
 
@@ -24,16 +24,21 @@ struct LeasesInHand: Sendable {
 
     /// These were given out to this gateway.
     mutating func take(_ claims: [Claim]) {
-        for claim in claims { ends[claim.ticket] = claim.leaseUntil }
+        for claim in claims { held[claim.ticket] = (claim.lane, claim.leaseUntil) }
     }
 
-    /// What came of these was written.
-    mutating func letGo(_ settlements: [Settlement]) {
-        for settlement in settlements { ends[settlement.ticket] = nil }
+    /// What came of these was written. How many of each lane they were.
+    mutating func letGo(_ settlements: [Settlement]) -> [Lane: Int] {
+        var counts: [Lane: Int] = [:]
+        for settlement in settlements {
+            guard let lease = held.removeValue(forKey: settlement.ticket) else { continue }
+            counts[lease.lane, default: 0] += 1
+        }
+        return counts
     }
 
     /// Whether one of them has ended. Linear in the number of wakes in flight.
     func hasLapsed(at now: WallInstant) -> Bool {
-        promised.values.contains { $0 <= now } || ends.values.contains { $0 <= now }
+        promised.values.contains { $0 <= now } || held.values.contains { $0.end <= now }
     }
 }

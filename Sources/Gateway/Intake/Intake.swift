@@ -6,8 +6,8 @@ import WakeModel
 /// The way in: requests that arrive while a transaction is being written share the next one.
 ///
 /// A commit costs a disk flush, whatever it holds; sharing it is what makes durable acceptance
-/// cheap. Calls have a way and a queue of their own. Both queues are bounded, and a full one says
-/// so at once.
+/// cheap. Calls have a way and a queue of their own. A transaction is shared evenly between callers
+/// (``CallerQueues``), and a caller's queue is bounded: when it is full, that is said at once.
 final class Intake: Sendable {
     /// The answer to one submission.
     enum Answer: Sendable {
@@ -22,54 +22,47 @@ final class Intake: Sendable {
     }
 
     /// Submissions that came together and are answered together.
-    private struct Parcel {
-        let submissions: [Submission]
+    fileprivate struct Parcel {
         /// How many of them were taken; the rest is refused with `refusal`.
-        let refusal: Answer
+        let taken: Int
         let refused: Int
-        var answers: [Answer]
+        let refusal: Answer
+        var answers: [Answer] = []
         let continuation: CheckedContinuation<[Answer], Never>
 
-        init(
-            _ submissions: [Submission], taken: Int, refusal: Answer,
-            _ continuation: CheckedContinuation<[Answer], Never>
-        ) {
-            self.submissions =
-                taken == submissions.count
-                ? submissions : Array(submissions.prefix(taken))
-            self.refusal = refusal
-            refused = submissions.count - taken
-            answers = []
-            answers.reserveCapacity(submissions.count)
-            self.continuation = continuation
-        }
-
-        var isAnswered: Bool { answers.count == submissions.count }
+        var isAnswered: Bool { answers.count == taken }
 
         func reply() {
-            var answers = answers
-            for _ in 0..<refused { answers.append(refusal) }
-            continuation.resume(returning: answers)
+            continuation.resume(
+                returning: answers + repeatElement(refusal, count: refused))
         }
     }
 
+    /// What waits of one kind.
+    fileprivate struct Line {
+        var queues = CallerQueues<Submission>()
+        var parcels: [Int: Parcel] = [:]
+    }
+
     private struct State {
-        var calls: [Parcel] = []
-        var others: [Parcel] = []
-        var waitingCalls = 0
-        var waitingOthers = 0
+        var calls = Line()
+        var others = Line()
+        var nextParcel = 0
         var isClosed = false
         /// How fast others are written.
         var drain = DrainRate()
 
-        /// What is said to those for whom there is no room. A call is worth nothing a minute later,
-        /// so it is told the least.
-        func refusal(areCalls: Bool) -> Answer {
+        /// What is said to a caller for whom there is no room. A call is worth nothing a minute
+        /// later, so it is told the least.
+        func refusal(_ caller: String, areCalls: Bool) -> Answer {
             guard !isClosed else { return .closed }
             let bounds = Acceptance.overloadPauseSeconds
             guard !areCalls else { return .overloaded(retryAfterSeconds: bounds.lowerBound) }
+            // Its own queue is emptied as fast as those of the others beside it.
+            let queues = others.queues
+            let ahead = min(queues.count, queues.count(of: caller) * max(1, queues.callerCount))
             return .overloaded(
-                retryAfterSeconds: drain.secondsToDrain(waitingOthers, at: .now, bounds: bounds))
+                retryAfterSeconds: drain.secondsToDrain(ahead, at: .now, bounds: bounds))
         }
     }
 
@@ -77,13 +70,15 @@ final class Intake: Sendable {
     private let callBell = Bell()
     private let bell = Bell()
     private let limits: GatewayLimits
-    private let hasRoom: @Sendable () -> Bool
+    private let hasRoom: @Sendable ([(lane: Lane, count: Int)]) -> Bool
     private let write: @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
 
     /// An intake that hands each batch to `write`, which answers when it is on disk. `hasRoom` says
-    /// whether waiting a moment would not help a batch to leave at once.
+    /// whether waiting a moment would not help a batch to leave at once; of each caller that waits
+    /// it is told the lane of the first wake, and how many wait.
     init(
-        limits: GatewayLimits, hasRoom: @escaping @Sendable () -> Bool = { true },
+        limits: GatewayLimits,
+        hasRoom: @escaping @Sendable ([(lane: Lane, count: Int)]) -> Bool = { _ in true },
         write: @escaping @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
     ) {
         self.limits = limits
@@ -92,33 +87,37 @@ final class Intake: Sendable {
     }
 
     /// How many submissions wait.
-    var waitingCount: Int { state.withLock { $0.waitingCalls + $0.waitingOthers } }
+    var waitingCount: Int { state.withLock { $0.calls.queues.count + $0.others.queues.count } }
 
     /// Waits until each submission is on disk, or refused; answers one by one, in order. They may
-    /// end up in several transactions. Calls go before the rest. Needs ``run()`` to be running.
-    func submit(_ submissions: [Submission], areCalls: Bool) async -> [Answer] {
+    /// end up in several transactions. Calls go before the rest. `caller` is whose they are. Needs
+    /// ``run()`` to be running.
+    func submit(_ submissions: [Submission], areCalls: Bool, caller: String) async -> [Answer] {
         guard !submissions.isEmpty else { return [] }
+        let line: any WritableKeyPath<State, Line> & Sendable = areCalls ? \.calls : \.others
         return await withCheckedContinuation { continuation in
-            let (parcel, isTaken) = state.withLock { state -> (Parcel, Bool) in
-                let waiting = areCalls ? state.waitingCalls : state.waitingOthers
-                let room = state.isClosed ? 0 : max(0, limits.intakeQueueCount - waiting)
+            let refused = state.withLock { state -> Parcel? in
+                let room =
+                    state.isClosed
+                    ? 0
+                    : state[keyPath: line].queues.room(
+                        for: caller, total: limits.intakeQueueCount, own: limits.ownIntakeCount)
                 let taken = min(room, submissions.count)
                 let parcel = Parcel(
-                    submissions, taken: taken,
+                    taken: taken, refused: submissions.count - taken,
                     refusal: taken < submissions.count
-                        ? state.refusal(areCalls: areCalls) : .closed, continuation)
-                guard !parcel.submissions.isEmpty else { return (parcel, false) }
-                if areCalls {
-                    state.waitingCalls += parcel.submissions.count
-                    state.calls.append(parcel)
-                } else {
-                    if state.waitingOthers == 0 { state.drain.began(at: .now) }
-                    state.waitingOthers += parcel.submissions.count
-                    state.others.append(parcel)
-                }
-                return (parcel, true)
+                        ? state.refusal(caller, areCalls: areCalls) : .closed,
+                    continuation: continuation)
+                guard taken > 0 else { return parcel }
+                if !areCalls, state.others.queues.count == 0 { state.drain.began(at: .now) }
+                state.nextParcel += 1
+                state[keyPath: line].parcels[state.nextParcel] = parcel
+                state[keyPath: line].queues.append(
+                    taken == submissions.count ? submissions : Array(submissions.prefix(taken)),
+                    group: state.nextParcel, of: caller, at: .now)
+                return nil
             }
-            if isTaken { (areCalls ? callBell : bell).ring() } else { parcel.reply() }
+            if let refused { refused.reply() } else { (areCalls ? callBell : bell).ring() }
         }
     }
 
@@ -142,11 +141,10 @@ final class Intake: Sendable {
     }
 
     private func runCalls() async {
-        var calls: [Parcel] = []
         while true {
-            let isClosed = take(\.calls, into: &calls)
-            if !calls.isEmpty {
-                await writeSome(&calls, areCalls: true, since: .now)
+            let (isEmpty, isClosed) = state.withLock { ($0.calls.queues.isEmpty, $0.isClosed) }
+            if !isEmpty {
+                await writeSome(\.calls, since: .now)
             } else if isClosed {
                 return
             } else {
@@ -156,17 +154,18 @@ final class Intake: Sendable {
     }
 
     private func runOthers() async {
-        var others: [Parcel] = []
         // Since when the next batch waits for room.
         var waitsSince: ContinuousClock.Instant?
         let patience = Duration.milliseconds(limits.intakePatienceMilliseconds)
         while true {
-            let isClosed = take(\.others, into: &others)
-            if others.isEmpty {
+            let (waiting, isClosed) = state.withLock { state in
+                (state.others.queues.fronts.map { ($0.item.wake.lane, $0.count) }, state.isClosed)
+            }
+            if waiting.isEmpty {
                 if isClosed { return }
                 await bell.wait()
-            } else if !isClosed, !hasRoom(),
-                waitsSince.map({ $0.duration(to: .now) < patience }) ?? true
+            } else if !isClosed, waitsSince.map({ $0.duration(to: .now) < patience }) ?? true,
+                !hasRoom(waiting)
             {
                 // A wake that is due and finds no room in flight is written as waiting, and again
                 // when it is claimed: more than twice the work of one that leaves at once, and that
@@ -176,79 +175,63 @@ final class Intake: Sendable {
                 waitsSince = start
                 await bell.wait(until: start.advanced(by: patience))
             } else {
-                await writeSome(&others, areCalls: false, since: waitsSince ?? .now)
+                await writeSome(\.others, since: waitsSince ?? .now)
                 waitsSince = nil
             }
         }
     }
 
-    /// Moves what came meanwhile behind what is there; whether nothing more comes.
-    private func take(
-        _ path: WritableKeyPath<State, [Parcel]>, into parcels: inout [Parcel]
-    ) -> Bool {
-        state.withLock { state in
-            parcels += state[keyPath: path]
-            state[keyPath: path].removeAll(keepingCapacity: true)
-            return state.isClosed
-        }
-    }
-
-    /// Writes one transaction, in the order in which they came.
+    /// Writes one transaction. While several callers have requests it is a small one.
     private func writeSome(
-        _ parcels: inout [Parcel], areCalls: Bool, since start: ContinuousClock.Instant
+        _ line: any WritableKeyPath<State, Line> & Sendable, since start: ContinuousClock.Instant
     ) async {
-        var batch: [Submission] = []
-        let shares = Self.take(parcels, limits.intakeBatchCount, &batch)
+        let sharing = Duration.milliseconds(limits.intakeSharingMilliseconds)
+        let (batch, portions) = state.withLock { state in
+            let isShared = state[keyPath: line].queues.areShared(at: .now, within: sharing)
+            return state[keyPath: line].queues.take(
+                isShared ? limits.sharedBatchCount : limits.intakeBatchCount)
+        }
         let result = await write(batch)
-        state.withLock { state in
-            guard !areCalls else {
-                state.waitingCalls -= batch.count
-                return
+        let answered = state.withLock { state in
+            state[keyPath: line].queues.written(portions, at: .now)
+            if line == \.others {
+                let written = (try? result.get())?.count ?? 0
+                state.drain.took(written, from: start, until: .now)
             }
-            state.waitingOthers -= batch.count
-            var written = 0
-            if case .success = result { written = batch.count }
-            state.drain.took(written, from: start, until: .now)
+            return state[keyPath: line].give(result, to: portions)
         }
-        Self.give(result, shares, &parcels)
+        for parcel in answered { parcel.reply() }
     }
+}
 
-    /// Takes submissions that are not answered yet, from the first parcels; how many of each.
-    private static func take(
-        _ parcels: [Parcel], _ limit: Int, _ batch: inout [Submission]
-    ) -> [Int] {
-        var room = limit
-        var shares: [Int] = []
-        for parcel in parcels where room > 0 {
-            let rest = parcel.submissions[parcel.answers.count...].prefix(room)
-            batch += rest
-            room -= rest.count
-            shares.append(rest.count)
-        }
-        return shares
-    }
-
-    /// Gives the answers to the first parcels, and lets go of those that have all of theirs.
-    private static func give(
-        _ result: Result<[Admission], StoreFailure>, _ shares: [Int], _ parcels: inout [Parcel]
-    ) {
+extension Intake.Line {
+    /// Gives the answers of a batch to those who wait for them; the parcels that have all of
+    /// theirs, which are let go of.
+    fileprivate mutating func give(
+        _ result: Result<[Admission], StoreFailure>,
+        to portions: [CallerQueues<Submission>.Portion]
+    ) -> [Intake.Parcel] {
+        var answered: [Intake.Parcel] = []
         var place = 0
-        var answered = 0
-        for (index, share) in shares.enumerated() {
-            for _ in 0..<share {
-                switch result {
-                case .success(let admissions):
-                    parcels[index].answers.append(.stored(admissions[place]))
-                case .failure(let failure):
-                    parcels[index].answers.append(.failed(failure))
-                }
-                place += 1
+        for portion in portions {
+            guard var parcel = parcels.removeValue(forKey: portion.group) else {
+                preconditionFailure("What waits at intake has somebody who waits for it.")
             }
-            if parcels[index].isAnswered {
-                parcels[index].reply()
-                answered = index + 1
+            switch result {
+            case .success(let admissions):
+                parcel.answers += admissions[place..<place + portion.count].map {
+                    .stored($0)
+                }
+            case .failure(let failure):
+                parcel.answers += repeatElement(.failed(failure), count: portion.count)
+            }
+            place += portion.count
+            if parcel.isAnswered {
+                answered.append(parcel)
+            } else {
+                parcels[portion.group] = parcel
             }
         }
-        parcels.removeFirst(answered)
+        return answered
     }
 }

@@ -20,6 +20,10 @@ public struct LaneStatus: Hashable, Sendable {
     public let circuit: Circuit
     /// Since when nothing was answered of what it sends, if that is so for a minute or more.
     public let silence: Silence?
+    /// How many wakes of it are claimed and not yet settled.
+    public let inFlight: Int
+    /// Why it has only a few probes in flight, if that is so.
+    public let unresponsive: Unresponsiveness?
     /// Whether the app ever sent a receipt for it, so that missing ones count.
     public let confirmsLaunches: Bool
 }
@@ -40,6 +44,21 @@ public struct Silence: Hashable, Sendable {
     public let since: WallInstant
     /// How the latest failed, in words.
     public let failure: String
+}
+
+/// APNs answers nothing of what a lane sends, so only a few probes of it are in flight until an
+/// answer comes, and the other lanes have the room.
+public struct Unresponsiveness: Hashable, Sendable {
+    /// When the first push was sent that nothing was answered after.
+    public let since: WallInstant
+    /// How many of its wakes are in flight as probes.
+    public let probeCount: Int
+
+    /// The reason and what follows from it, in a sentence.
+    public var explanation: String {
+        "APNs has answered nothing since \(since), so only \(probeCount) wakes at a time are sent "
+            + "as probes until an answer comes; the rest waits."
+    }
 }
 
 /// The gateway in numbers.

@@ -4,8 +4,17 @@
 public struct GatewayLimits: Hashable, Sendable {
     /// The most requests that wait to be written; one more is refused with "too busy".
     public var intakeQueueCount = 10_000
+    /// How many of one caller's requests may wait to be written even when those of others fill
+    /// ``intakeQueueCount``; never more than a quarter of that. A caller is an API key; all calls in
+    /// process are one caller.
+    public var intakeCallerReserveCount = 1_000
     /// The most wakes that share one transaction at intake.
     public var intakeBatchCount = 512
+    /// The most wakes that share one transaction at intake while several callers have requests, so
+    /// that none of them waits for long transactions of the others.
+    public var intakeSharedBatchCount = 64
+    /// How long after its last request a caller still counts as one that has requests.
+    public var intakeSharingMilliseconds = 1_000
     /// How long a batch waits at intake for room in flight, so that it may leave at once.
     public var intakePatienceMilliseconds = 20
     /// The most findings that are told of a wake that is asked for by itself, errors first.
@@ -21,6 +30,21 @@ public struct GatewayLimits: Hashable, Sendable {
     public var inFlightCount = 4_000
     /// The part of `inFlightCount` that background wakes leave free for VoIP.
     public var voipReserveCount = 400
+    /// How many wakes of one queue (app, environment, push type) may be in flight whatever the other
+    /// queues have, beside `inFlightCount`; never more than a sixteenth of that.
+    public var queueReserveCount = 64
+    /// How many wakes of one queue may be in flight before APNs has answered any of them; each
+    /// answer adds one, up to `inFlightCount`.
+    public var queueWindowCount = 256
+    /// How many wakes in flight without any answer to the queue make it unresponsive once they
+    /// have failed.
+    public var queueFailureCount = 32
+    /// How long a queue may have pushes in flight without any answer until it is unresponsive.
+    public var queuePatienceMilliseconds = 5_000
+    /// How many wakes of an unresponsive queue are in flight as probes.
+    public var queueProbeCount = 4
+    /// The pause after which an unresponsive queue sends another probe although none has come back.
+    public var queueProbePauseSeconds = 5
     /// How long a lease lasts. A send must be answered, or given up, within it.
     public var leaseSeconds = 120
     /// How often a wake may be tried by attempts that may have reached APNs.
@@ -38,8 +62,9 @@ public struct GatewayLimits: Hashable, Sendable {
     public var silenceSeconds = 60
     /// The longest that the dispatcher sleeps before it looks for expired wakes and lapsed leases.
     public var housekeepingMilliseconds = 1_000
-    /// The most wakes expired or taken back in one step.
-    public var housekeepingBatchCount = 1_000
+    /// The most wakes expired or taken back in one step. What is admitted or claimed meanwhile
+    /// waits for one step and not for all that is overdue.
+    public var housekeepingBatchCount = 128
     /// The most rows of a kind that are pruned in one step.
     public var pruneBatchCount = 500
     /// The pause between two steps while there is more to prune.
@@ -84,9 +109,32 @@ public struct GatewayLimits: Hashable, Sendable {
         precondition(transportPauseMilliseconds > 0, "Pauses begin at 1.")
         precondition(holdPauseSeconds > 0 && housekeepingMilliseconds > 0, "Pauses begin at 1.")
         precondition(silenceSeconds > 0, "A silence lasts.")
+        precondition(
+            intakeCallerReserveCount >= 0 && intakeSharedBatchCount > 0
+                && intakeSharingMilliseconds >= 0,
+            "Shares at intake begin at 0, and batches at 1.")
+        precondition(
+            queueReserveCount >= 0 && queueFailureCount > 0 && queuePatienceMilliseconds > 0,
+            "A queue's reserve begins at 0, its failures and its patience at 1.")
+        precondition(
+            queueProbeCount > 0 && queueProbeCount <= queueWindowCount
+                && queueProbePauseSeconds > 0,
+            "A queue has at least one probe, and no more probes than its first window.")
+        precondition(
+            queuePatienceMilliseconds <= silenceSeconds * 1000,
+            "A queue is unresponsive before its silence is told.")
         precondition(storePauseMilliseconds > 0, "Pauses begin at 1.")
         precondition(
             clockToleranceMilliseconds >= 0 && clockLeapSeconds >= 0 && webhookGraceSeconds >= 0,
             "Patience begins at 0.")
     }
+
+    /// How many wakes of a queue may be in flight whatever the others have.
+    var ownReserveCount: Int { min(queueReserveCount, inFlightCount / 16) }
+    /// The first window of a queue.
+    var firstWindowCount: Int { min(queueWindowCount, inFlightCount) }
+    /// How many of a caller's requests may wait whatever the others have.
+    var ownIntakeCount: Int { min(intakeCallerReserveCount, intakeQueueCount / 4) }
+    /// How many wakes share a transaction at intake while several callers have requests.
+    var sharedBatchCount: Int { min(intakeSharedBatchCount, intakeBatchCount) }
 }

@@ -30,8 +30,9 @@ public struct EndedWake: Hashable, Sendable {
 /// Leave to claim wakes in the transaction that admits them, so that a wake which may go at once
 /// is written once and not twice.
 public struct ClaimGrant: Hashable, Sendable {
-    /// The lanes whose wakes may go now, and that have no older ones waiting.
-    public let lanes: Set<Lane>
+    /// The lanes whose wakes may go now, and that have no older ones waiting, each with the most
+    /// wakes to claim from it.
+    public let rooms: [Lane: Int]
     /// The most background wakes to claim.
     public let background: Int
     /// The most calls to claim.
@@ -39,9 +40,21 @@ public struct ClaimGrant: Hashable, Sendable {
     /// How long the leases last, in seconds.
     public let leaseSeconds: Int
 
-    /// Spells out one grant.
+    /// Creates a grant with room for each lane.
+    public init(rooms: [Lane: Int], leaseSeconds: Int) {
+        func sum(_ kind: WakeKind) -> Int {
+            rooms.reduce(0) { $1.key.kind == kind ? $0 + $1.value : $0 }
+        }
+        self.rooms = rooms
+        background = sum(.background)
+        calls = sum(.voip)
+        self.leaseSeconds = leaseSeconds
+    }
+
+    /// Creates a grant whose lanes share its room.
     public init(lanes: Set<Lane>, background: Int, calls: Int, leaseSeconds: Int) {
-        self.lanes = lanes
+        rooms = Dictionary(
+            uniqueKeysWithValues: lanes.map { ($0, $0.kind == .voip ? calls : background) })
         self.background = background
         self.calls = calls
         self.leaseSeconds = leaseSeconds

@@ -267,18 +267,20 @@ extension WakeBooks {
 /// What is left of a grant.
 private struct GrantedRoom {
     private let grant: ClaimGrant?
+    private var rooms: [Lane: Int]
     private var background: Int
     private var calls: Int
 
     init(_ grant: ClaimGrant?) {
         self.grant = grant
+        rooms = grant?.rooms ?? [:]
         background = grant?.background ?? 0
         calls = grant?.calls ?? 0
     }
 
     /// Takes one place for a wake of this lane, if there is one.
     mutating func take(_ lane: Lane) -> Bool {
-        guard let grant, grant.lanes.contains(lane) else { return false }
+        guard let room = rooms[lane], room > 0 else { return false }
         switch lane.kind {
         case .background:
             guard background > 0 else { return false }
@@ -287,6 +289,7 @@ private struct GrantedRoom {
             guard calls > 0 else { return false }
             calls -= 1
         }
+        rooms[lane] = room - 1
         return true
     }
 

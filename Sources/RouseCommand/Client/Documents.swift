@@ -42,6 +42,11 @@ struct AppListDocument: Decodable {
         let probeAt: String?
         let unansweredSince: String?
         let failure: String?
+        let unresponsive: Unresponsive?
+    }
+
+    struct Unresponsive: Decodable {
+        let explanation: String
     }
 }
 

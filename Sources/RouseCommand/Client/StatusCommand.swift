@@ -92,6 +92,10 @@ struct GatewayStatus {
                     lines.append(row("", "  \(words)"))
                     if let failure = lane.failure { lines.append(row("", "  \(failure)")) }
                 }
+                if let unresponsive = lane.unresponsive {
+                    lines.append(
+                        row("", "  " + console.coloured(unresponsive.explanation, .doubtful)))
+                }
             }
         }
         return lines
@@ -140,6 +144,7 @@ struct StatusDocument: Encodable {
         let paused: Bool
         let held: [String: String]
         let unanswered: [String: String]
+        let unresponsive: [String: String]
     }
 
     init(_ status: GatewayStatus) {
@@ -152,12 +157,16 @@ struct StatusDocument: Encodable {
         apps = status.apps.map { app in
             let held = app.lanes.filter { $0.circuit != "closed" }
             let unanswered = app.lanes.filter { $0.unansweredSince != nil }
+            let unresponsive = app.lanes.compactMap { lane in
+                lane.unresponsive.map { (lane.kind, $0.explanation) }
+            }
             return App(
                 app: app.app, environment: app.environment, paused: app.paused != nil,
                 held: Dictionary(held.map { ($0.kind, $0.reason ?? "") }) { first, _ in first },
                 unanswered: Dictionary(unanswered.map { ($0.kind, $0.failure ?? "") }) {
                     first, _ in first
-                })
+                },
+                unresponsive: Dictionary(unresponsive) { first, _ in first })
         }
     }
 }

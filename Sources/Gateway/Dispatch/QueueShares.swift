@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// How many wakes of each queue (app, environment, push type) may be in flight, so that one queue
+/// whose pushes are not answered does not take the room of the others.
+///
+/// - All queues share a pool (``GatewayLimits/inFlightCount``), and one that is alone may use all
+///   of it. Among queues with due wakes the one with the fewest in flight is served first.
+/// - Each queue may have a few in flight whatever the others have
+///   (``GatewayLimits/queueReserveCount``), so none ever waits for another's answers.
+/// - A queue begins with a window (``GatewayLimits/queueWindowCount``) that grows by one with each
+///   answer, so what APNs does not answer from the start never takes much of the pool.
+/// - A queue that gets no answers is unresponsive: it has a few probes in flight until an answer
+///   comes, and what it had in flight no longer counts as taken from the pool, up to as much again
+///   as the pool has.
+///
+/// A pure value: time is an argument. Linear in the number of queues that are in use.
+struct QueueShares: Sendable {
+    private struct Queue {
+        /// Wakes that are claimed and not settled, and room that an admission has reserved.
+        var inFlight = 0
+        /// How many may be in flight, as far as its answers say.
+        var window: Int
+        /// When the first push was sent that nothing was answered after.
+        var unansweredSince: WallInstant?
+        /// How many pushes have failed without an answer since then.
+        var failures = 0
+        /// When an answer came last.
+        var answeredAt: WallInstant?
+        /// When a wake was claimed last.
+        var claimedAt: WallInstant?
+    }
+
+    private let limits: GatewayLimits
+    private var queues: [Lane: Queue] = [:]
+    /// How many wakes of all queues are in flight, and room that admissions have reserved.
+    private(set) var inFlight = 0
+
+    /// Nothing is in flight.
+    init(limits: GatewayLimits) { self.limits = limits }
+
+    // MARK: Room
+
+    /// How many more wakes of a queue may be in flight.
+    func room(for lane: Lane, at now: WallInstant) -> Int {
+        room(for: lane, besides: poolRoom(at: now), at: now).total
+    }
+
+    /// How many of each queue a claim may take, the queue with the fewest in flight first; queues
+    /// without room are left out. `limit` is how many it may take in all.
+    func order(
+        of shares: [ClaimOrder.Share], limit: Int, at now: WallInstant
+    ) -> (shares: [ClaimOrder.Share], limit: Int) {
+        let pool = poolRoom(at: now)
+        var reserved = 0
+        var ordered: [(share: ClaimOrder.Share, inFlight: Int)] = []
+        for share in shares {
+            let room = room(for: share.lane, besides: pool, at: now)
+            let most = min(share.limit, room.total, limit)
+            guard most > 0 else { continue }
+            reserved += min(room.own, most)
+            ordered.append(
+                (
+                    ClaimOrder.Share(lane: share.lane, limit: most),
+                    queues[share.lane]?.inFlight ?? 0
+                ))
+        }
+        // By place among equals: the caller rotates them.
+        let sorted = ordered.enumerated().sorted {
+            ($0.element.inFlight, $0.offset) < ($1.element.inFlight, $1.offset)
+        }
+        // All of these queues are of one kind.
+        let free = shares.first.map { pool.room(for: $0.lane.kind) } ?? 0
+        return (sorted.map(\.element.share), min(limit, max(0, free) + reserved))
+    }
+
+    /// What is left of the pool.
+    private struct PoolRoom {
+        let count: Int
+        let voipReserveCount: Int
+
+        /// What wakes of a kind may take of it. Not positive when there is none.
+        func room(for kind: WakeKind) -> Int {
+            kind == .voip ? count : count - voipReserveCount
+        }
+    }
+
+    private func poolRoom(at now: WallInstant) -> PoolRoom {
+        var taken = 0
+        for queue in queues.values {
+            taken +=
+                isUnresponsive(queue, at: now)
+                ? min(queue.inFlight, limits.queueProbeCount) : queue.inFlight
+        }
+        return PoolRoom(
+            count: min(limits.inFlightCount - taken, 2 * limits.inFlightCount - inFlight),
+            voipReserveCount: limits.voipReserveCount)
+    }
+
+    /// How many more a queue may have in flight, and how many of them it may have whatever the
+    /// others have.
+    private func room(
+        for lane: Lane, besides pool: PoolRoom, at now: WallInstant
+    ) -> (total: Int, own: Int) {
+        let queue = queues[lane] ?? Queue(window: limits.firstWindowCount)
+        guard !isUnresponsive(queue, at: now) else {
+            let probes = probeRoom(of: queue, at: now)
+            return (probes, probes)
+        }
+        let byWindow = max(0, queue.window - queue.inFlight)
+        let own = max(0, min(byWindow, limits.ownReserveCount - queue.inFlight))
+        return (max(own, min(byWindow, pool.room(for: lane.kind))), own)
+    }
+
+    /// A few probes at a time, and one more now and then: a push may take long to fail, and APNs
+    /// may answer a new one long before that.
+    private func probeRoom(of queue: Queue, at now: WallInstant) -> Int {
+        if queue.inFlight < limits.queueProbeCount {
+            return limits.queueProbeCount - queue.inFlight
+        }
+        return nextProbe(of: queue).map { $0 <= now } ?? true ? 1 : 0
+    }
+
+    private func nextProbe(of queue: Queue) -> WallInstant? {
+        queue.claimedAt?.advanced(bySeconds: Int64(limits.queueProbePauseSeconds))
+    }
+
+    /// When, after `now`, one of these queues may send another probe although none has come back.
+    func nextProbe(of lanes: [Lane], after now: WallInstant) -> WallInstant? {
+        lanes.compactMap { lane in
+            queues[lane].flatMap { isUnresponsive($0, at: now) ? nextProbe(of: $0) : nil }
+        }
+        .filter { $0 > now }.min()
+    }
+
+    /// Whether waiting a moment would give a batch of this queue the room to leave at once, of
+    /// which `count` is enough.
+    func mayGetRoom(for lane: Lane, count: Int, at now: WallInstant) -> Bool {
+        if let queue = queues[lane] {
+            if isUnresponsive(queue, at: now) { return false }
+            return room(for: lane, at: now) < min(count, max(1, queue.window / 2))
+        }
+        return room(for: lane, at: now) < min(count, limits.firstWindowCount)
+    }
+
+    // MARK: Counting
+
+    /// So many wakes of a queue were claimed, or room was reserved for them.
+    mutating func take(_ count: Int, of lane: Lane, at now: WallInstant) {
+        guard count > 0 else { return }
+        inFlight += count
+        var queue = queues[lane] ?? Queue(window: limits.firstWindowCount)
+        if queue.inFlight == 0 { forgetThePast(of: &queue, at: now) }
+        queue.inFlight += count
+        queue.claimedAt = now
+        queues[lane] = queue
+    }
+
+    /// What a queue needed, or how it failed, at another time is no measure for now.
+    private func forgetThePast(of queue: inout Queue, at now: WallInstant) {
+        func isLongAgo(_ instant: WallInstant?, milliseconds: Int64) -> Bool {
+            instant.map { abs(now.milliseconds(since: $0)) >= milliseconds } ?? false
+        }
+        if isLongAgo(queue.claimedAt, milliseconds: 3 * Int64(limits.silenceSeconds) * 1000) {
+            queue = Queue(window: limits.firstWindowCount)
+        } else if isLongAgo(queue.answeredAt, milliseconds: patienceMilliseconds) {
+            queue.window = limits.firstWindowCount
+        }
+    }
+
+    /// So many wakes of a queue were settled, or reserved room was not used.
+    mutating func giveBack(_ count: Int, of lane: Lane) {
+        guard count > 0, var queue = queues[lane] else { return }
+        inFlight -= count
+        queue.inFlight -= count
+        // The last one was answered, or never sent.
+        if queue.inFlight == 0, queue.failures == 0 { queue.unansweredSince = nil }
+        queues[lane] = queue
+    }
+
+    // MARK: Answers
+
+    /// Wakes of a queue were handed to the sender.
+    mutating func sent(_ lane: Lane, at now: WallInstant) {
+        if queues[lane]?.unansweredSince == nil { queues[lane]?.unansweredSince = now }
+    }
+
+    /// What came of a push. Whether the queue was unresponsive until then and is no longer.
+    mutating func note(
+        _ signal: RetryPolicy.LaneSignal, on lane: Lane, at now: WallInstant
+    ) -> Bool {
+        guard var queue = queues[lane] else { return false }
+        defer { queues[lane] = queue }
+        if case .unanswered = signal {
+            queue.failures += 1
+            return false
+        }
+        let wasUnresponsive = isUnresponsive(queue, at: now)
+        if wasUnresponsive && queue.failures > 0 {
+            queue.window = limits.firstWindowCount
+        } else if queue.window < limits.inFlightCount, 2 * queue.inFlight >= queue.window {
+            queue.window += 1
+        }
+        queue.answeredAt = now
+        queue.failures = 0
+        queue.unansweredSince = queue.inFlight > 1 ? now : nil
+        return wasUnresponsive
+    }
+
+    /// The sender is another one: what the one before did not answer says nothing of it. Queues
+    /// that are not among these and have nothing in flight are forgotten.
+    mutating func reset(keeping lanes: [Lane]) {
+        let known = Set(lanes)
+        for (lane, queue) in queues {
+            if queue.inFlight == 0 && !known.contains(lane) {
+                queues[lane] = nil
+            } else {
+                queues[lane] = Queue(
+                    inFlight: queue.inFlight, window: limits.firstWindowCount,
+                    unansweredSince: nil)
+            }
+        }
+    }
+
+    // MARK: Standing
+
+    /// How many wakes of a queue are in flight.
+    func inFlight(of lane: Lane) -> Int { queues[lane]?.inFlight ?? 0 }
+
+    /// The unresponsiveness of a queue, while it lasts.
+    func unresponsiveness(of lane: Lane, at now: WallInstant) -> Unresponsiveness? {
+        guard let queue = queues[lane], isUnresponsive(queue, at: now),
+            let since = queue.unansweredSince
+        else { return nil }
+        return Unresponsiveness(since: since, probeCount: limits.queueProbeCount)
+    }
+
+    /// The queues that are unresponsive.
+    func unresponsive(at now: WallInstant) -> [Lane: Unresponsiveness] {
+        var found: [Lane: Unresponsiveness] = [:]
+        for lane in queues.keys { found[lane] = unresponsiveness(of: lane, at: now) }
+        return found
+    }
+
+    private func isUnresponsive(_ queue: Queue, at now: WallInstant) -> Bool {
+        guard let since = queue.unansweredSince else { return false }
+        return queue.failures >= limits.queueFailureCount
+            || now.milliseconds(since: since) >= patienceMilliseconds
+    }
+
+    private var patienceMilliseconds: Int64 { Int64(limits.queuePatienceMilliseconds) }
+}

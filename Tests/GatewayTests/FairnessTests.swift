@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayTestKit
+import Synchronization
+import Testing
+import WakeModel
+
+@testable import Gateway
+
+/// No clock is moved here: whatever has to wait for a time-out waits for ever.
+@Suite("Apps and callers do not delay each other", .timeLimit(.minutes(1)))
+struct FairnessTests {
+    private let store = WatchfulStore(InMemoryWakeStore())
+    private let clock = ManualClock()
+
+    private static func flood(_ kind: WakeKind, _ count: Int) -> [Inquiry] {
+        (0..<UInt64(count)).map { Inquiry(Samples.request(kind, device: 1_000 + $0)) }
+    }
+
+    /// Sends wakes and calls of the other app, each after the one before has its answer.
+    private func sendOthers(_ gateway: Gateway, _ devices: Range<UInt64>) async throws {
+        for device in devices {
+            for kind in WakeKind.allCases {
+                let id = try #require(
+                    await gateway.accept(
+                        Samples.request(kind, app: Samples.otherApp, device: device)
+                    ).admittedID)
+                try await eventually { try await gateway.record(of: id)?.state == .sent }
+            }
+        }
+    }
+
+    @Test("An app that was never answered delays no other, with wakes and calls waiting")
+    func silentFromTheStart() async throws {
+        let sender = ScriptedSender { $0.app == Samples.app ? nil : Samples.accepted }
+        var limits = GatewayLimits()
+        limits.drainSeconds = 0
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock, limits: limits)
+        try await withRunning(gateway) {
+            _ = await gateway.accept(Self.flood(.background, 8_000))
+            _ = await gateway.accept(Self.flood(.voip, 5_000))
+            try await sendOthers(gateway, 0..<20)
+            let silent = sender.sent.count { $0.app == Samples.app }
+            #expect(silent == 2 * limits.queueWindowCount)
+        }
+    }
+
+    @Test("An app that falls silent with all of the pool in flight delays no other")
+    func silentAfterAnswers() async throws {
+        let isSilent = Flag()
+        let sender = ScriptedSender {
+            $0.app == Samples.app && isSilent.isSet ? nil : Samples.accepted
+        }
+        var limits = GatewayLimits()
+        limits.inFlightCount = 320
+        limits.voipReserveCount = 32
+        limits.drainSeconds = 0
+        let gateway = sampleGateway(store: store, sender: sender, clock: clock, limits: limits)
+        try await withRunning(gateway) {
+            _ = await gateway.accept(Self.flood(.background, 2_000))
+            _ = await gateway.accept(Self.flood(.voip, 2_000))
+            try await eventually { try await store.count().unended == 0 }
+            isSilent.set()
+            clock.advance(bySeconds: 4)
+            let more = (0..<2_000 as Range<UInt64>).map { 10_000 + $0 }
+            for kind in WakeKind.allCases {
+                _ = await gateway.accept(
+                    more.map { Inquiry(Samples.request(kind, device: $0)) })
+            }
+            try await eventually { try await gateway.stats().inFlight >= 288 }
+            try await sendOthers(gateway, 0..<20)
+        }
+    }
+
+    @Test("A queue without answers sends probes, says why, and goes on with the first answer")
+    func probes() async throws {
+        let isSilent = Mutex(true)
+        let sender = ScriptedSender { _ in
+            isSilent.withLock { $0 } ? Samples.unknown : Samples.accepted
+        }
+        let lines = RecordedLines()
+        let gateway = sampleGateway(
+            store: store, sender: sender, clock: clock, logger: lines.logger)
+        try await withRunning(gateway) {
+            _ = await gateway.accept(Self.flood(.background, 600))
+            func lane() throws -> LaneStatus {
+                try #require(gateway.apps.first?.lanes.first { $0.kind == .background })
+            }
+            try await eventually { try lane().unresponsive != nil }
+            let explanation = try #require(try lane().unresponsive).explanation
+            #expect(explanation.contains("only 4 wakes at a time are sent as probes"))
+            isSilent.withLock { $0 = false }
+            try await eventually {
+                clock.advance(bySeconds: 1)
+                return try await store.count().unended == 0
+            }
+            #expect(try lane().unresponsive == nil)
+            #expect(try lane().inFlight == 0)
+            let lane = "lane=com.example.app (sandbox) background"
+            try await eventually {
+                clock.advance(bySeconds: 1)
+                return lines.all.contains { $0.hasPrefix("a queue has its full share again") }
+            }
+            #expect(
+                lines.all.filter { $0.hasPrefix("a queue gets no answers") }.count == 1,
+                "\(lines.all) \(lane)")
+        }
+        #expect(try await store.recount().byState[.sent] == 600)
+    }
+
+    @Test("One caller's request is in the next transaction, whatever another has waiting")
+    func callers() async throws {
+        let sizes = Mutex<[[String]]>([])
+        let gate = Bell()
+        var limits = GatewayLimits()
+        limits.intakeQueueCount = 2_000
+        let intake = Intake(limits: limits) { submissions in
+            let names = submissions.map { $0.wake.ref?.value ?? "" }
+            let isFirst = sizes.withLock { sizes in
+                sizes.append(names)
+                return sizes.count == 1
+            }
+            if isFirst { await gate.wait() }
+            return .failure(StoreFailure(kind: .unavailable, message: "It is not kept."))
+        }
+        let run = Task { await intake.run() }
+        func ask(_ caller: String, _ count: Int) -> Task<[Intake.Answer], Never> {
+            let submissions = (0..<count).map { _ in
+                Submission(wake: Samples.wake(ref: caller))
+            }
+            return Task { await intake.submit(submissions, areCalls: false, caller: caller) }
+        }
+        // The first transaction is being written, and the flood waits behind it.
+        let first = ask("flood", 1)
+        try await eventually { sizes.withLock { $0.count == 1 } }
+        let flood = ask("flood", 2_500)
+        try await eventually { intake.waitingCount == 2_000 }
+        // The flood has filled the queue; another caller has room, and its turn comes next.
+        let one = ask("one", 1)
+        try await eventually { intake.waitingCount == 2_001 }
+        gate.ring()
+        let (_, answers, answer) = (await first.value, await flood.value, await one.value)
+        intake.close()
+        await run.value
+        guard case .failed = answer.first else {
+            Issue.record("It was not written: \(answer)")
+            return
+        }
+        let refused = answers.count { if case .overloaded = $0 { true } else { false } }
+        #expect(answers.count == 2_500 && refused == 501)
+        let batches = sizes.withLock { $0 }
+        #expect(batches[1].contains("one"))
+        // As long as two have requests, nobody waits for a long transaction.
+        #expect(batches[1].count == limits.intakeSharedBatchCount)
+        #expect(batches.flatMap(\.self).count == 2_001)
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayTestKit
+import Testing
+import WakeModel
+
+@testable import Gateway
+
+@Suite("Queues share the room in flight")
+struct QueueSharesTests {
+    private static let start = Samples.start
+    private static let mute = Lane(app: Samples.app, kind: .background)
+    private static let other = Lane(app: Samples.otherApp, kind: .background)
+    private static let otherCalls = Lane(app: Samples.otherApp, kind: .voip)
+
+    private static var limits: GatewayLimits {
+        var limits = GatewayLimits()
+        limits.inFlightCount = 1_600
+        limits.voipReserveCount = 100
+        return limits
+    }
+
+    /// A queue that was answered so often that its window is as large as the pool.
+    private static func busy() -> QueueShares {
+        var shares = QueueShares(limits: limits)
+        while true {
+            let room = shares.room(for: mute, at: start)
+            guard room > 0 else { return shares }
+            shares.take(room, of: mute, at: start)
+            shares.sent(mute, at: start)
+            for _ in 0..<room { _ = shares.note(.answered, on: mute, at: start) }
+        }
+    }
+
+    @Test("A queue that is alone gets all of the pool but what is kept for calls")
+    func alone() {
+        let shares = Self.busy()
+        #expect(shares.inFlight == 1_500)
+        #expect(shares.inFlight(of: Self.mute) == 1_500)
+    }
+
+    @Test("When one queue has all of the pool, each other one has its reserve at once")
+    func reserve() {
+        var shares = Self.busy()
+        #expect(shares.room(for: Self.other, at: Self.start) == 64)
+        #expect(shares.room(for: Self.otherCalls, at: Self.start) == 100)
+        shares.take(64, of: Self.other, at: Self.start)
+        #expect(shares.room(for: Self.other, at: Self.start) == 0)
+        // What the first gives back beyond that is for the one with fewer in flight.
+        shares.giveBack(64 + 30, of: Self.mute)
+        let (order, limit) = shares.order(
+            of: [Self.mute, Self.other].map { ClaimOrder.Share(lane: $0, limit: 500) },
+            limit: 500, at: Self.start)
+        #expect(order.first == ClaimOrder.Share(lane: Self.other, limit: 30))
+        #expect(limit == 30)
+    }
+
+    @Test("What is not answered from the start takes no more than the first window")
+    func firstWindow() {
+        var shares = QueueShares(limits: Self.limits)
+        #expect(shares.room(for: Self.mute, at: Self.start) == 256)
+        shares.take(256, of: Self.mute, at: Self.start)
+        shares.sent(Self.mute, at: Self.start)
+        #expect(shares.room(for: Self.mute, at: Self.start) == 0)
+        // Each answer frees a place and adds one.
+        for _ in 0..<100 { _ = shares.note(.answered, on: Self.mute, at: Self.start) }
+        shares.giveBack(100, of: Self.mute)
+        #expect(shares.room(for: Self.mute, at: Self.start) == 200)
+    }
+
+    @Test("A queue without any answer for long has a few probes, and its room is the others'")
+    func unresponsive() {
+        var shares = Self.busy()
+        let silent = Self.start.advanced(bySeconds: 5)
+        #expect(shares.unresponsiveness(of: Self.mute, at: silent)?.since == Self.start)
+        #expect(shares.room(for: Self.other, at: silent) == 256)
+        // Another probe goes now and then, although none has come back.
+        #expect(shares.room(for: Self.mute, at: silent) == 1)
+        shares.take(1, of: Self.mute, at: silent)
+        #expect(shares.room(for: Self.mute, at: silent) == 0)
+        let next = silent.advanced(bySeconds: 5)
+        #expect(shares.nextProbe(of: [Self.mute], after: silent) == next)
+        #expect(shares.room(for: Self.mute, at: next) == 1)
+
+        for _ in 0..<1_501 { _ = shares.note(.unanswered("late"), on: Self.mute, at: next) }
+        shares.giveBack(1_501, of: Self.mute)
+        #expect(shares.room(for: Self.mute, at: next) == 4)
+        shares.take(4, of: Self.mute, at: next)
+        shares.sent(Self.mute, at: next)
+        let responds = shares.note(.answered, on: Self.mute, at: next)
+        #expect(responds)
+        #expect(shares.unresponsiveness(of: Self.mute, at: next) == nil)
+        #expect(shares.room(for: Self.mute, at: next) == 252)
+    }
+
+    @Test("Failures in a row make a queue unresponsive before its patience ends")
+    func failures() {
+        var shares = QueueShares(limits: Self.limits)
+        shares.take(40, of: Self.mute, at: Self.start)
+        shares.sent(Self.mute, at: Self.start)
+        for _ in 0..<31 { _ = shares.note(.unanswered("lost"), on: Self.mute, at: Self.start) }
+        #expect(shares.unresponsive(at: Self.start).isEmpty)
+        _ = shares.note(.unanswered("lost"), on: Self.mute, at: Self.start)
+        let found = shares.unresponsive(at: Self.start)[Self.mute]
+        #expect(
+            found?.explanation
+                == "APNs has answered nothing since \(Self.start), so only 4 wakes at a time are "
+                + "sent as probes until an answer comes; the rest waits.")
+    }
+
+    @Test("A queue that has nothing in flight is not unresponsive, however long that is so")
+    func idle() {
+        var shares = QueueShares(limits: Self.limits)
+        shares.take(2, of: Self.mute, at: Self.start)
+        shares.sent(Self.mute, at: Self.start)
+        for _ in 0..<2 { _ = shares.note(.answered, on: Self.mute, at: Self.start) }
+        shares.giveBack(2, of: Self.mute)
+        let later = Self.start.advanced(bySeconds: 3_600)
+        #expect(shares.unresponsive(at: later).isEmpty)
+        // Reserved room that nothing was claimed for is no push without an answer.
+        shares.take(5, of: Self.mute, at: later)
+        shares.giveBack(5, of: Self.mute)
+        #expect(shares.unresponsive(at: later.advanced(bySeconds: 60)).isEmpty)
+    }
+
+    @Test("What other queues lost to unresponsive ones is bounded by as much again as the pool")
+    func bounded() {
+        var shares = Self.busy()
+        let silent = Self.start.advanced(bySeconds: 5)
+        shares.take(1_700, of: Self.other, at: silent)
+        #expect(shares.inFlight == 3_200)
+        #expect(shares.room(for: Self.otherCalls, at: silent) == 64)
+    }
+}
