@@ -53,7 +53,9 @@ extension Gateway {
     ) async throws(StoreFailure) -> DeviceAnswer {
         let configuration = hall.configuration
         if let app, !configuration.apps.contains(app) { return .unknownApp }
-        let lanes = configuration.lanes(of: app, among: apps).filter { kind == nil || $0.kind == kind }
+        let lanes = configuration.lanes(of: app, among: apps).filter {
+            kind == nil || $0.kind == kind
+        }
         let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
             try await store.report(
                 report, of: token, in: lanes, makes: makes && app != nil, at: clock.now(),

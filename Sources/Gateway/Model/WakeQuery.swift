@@ -41,7 +41,9 @@ public struct WakeQuery: Hashable, Sendable {
     /// How many rows one page looks at, at most, for wakes that are asked for: what it costs.
     package var rowCount: Int {
         let isByDevice = deviceToken != nil
-        guard states == nil, isByDevice || app == nil && apps == nil else { return WakeBooks.scannedRowCount }
+        guard states == nil, isByDevice || app == nil && apps == nil else {
+            return WakeBooks.scannedRowCount
+        }
         return isByDevice ? limit : max(limit, WakeBooks.rowsPerLook)
     }
 }
