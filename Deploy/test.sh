@@ -44,7 +44,6 @@ part "The transports and the client under the thread sanitizer" \
     Tests/TransportFixture/thread-sanitizer.sh
 part "The transports and the client under the address sanitizer" \
     Tests/TransportFixture/address-sanitizer.sh
-part "The transports against servers that nobody here wrote" Tests/Interop/servers/servers.sh
 part "The transports' C targets under valgrind" Tests/TransportFixture/valgrind.sh
 part "Beside the software of others" Tests/Interop/run.sh .build/debug/rouse
 part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh

@@ -19,6 +19,7 @@
 #   # perl: MODULE...     modules of Perl
 #   # ruby: FEATURE...    what Ruby requires
 #   # pip: PACKAGE...     packages of PyPI, installed into a folder for this party alone
+#   # limit: SECONDS      how long it may take, where that is more than others may
 #
 # Clients find in the environment: INTEROP_PORT and INTEROP_CA of the simulator, on localhost;
 # INTEROP_KEY, INTEROP_KEY_ID and INTEROP_TEAM_ID of the key that it knows; INTEROP_OTHER_KEY, which
@@ -141,10 +142,12 @@ start() {
     fi
     # Without the safe path, a script that is called like its package would import itself.
     export PYTHONPATH=${here}/lib PYTHONDONTWRITEBYTECODE=1 PYTHONSAFEPATH=1
+    local own
+    own=$(needs "$1" limit)
     if [[ $1 == *.py ]]; then
-        timeout "${limit}" "${python}" "$1"
+        timeout "${own:-${limit}}" "${python}" "$1"
     else
-        timeout "${limit}" "$1"
+        timeout "${own:-${limit}}" "$1"
     fi
 }
 
