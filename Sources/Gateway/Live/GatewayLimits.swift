@@ -5,8 +5,8 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The most requests that wait to be written; one more is refused with "too busy".
     public var intakeQueueCount = 10_000
     /// How many of one caller's requests may wait to be written even when those of others fill
-    /// ``intakeQueueCount``; never more than a quarter of that. A caller is an API key; all calls in
-    /// process are one caller.
+    /// ``intakeQueueCount``; never more than a quarter of that. A caller is an API key, or all that
+    /// asks within the process.
     public var intakeCallerReserveCount = 1_000
     /// The most wakes that share one transaction at intake.
     public var intakeBatchCount = 512
@@ -30,8 +30,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var inFlightCount = 4_000
     /// The part of `inFlightCount` that background wakes leave free for VoIP.
     public var voipReserveCount = 400
-    /// How many wakes of one queue (app, environment, push type) may be in flight whatever the other
-    /// queues have, beside `inFlightCount`; never more than a sixteenth of that.
+    /// How many wakes of one queue (app, environment, push type) may be in flight whatever the
+    /// others have, beside `inFlightCount`; never more than a sixteenth of that.
     public var queueReserveCount = 64
     /// How many wakes of one queue may be in flight before APNs has answered any of them; each
     /// answer adds one, up to `inFlightCount`.
