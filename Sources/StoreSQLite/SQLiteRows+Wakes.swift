@@ -177,8 +177,8 @@ extension SQLiteRows {
         } catch {
             throw damaged(DamagedRow(wake: number, problem: error.message))
         }
-        // What stands in a queue is due, or its lease ends, where it stands there: opening the store
-        // moves leases, and a clock that was wrong has both moved.
+        // What stands in a queue is due, or its lease ends, where it stands there: opening the
+        // store moves leases, and a clock that was wrong has both moved.
         if let at = row.optionalInstant(column + 1) {
             switch state {
             case .pending: wake.dueAt = at

@@ -24,7 +24,7 @@ public struct StoreAudit: Hashable, Sendable {
 
 extension SQLiteWakeStore {
     /// Recounts the law of conservation in a store's file, checks the file, and reads every wake,
-    /// device, queue, attempt, idempotency key, feedback entry and webhook in it. It only reads, and
+    /// device, queue, attempt, idempotency key, feedback entry and webhook. It only reads, and
     /// takes no lock, so that it may run beside a gateway; it then sees one moment. Nothing stays
     /// beside the file that was not there before, and a log that was there is counted along.
     ///

@@ -39,7 +39,7 @@ package final class WatchfulStore: WakeStore {
         }
     }
 
-    /// From now on what a gateway does by itself fails: ending overdue wakes, taking back leases and
+    /// From now on what a gateway does by itself fails: ending overdue wakes, taking back leases,
     /// pruning.
     package func failUpkeep(with failure: StoreFailure?) {
         state.withLock { $0.upkeepFailure = failure }

@@ -33,6 +33,43 @@ struct AuditStoreTests {
         #expect(try await gateway.end(SIGTERM) == 0)
     }
 
+    @Test("It names each damaged row, and says so with its code")
+    func damaged() async throws {
+        let folder = try TestFolder()
+        let gateway = try RunningRouse([
+            "serve", "--dev", "--folder", folder.path, "--listen", "127.0.0.1:0",
+        ])
+        let lines = try await gateway.lines { $0.hasPrefix("Stop it") }
+        let addresses = lines.compactMap { line in
+            line.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+/).map { String($0.output) }
+        }
+        try await Self.send(1, ["ROUSE_GATEWAY": try #require(addresses.first)])
+        #expect(try await gateway.end(SIGTERM) == 0)
+        let store = folder.path + "/rouse.sqlite"
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/usr/bin/env")
+        shell.arguments = [
+            "sqlite3", store,
+            "UPDATE wake SET rest = x'00' WHERE number = (SELECT min(number) FROM wake);"
+                + "UPDATE device SET ledger = x'0107' "
+                + "WHERE number = (SELECT min(number) FROM device);",
+        ]
+        try shell.run()
+        shell.waitUntilExit()
+        try #require(shell.terminationStatus == 0, "Debian's sqlite3 is needed.")
+
+        let audit = try await Rouse.run(["audit-store", store, "--json"])
+        #expect(audit.status == 1)
+        let books = try audit.json()
+        #expect(books["sound"] as? Bool == false && books["conserved"] as? Bool == true)
+        #expect(books["damaged_count"] as? Int == 2)
+        let rows = try #require(books["damaged"] as? [[String: String]])
+        #expect(Set(rows.map { $0["table"] }) == ["wake", "device"])
+        let words = try await Rouse.run(["audit-store", store])
+        #expect(words.status == 1 && words.out.contains("wake 0") && words.out.contains("device"))
+        #expect(words.out.contains("Right:") && words.out.contains("Damaged"))
+    }
+
     /// Sends five wakes to devices of their own, and waits until they are accepted.
     private static func send(_ batch: Int, _ environment: [String: String]) async throws {
         let wakes = (0..<5).map { device in

@@ -187,8 +187,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .internalError:
             "Send it again with the same `Idempotency-Key`; look the request up in the log."
         case .damagedRow:
-            "Do not repeat it. When it is a device: `DELETE /v1/devices/{token}` forgets it, and it "
-                + "begins anew. `rouse audit-store` names every damaged row."
+            "Do not repeat it. When it is a device: `DELETE /v1/devices/{token}` forgets it, and "
+                + "it begins anew. `rouse audit-store` names every damaged row."
         case .unavailable:
             "Send it again after `Retry-After`, with the same `Idempotency-Key`; `/readyz` "
                 + "names the obstacle."

@@ -76,10 +76,10 @@ final class Hall: Sendable {
         var isAnyKept = false
         var halving = Halving(submissions)
         while let part = halving.next() {
-            switch await admitTogether(part, grant: rest?.limited(to: part.count)) {
+            switch await admitTogether(part, grant: rest) {
             case .success(let kept):
                 isAnyKept = true
-                rest = rest?.without(kept.claims.count)
+                rest = rest?.without(kept.claims)
                 answer.append(kept)
             case .failure(let failure):
                 guard halving.failed(part, mayHalve: failure.isOfSomeRows) else { continue }

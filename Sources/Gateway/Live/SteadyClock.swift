@@ -8,8 +8,8 @@ import WakeModel
 ///
 /// What is decided at a wrong time is hard to undo: a clock that is 400 days ahead for a second
 /// would expire all that waits, prune the whole history and put new wakes a year off. So a leap of
-/// the wall clock, which is its distance from the clock since boot that nobody sets, is not followed
-/// at once: the gateway keeps its own time until the wall clock comes back, or has stood where it is
+/// the wall clock, which shows against the clock since boot that nobody sets, is not followed at
+/// once: the gateway keeps its own time until the wall clock comes back, or has stood where it is
 /// for ``GatewayLimits/clockLeapSeconds``. Small steps are followed, as time servers make them.
 ///
 /// A base clock that does not know the time since boot is passed on as it is. May be used from any

@@ -32,11 +32,11 @@ public struct EndedWake: Hashable, Sendable {
 public struct ClaimGrant: Hashable, Sendable {
     /// The lanes whose wakes may go now, and that have no older ones waiting, each with the most
     /// wakes to claim from it.
-    public let rooms: [Lane: Int]
+    public private(set) var rooms: [Lane: Int]
     /// The most background wakes to claim.
-    public let background: Int
+    public private(set) var background: Int
     /// The most calls to claim.
-    public let calls: Int
+    public private(set) var calls: Int
     /// How long the leases last, in seconds.
     public let leaseSeconds: Int
 
@@ -60,18 +60,17 @@ public struct ClaimGrant: Hashable, Sendable {
         self.leaseSeconds = leaseSeconds
     }
 
-    /// The same for at most so many wakes of each kind.
-    func limited(to count: Int) -> ClaimGrant {
-        ClaimGrant(
-            lanes: lanes, background: min(background, count), calls: min(calls, count),
-            leaseSeconds: leaseSeconds)
-    }
-
-    /// What is left after so many claims, where it is for one kind.
-    func without(_ count: Int) -> ClaimGrant {
-        ClaimGrant(
-            lanes: lanes, background: max(0, background - count), calls: max(0, calls - count),
-            leaseSeconds: leaseSeconds)
+    /// What is left of it after these claims.
+    func without(_ claims: [Claim]) -> ClaimGrant {
+        var rest = self
+        for claim in claims {
+            rest.rooms[claim.lane]? -= 1
+            switch claim.kind {
+            case .background: rest.background -= 1
+            case .voip: rest.calls -= 1
+            }
+        }
+        return rest
     }
 }
 

@@ -4,8 +4,8 @@ import WakeBudget
 import WakeModel
 
 // A call is known again by its key: each call that a device's ledger counts stands in the device's
-// own row with the id of its wake (``DeviceRow/calls``). So the answer "the same call" never depends
-// on how many wakes came since, nor on whether the wake's own row is still there.
+// own row with the id of its wake (``DeviceRow/calls``). So the answer "the same call" never
+// depends on how many wakes came since, nor on whether the wake's own row is still there.
 
 extension WakeBooks {
     /// Counts a call that is to be sent, after its ledger did, and drops what counts no more. What
@@ -43,7 +43,8 @@ extension WakeBooks {
                 id: id, acceptedAt: wake.acceptedAt, deadline: wake.deadline,
                 decision: .sameCall(id), isRepeated: true)
         }
-        // It was removed already, as when a clock leapt, or cannot be read; its id says when it was accepted.
+        // It was removed already, as when a clock leapt, or cannot be read; its id says when it was
+        // accepted.
         let acceptedAt = id.acceptedAt
         return AdmittedWake(
             id: id, acceptedAt: acceptedAt,

@@ -80,8 +80,8 @@ extension WakeBooks {
 
     /// A number below which everything is as old as what is pruned, though it does not look so: a
     /// clock that was ahead gave numbers which those after them follow, because numbers never go
-    /// back. So while they are ahead, one is noted with the time, again and again, and what is below
-    /// it is known to have come before. 0 where no such number is known.
+    /// back. So while they are ahead, one is noted with the time, again and again, and what is
+    /// below it is known to have come before. 0 where no such number is known.
     private func numberAhead(under order: PruneOrder) throws(StoreFailure) -> Int64 {
         let next = rows.makeNumber(at: order.now)
         let noted = try rows.value(of: .aheadNumber)

@@ -118,7 +118,7 @@ public final class WakeBooks {
         _ wake: inout WakeRow, _ device: borrowing DeviceRow, _ lane: SeenLane, at now: WallInstant
     ) {
         guard let outlook = device.ledger.outlook(policy: lane.policy, at: now) else { return }
-        // A wish to wait is for less than a wake is held; one for more is of a clock that was wrong.
+        // A wish to wait is for less than a wake is held; one for more is of a clock that leapt.
         let latest = now.advanced(bySeconds: Int64(lane.policy.settings.holdSeconds))
         if wake.notBefore > latest { wake.notBefore = now }
         wake.dueAt = max(outlook.due, wake.notBefore)

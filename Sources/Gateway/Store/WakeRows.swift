@@ -162,8 +162,8 @@ public protocol WakeRows: AnyObject {
     // MARK: Time
 
     /// Makes what is due, leased or remembered until after `bound`, which is farther than anything
-    /// is put off, due `now`, leased for another hour, and remembered until `bound`: a clock that was
-    /// wrong has put it there.
+    /// is put off, due `now`, leased for another hour, and remembered until `bound`: a clock that
+    /// was wrong has put it there.
     func pullBack(from bound: WallInstant, to now: WallInstant) throws(StoreFailure)
 
     // MARK: Counting
@@ -242,8 +242,8 @@ public enum StoreCounter: Hashable, Sendable {
     /// Since when an endpoint that has webhooks is not configured, in milliseconds since the epoch;
     /// 0 while it is.
     case absentSince(WebhookEndpointID)
-    /// A number ahead of the time, below which all numbers were given before ``aheadSince``; 0 while
-    /// numbers are as the time is.
+    /// A number ahead of the time, below which all numbers were given before ``aheadSince``; 0
+    /// while numbers are as the time is.
     case aheadNumber
     /// When that number was noted, in milliseconds since the epoch.
     case aheadSince

@@ -13,9 +13,10 @@ struct AuditStoreCommand: AsyncParsableCommand {
             Reads the SQLite file of a gateway, whether that runs or not, and recounts it: every \
             accepted wake must have ended or be waiting. Checks the structure of the file as well, \
             and reads every row of it: wakes, devices with their ledgers, attempts, idempotency \
-            keys, feedback and webhooks. It writes nothing, takes no lease and no lock; of a running gateway it sees one \
-            moment. A file with several names (hard links) is refused, because its log may stand \
-            beside another one: give a copy. It takes as long as reading the whole file does. \
+            keys, feedback and webhooks. It writes nothing, takes no lease and no lock; of a \
+            running gateway it sees one moment. A file with several names (hard links) is refused, \
+            because its log may stand beside another one: give a copy. It takes as long as reading \
+            the whole file does. \
             Ends with 0 when the books are right and every row can be read, 1 when not.
 
             Example:
