@@ -21,8 +21,8 @@ struct CheckpointPlan {
         /// How many background copies raise that.
         var maximumRests = 4
         /// How long the log may become while somebody keeps it from beginning anew, before new work
-        /// is refused: 262 144 pages, 512 MB.
-        var maximum = 262_144
+        /// is refused: 131 072 pages, 256 MB.
+        var maximum = 131_072
         /// How long no other try is made after one that brought nothing.
         var retry: Duration = .milliseconds(250)
     }
