@@ -196,7 +196,9 @@ struct AppAccessTests {
                     "POST", "/v1/receipts", receipt, as: caller.other)
                 #expect(answer.body.contains("unknown-wake"), "\(answer.body)")
             }
-            for query in ["", "?device=\(Samples.deviceToken().hex)", "?state=pending,sent"] {
+            for query in [
+                "", "?device=\(Samples.deviceToken().hex)", "?state=pending,claimed,sent",
+            ] {
                 let page = try await caller.send("GET", "/v1/wakes\(query)", as: caller.other)
                 let wakes = try #require(try page.json()["wakes"] as? [[String: Any]])
                 #expect(wakes.map { $0["id"] as? String } == [foreign], "\(query)")
@@ -239,9 +241,9 @@ struct AppAccessTests {
 
     @Test("Apps and feedback are a key's own")
     func lists() async throws {
-        let sender = ScriptedSender { _ in
-            .success(.rejected(.init(status: 410, reason: .unregistered)))
-        }
+        let refusal = PushOutcome.Rejection(
+            status: 410, reason: .unregistered, timestamp: SystemGatewayClock().now())
+        let sender = ScriptedSender { _ in .success(.rejected(refusal)) }
         try await Bench(sender: sender).serve { caller in
             let apps = try await caller.send("GET", "/v1/apps", as: caller.other)
             let names = try #require(try apps.json()["apps"] as? [[String: Any]])
@@ -252,12 +254,13 @@ struct AppAccessTests {
 
             let dead = try await caller.wake(more: #","ttl_seconds":3600"#)
             var count = 0
-            while count == 0 {
+            for _ in 0..<500 where count == 0 {
                 let feed = try await caller.send("GET", "/v1/feedback", as: caller.own)
                 let entries = try #require(try feed.json()["entries"] as? [[String: Any]])
                 count = entries.count
                 #expect(entries.allSatisfy { $0["wake"] as? String == dead })
             }
+            #expect(count == 1)
             let none = try await caller.send("GET", "/v1/feedback", as: caller.other)
             #expect(try none.json()["cursor"] as? Int == 0)
             #expect((try none.json()["entries"] as? [Any])?.isEmpty == true)
