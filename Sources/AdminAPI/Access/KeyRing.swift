@@ -40,20 +40,32 @@ public final class KeyRing: Sendable {
         var buckets: [String: TokenBucket] = [:]
         /// By digest.
         var uses: [[UInt8]: WallInstant] = [:]
-        /// Who goes on with a grant, and is told when it ends.
-        var holders: [Int: (grant: KeyGrant, end: AsyncStream<Void>.Continuation)] = [:]
+        /// Who goes on with a grant, and looks at its term when the keys change.
+        var holders: [Int: AsyncStream<Void>.Continuation] = [:]
         var nextHolder = 0
         /// Looks for keys that are new, before a secret is refused as unknown.
         var look: (@Sendable () -> Void)?
 
-        /// Whether what was granted is as it was, expiry by the clock aside.
-        func holds(_ grant: KeyGrant) -> Bool {
-            keys.contains { key in
-                key.name == grant.key.name && key.secrets.contains(grant.secret)
-                    && key.scopes == grant.key.scopes && key.apps == grant.key.apps
-                    && key.expiresAt == grant.key.expiresAt
+        /// How long what was granted lasts.
+        func term(of grant: KeyGrant) -> Term {
+            for key in keys where key.name == grant.key.name {
+                guard key.scopes == grant.key.scopes, key.apps == grant.key.apps,
+                    let secret = key.secrets.first(where: { $0.digest == grant.secret.digest })
+                else { return .over }
+                return key.end(of: secret).map { .until($0) } ?? .open
             }
+            return .over
         }
+    }
+
+    /// How long a grant lasts.
+    private enum Term {
+        /// It has ended: its key or its secret is gone, or the key may do something else.
+        case over
+        /// Until the key is changed.
+        case open
+        /// Until then at the latest.
+        case until(WallInstant)
     }
 
     private let state: Mutex<State>
@@ -70,7 +82,7 @@ public final class KeyRing: Sendable {
     /// is gone, or may do less, ends.
     @discardableResult
     public func replace(with keys: [APIKey]) -> Change {
-        let (change, ended) = state.withLock { state in
+        let (change, holders) = state.withLock { state in
             let old = Dictionary(state.keys.map { ($0.name, $0) }) { first, _ in first }
             let new = Dictionary(keys.map { ($0.name, $0) }) { first, _ in first }
             let change = Change(
@@ -84,10 +96,9 @@ public final class KeyRing: Sendable {
             }
             let digests = Set(keys.flatMap { $0.secrets.map(\.digest) })
             state.uses = state.uses.filter { digests.contains($0.key) }
-            let ended = state.holders.values.filter { !state.holds($0.grant) }.map(\.end)
-            return (change, ended)
+            return (change, Array(state.holders.values))
         }
-        for end in ended { end.finish() }
+        for holder in holders { holder.yield() }
         return change
     }
 
@@ -131,35 +142,40 @@ public final class KeyRing: Sendable {
         return fresh == keys ? nil : APIKey.match(text, among: fresh)
     }
 
-    /// Returns when a grant has ended; see ``KeyGrant/end()``.
-    func end(of grant: KeyGrant) async {
-        let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
-        let holder = state.withLock { state -> Int? in
-            guard state.holds(grant) else { return nil }
-            state.nextHolder += 1
-            state.holders[state.nextHolder] = (grant, continuation)
-            return state.nextHolder
-        }
-        guard let holder else { return }
-        defer { state.withLock { $0.holders[holder] = nil } }
-        let clock = clock
-        let expiry = grant.key.end(of: grant.secret)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in ends {} }
-            if let expiry { group.addTask { await Self.wait(until: expiry, by: clock) } }
-            await group.next()
-            group.cancelAll()
-        }
-    }
-
     /// How long a wait for an expiry sleeps at a time, in milliseconds: the clock may be set.
     private static let lookMilliseconds: Int64 = 1_000
 
-    private static func wait(until expiry: WallInstant, by clock: any GatewayClock) async {
-        while clock.now() < expiry {
-            let look = clock.now().advanced(byMilliseconds: lookMilliseconds)
-            // Only a cancelled sleep throws.
-            guard (try? await clock.sleep(until: min(look, expiry))) != nil else { return }
+    /// Returns when a grant has ended; see ``KeyGrant/end()``.
+    func end(of grant: KeyGrant) async {
+        let (looks, look) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let holder = state.withLock { state in
+            state.nextHolder += 1
+            state.holders[state.nextHolder] = look
+            return state.nextHolder
+        }
+        defer { state.withLock { $0.holders[holder] = nil } }
+        let clock = clock
+        await withDiscardingTaskGroup { group in
+            var looking = looks.makeAsyncIterator()
+            waiting: while true {
+                switch state.withLock({ $0.term(of: grant) }) {
+                case .over: break waiting
+                case .open: break
+                case .until(let end):
+                    let now = clock.now()
+                    guard now < end else { break waiting }
+                    let next = min(end, now.advanced(byMilliseconds: Self.lookMilliseconds))
+                    group.addTask {
+                        // A cancelled sleep is one that nobody waits for any more.
+                        try? await clock.sleep(until: next)
+                        look.yield()
+                    }
+                }
+                // A cancelled task gets nothing.
+                guard await looking.next() != nil else { break }
+            }
+            group.cancelAll()
         }
     }
 
