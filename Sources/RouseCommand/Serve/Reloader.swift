@@ -8,7 +8,7 @@ import Synchronization
 import UnixSignals
 import WakeModel
 
-/// Reads the configuration again at each SIGHUP: apps, budgets, credentials, API keys, the
+/// Reads the configuration again at each SIGHUP: apps, budgets, credentials, its API keys, the
 /// listener's certificate and the webhooks' endpoints. A file with a fault changes nothing: all is
 /// read and checked before anything is put to use.
 ///
