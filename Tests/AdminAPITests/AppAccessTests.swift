@@ -101,7 +101,8 @@ struct AppAccessTests {
         let bench = try APIBench()
         let services = Services(
             gateway: bench.gateway, configuration: bench.configuration,
-            metrics: AdminMetrics(MetricsRegistry()), connections: ConnectionCount(),
+            metrics: AdminMetrics(MetricsRegistry()),
+            connections: ListenerConnections(places: 1, placesOfPeer: 1),
             streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
         let known: Set = [
             "POST /v1/wakes", "POST /v1/wakes/batch", "GET /v1/wakes", "GET /v1/wakes/{id}",
