@@ -48,8 +48,8 @@ struct GatewayAssembly {
         let gateway = Gateway(
             configuration: plan.gatewayConfiguration, store: store, sender: clients.sender,
             metrics: GatewayMeters(metrics), logger: logger)
-        if startsPaused { try await pauseAll(gateway, store) }
         if startsPaused {
+            try await pauseAll(gateway, store)
             audit.note(
                 "every app paused", by: KeysPlace.userName, from: "command line", to: "all apps",
                 ["reason": Self.pauseReason])
