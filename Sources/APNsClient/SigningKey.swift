@@ -24,7 +24,8 @@ public final class SigningKey: @unchecked Sendable {
     /// key, another algorithm, another curve. The error never quotes the text.
     public convenience init(pem: some Collection<UInt8>) throws(InvalidField) {
         var fault = CCryptoFaultNone
-        let bytes = Array(pem)
+        var bytes = Array(pem)
+        defer { bytes.cleanse() }
         // SAFETY: the shim reads `bytes.count` bytes and keeps none.
         let read = bytes.withUnsafeBufferPointer { bytes -> OpaquePointer? in
             guard let start = bytes.baseAddress else { return nil }
@@ -37,7 +38,9 @@ public final class SigningKey: @unchecked Sendable {
     /// Reads a file. Throws ``WakeModel/InvalidField`` as ``init(pem:)`` does, and for a file that
     /// cannot be read or is over 64 KiB.
     public convenience init(path: String) throws(InvalidField) {
-        try self.init(pem: KeyFile.read(path, field: "key file"))
+        var bytes = try KeyFile.read(path, field: "key file")
+        defer { bytes.cleanse() }
+        try self.init(pem: bytes)
     }
 
     /// Makes a new key, for tests and for trying things out against a stand-in.

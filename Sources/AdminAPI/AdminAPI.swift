@@ -33,10 +33,11 @@ public struct AdminAPI: Sendable {
     private let logger: Logger
 
     /// An API for this gateway, which counts its requests in `metrics`; `readings` is asked for
-    /// more whenever somebody reads them.
+    /// more whenever somebody reads them. What callers change is noted in `audit`; without one, in
+    /// the log.
     public init(
         configuration: AdminConfiguration, gateway: Gateway,
-        metrics: MetricsRegistry = MetricsRegistry(), logger: Logger,
+        metrics: MetricsRegistry = MetricsRegistry(), logger: Logger, audit: AuditLog? = nil,
         readings: @escaping @Sendable () -> [MetricReading] = { [] }
     ) {
         self.configuration = configuration
@@ -55,7 +56,7 @@ public struct AdminAPI: Sendable {
             connections: ListenerConnections(
                 places: places,
                 placesOfPeer: configuration.connectionsPerPeerCount ?? places - places / 8),
-            streams: ConnectionCount(), audit: AuditLog(logger),
+            streams: ConnectionCount(), audit: audit ?? AuditLog(logger),
             readings: readings)
         refusals = RefusalLog(logger, intervalSeconds: configuration.refusalLogSeconds)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import GatewayTestKit
 import HTTPTypes
 import Logging
@@ -66,11 +67,79 @@ struct AuditLogTests {
             let subject =
                 change.path.contains("{token}")
                 ? "\(token)" : change.path.contains("{id}") ? id : "\(Samples.app)"
-            #expect(
-                line == "audit by=\(change.scope) change=\(change.words) subject=\(subject)")
+            #expect(line.hasPrefix("audit "))
+            for part in [
+                " by=\(change.scope)", " change=\(change.words)", " from=127.0.0.1:",
+                " subject=\(subject)",
+            ] {
+                #expect(line.contains(part), "\(line)")
+            }
+            #expect(line.contains(" reason=a-reason") == change.query.contains("a-reason"))
             #expect(!line.contains(token.hex))
             for key in bench.keys.values { #expect(!line.contains(key.text)) }
         }
+    }
+
+    @Test("With a file of its own, each change is a line of JSON there, and none in the log")
+    func file() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "rouse-audit-\(Samples.freshID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "audit.jsonl").path
+        let bench = try APIBench()
+        let lines = RecordedLines()
+        var logger = lines.logger
+        logger.logLevel = .critical
+        let audit = AuditLog(logger, file: AuditFile(path: path))
+        try await bench.serve(logger: logger, audit: audit) { caller in
+            let reason = "?reason=quote%22%20%5C"
+            let paused = try await caller.send("POST", "/v1/apps/com.example.app/pause" + reason)
+            #expect(paused.status == 200, "\(paused.body)")
+            _ = try await caller.send("POST", "/v1/apps/com.example.app/resume")
+        }
+        #expect(lines.all.isEmpty, "\(lines.all)")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let entries = try text.split(separator: "\n").map { line in
+            try #require(
+                JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
+        }
+        #expect(entries.map { $0["change"] } == ["app paused", "app resumed"])
+        #expect(entries.map { $0["by"] } == ["admin", "admin"])
+        #expect(entries.map { $0["subject"] } == ["\(Samples.app)", "\(Samples.app)"])
+        #expect(entries[0]["reason"] == "quote\" \\")
+        #expect(entries.allSatisfy { $0["from"]?.hasPrefix("127.0.0.1:") == true })
+        #expect(entries.allSatisfy { ($0["at"] ?? "").wholeMatch(of: /2\d{3}-.*Z/) != nil })
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+    }
+
+    @Test("An entry is one line, whatever stands in it")
+    func oneLine() {
+        let entry = AuditEntry(
+            at: Samples.start, "a\nb", by: "c\r", from: "\u{1b}[31m", to: "d\u{2028}\u{0}")
+        #expect(entry.line.count { $0 < 0x20 } == 1 && entry.line.last == UInt8(ascii: "\n"))
+    }
+
+    @Test("What is no file of its own, a link or a pipe, is refused; the log has the line then")
+    func noFile() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "rouse-audit-\(Samples.freshID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let link = folder.appending(path: "link").path
+        #expect(symlink("target", link) == 0)
+        let pipe = folder.appending(path: "pipe").path
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for path in [link, pipe, folder.path, folder.appending(path: "none/audit").path] {
+            #expect(throws: AuditFile.Failure.self) { try AuditFile(path: path).check() }
+            let lines = RecordedLines()
+            AuditLog(lines.logger, file: AuditFile(path: path))
+                .note("app paused", by: "a", from: "b", to: "c")
+            #expect(lines.all.count == 2, "\(lines.all)")
+            #expect(lines.all.last?.contains("change=app paused") == true)
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "target").path))
     }
 
     @Test("What was refused changed nothing, and has no line")

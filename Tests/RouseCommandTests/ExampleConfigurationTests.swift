@@ -58,6 +58,8 @@ struct ExampleConfigurationTests {
         untouched.apiKeys = configuration.apiKeys
         #expect(configuration.keysPath == untouched.effectiveKeysPath)
         untouched.keysPath = configuration.keysPath
+        #expect(configuration.auditPath == "/var/lib/rouse/audit.jsonl")
+        untouched.auditPath = configuration.auditPath
         // What stands there beside the default.
         untouched.transport.maximumStreamsPerConnection = 1000
         untouched.transport.proxy = .none
@@ -70,6 +72,9 @@ struct ExampleConfigurationTests {
         #expect(configuration.webhooks[0].events == Set(WebhookKind.allCases))
         #expect(configuration.webhooks[0].apps?.map(\.value) == ["com.example.app"])
         #expect(configuration.apiKeys.map(\.scopes) == [Scope.usual])
+        #expect(configuration.apiKeys[0].apps?.map(\.value) == ["com.example.app"])
+        #expect(configuration.apiKeys[0].expiresAt != nil)
+        #expect(configuration.apiKeys[0].previous?.expiresAt != nil)
     }
 
     @Test("every key that the gateway reads is there")

@@ -15,18 +15,46 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
     public let name: String
     /// What it may do.
     public let scopes: Set<Scope>
+    /// The apps that it may ask for and read of, in either environment; `nil` for all.
+    public let apps: Set<BundleID>?
     /// How many requests it may make; `nil` for the listener's usual rate.
     public let rate: RequestRate?
-    /// The SHA-256 of the key, 32 bytes.
-    let digest: [UInt8]
+    /// From when on it is refused; `nil` for never.
+    public let expiresAt: WallInstant?
+    /// What proves that a caller has it: one secret, or two while it is being replaced.
+    let secrets: [Secret]
 
-    /// A key by the SHA-256 of its characters in UTF-8, in hexadecimal.
+    /// A secret of a key.
+    struct Secret: Hashable, Sendable {
+        /// The SHA-256 of the secret, 32 bytes.
+        let digest: [UInt8]
+        /// From when on it is refused; `nil` for as long as the key is taken.
+        let expiresAt: WallInstant?
+    }
+
+    /// The secret that a key had before the present one.
+    public struct PreviousSecret: Hashable, Sendable {
+        /// The SHA-256 of the secret, in hexadecimal.
+        public let sha256: String
+        /// From when on it is refused; `nil` for as long as the key is taken.
+        public let expiresAt: WallInstant?
+
+        /// Creates one.
+        public init(sha256: String, expiresAt: WallInstant? = nil) {
+            self.sha256 = sha256
+            self.expiresAt = expiresAt
+        }
+    }
+
+    /// A key by the SHA-256 of its characters in UTF-8, in hexadecimal. `previous` is taken beside
+    /// it, so that callers can change to the new secret one after the other.
     ///
     /// Throws ``WakeModel/InvalidField`` when `name` cannot stand in a log line, when there is no
-    /// scope, or when `sha256` is no such digest.
+    /// scope or an empty set of apps, or when a digest is none.
     public init(
         name: String, sha256: some StringProtocol, scopes: Set<Scope> = Scope.usual,
-        rate: RequestRate? = nil
+        apps: Set<BundleID>? = nil, rate: RequestRate? = nil, expiresAt: WallInstant? = nil,
+        previous: PreviousSecret? = nil
     ) throws(InvalidField) {
         try Self.check(name: name)
         guard !scopes.isEmpty else {
@@ -34,15 +62,67 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
                 field: "api key scopes", problem: "is empty",
                 remedy: "Name one or more of wake, read, device, admin.")
         }
-        guard let digest = Self.bytes(hex: sha256), digest.count == SHA256.byteCount else {
+        guard apps?.isEmpty != true else {
             throw InvalidField(
-                field: "api key sha256", problem: "is not 64 hexadecimal digits",
-                remedy: "Give the output of: printf %s \"$KEY\" | sha256sum")
+                field: "api key apps", problem: "is empty",
+                remedy: "Name one or more bundle ids, or leave it out for all apps.")
+        }
+        var secrets = [
+            Secret(digest: try Self.digest(sha256, "api key sha256"), expiresAt: nil)
+        ]
+        if let previous {
+            let digest = try Self.digest(previous.sha256, "api key previous sha256")
+            guard digest != secrets[0].digest else {
+                throw InvalidField(
+                    field: "api key previous sha256", problem: "is that of the present secret",
+                    remedy: "Leave it out.")
+            }
+            secrets.append(Secret(digest: digest, expiresAt: previous.expiresAt))
         }
         self.name = name
-        self.digest = digest
+        self.secrets = secrets
         self.scopes = scopes
+        self.apps = apps
         self.rate = rate
+        self.expiresAt = expiresAt
+    }
+
+    private static func digest(
+        _ hex: some StringProtocol, _ field: String
+    ) throws(InvalidField) -> [UInt8] {
+        guard let digest = bytes(hex: hex), digest.count == SHA256.byteCount else {
+            throw InvalidField(
+                field: field, problem: "is not 64 hexadecimal digits",
+                remedy: "Give the output of: printf %s \"$KEY\" | sha256sum")
+        }
+        return digest
+    }
+
+    /// Why keys cannot be taken together: two have one name, by which logs, rates and idempotency
+    /// tell callers apart, or one secret. `nil` for keys that can.
+    public static func conflict(among keys: [APIKey]) -> String? {
+        var names: Set<String> = []
+        var owners: [[UInt8]: String] = [:]
+        for key in keys {
+            guard names.insert(key.name).inserted else {
+                return "Two API keys are named \(key.name). Rename one, or revoke it."
+            }
+            for secret in key.secrets {
+                if let owner = owners.updateValue(key.name, forKey: secret.digest) {
+                    return "The API keys \(owner) and \(key.name) have the same secret. "
+                        + "Make a new one for one of them."
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The SHA-256 of its secrets in hexadecimal, the present one first.
+    public var digests: [String] { secrets.map { KeySecret.hex($0.digest) } }
+
+    /// From when on this secret is refused; `nil` for never.
+    func end(of secret: Secret) -> WallInstant? {
+        [expiresAt, secret.expiresAt].compactMap(\.self).min()
     }
 
     /// The name alone.
@@ -73,19 +153,23 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The key among `keys` whose digest is that of `secret`. Every key is compared in whole, so
-    /// that the time taken tells nothing of where a difference lies, nor which key it was.
-    static func match(_ secret: Substring, among keys: [APIKey]) -> APIKey? {
-        let digest = Array(SHA256.hash(data: Array(secret.utf8)))
-        var found: Int?
+    /// The key among `keys` that has this secret, and the secret. Every secret is compared in whole,
+    /// so that the time taken tells nothing of where a difference lies, nor which key it was.
+    static func match(_ text: Substring, among keys: [APIKey]) -> (key: APIKey, secret: Secret)? {
+        var bytes = Array(text.utf8)
+        defer { bytes.cleanse() }
+        let digest = Array(SHA256.hash(data: bytes))
+        var found: (key: Int, secret: Int)?
         for (index, key) in keys.enumerated() {
-            var difference: UInt8 = 0
-            for position in 0..<SHA256.byteCount {
-                difference |= digest[position] ^ key.digest[position]
+            for (place, secret) in key.secrets.enumerated() {
+                var difference: UInt8 = 0
+                for position in 0..<SHA256.byteCount {
+                    difference |= digest[position] ^ secret.digest[position]
+                }
+                if difference == 0 { found = (index, place) }
             }
-            if difference == 0 { found = index }
         }
-        return found.map { keys[$0] }
+        return found.map { (keys[$0.key], keys[$0.key].secrets[$0.secret]) }
     }
 
     private static func bytes(hex: some StringProtocol) -> [UInt8]? {

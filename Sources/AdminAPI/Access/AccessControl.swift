@@ -9,8 +9,8 @@ import Hummingbird
 struct AccessControl: Sendable {
     let authentication: AdminConfiguration.Authentication
 
-    /// The key that the caller shows; `nil` where none is asked for. Throws ``Problem``.
-    func check(_ request: Request, _ access: Route.Access) throws(Problem) -> APIKey? {
+    /// What the key that the caller shows grants; `nil` where none is asked for. Throws ``Problem``.
+    func check(_ request: Request, _ access: Route.Access) throws(Problem) -> KeyGrant? {
         guard case .scope(let scope) = access, case .keys(let ring) = authentication else {
             return nil
         }
@@ -22,7 +22,12 @@ struct AccessControl: Sendable {
             throw Self.unauthorized("This API key is not known, or was revoked.", "invalid_token")
         case .tooMany(let key, let seconds):
             throw Self.rateLimited(key, retryAfterSeconds: seconds)
-        case .known(let key):
+        case .expired(let key, let end):
+            throw Self.unauthorized(
+                "The API key \(key.name), or this secret of it, has expired at \(end).",
+                "invalid_token")
+        case .known(let grant):
+            let key = grant.key
             guard key.scopes.allows(scope) else {
                 var problem = Problem(
                     .forbidden, "The key \(key.name) lacks the scope \(scope.rawValue).")
@@ -31,7 +36,7 @@ struct AccessControl: Sendable {
                     + "scope=\"\(scope.rawValue)\""
                 throw problem
             }
-            return key
+            return grant
         }
     }
 

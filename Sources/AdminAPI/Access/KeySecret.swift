@@ -14,17 +14,26 @@ public struct KeySecret: Sendable, CustomStringConvertible {
 
     /// A key made from 256 random bits, given as four words.
     public init(_ words: (UInt64, UInt64, UInt64, UInt64)) {
-        let bytes = [words.0, words.1, words.2, words.3].flatMap { word in
-            (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        var bytes: [UInt8] = []
+        // Room for all at once: an array that grows leaves its bytes behind.
+        bytes.reserveCapacity(Self.bitCount / 8)
+        defer { bytes.cleanse() }
+        for word in [words.0, words.1, words.2, words.3] {
+            for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * place))) }
         }
         text = Self.prefix + Self.base62(bytes)
     }
 
     /// The SHA-256 of the key, in hexadecimal, as configurations and key files hold it.
     public var sha256: String {
-        SHA256.hash(data: Array(text.utf8)).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        var bytes = Array(text.utf8)
+        defer { bytes.cleanse() }
+        return Self.hex(SHA256.hash(data: bytes))
+    }
+
+    /// Bytes in hexadecimal.
+    static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }
 
     /// Not the key.
@@ -36,6 +45,11 @@ public struct KeySecret: Sendable, CustomStringConvertible {
         let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
         var number = bytes
         var digits: [UInt8] = []
+        digits.reserveCapacity(43)
+        defer {
+            number.cleanse()
+            digits.cleanse()
+        }
         for _ in 0..<43 {
             var remainder = 0
             for index in number.indices {
@@ -45,6 +59,7 @@ public struct KeySecret: Sendable, CustomStringConvertible {
             }
             digits.append(letters[remainder])
         }
-        return String(decoding: digits.reversed(), as: UTF8.self)
+        digits.reverse()
+        return String(decoding: digits, as: UTF8.self)
     }
 }

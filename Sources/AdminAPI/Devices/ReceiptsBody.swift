@@ -11,13 +11,13 @@ struct ReceiptsBody {
     let receipts: [Receipt]
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body`, `body-too-large` and
-    /// `invalid-field`.
-    init(_ text: [UInt8]) throws(Problem) {
+    /// `invalid-field`. `apps` are those of which the caller may name wakes; `nil` for all.
+    init(_ text: [UInt8], among apps: Set<BundleID>? = nil) throws(Problem) {
         let members = try Members(parsing: text)
         let list: ArraySlice<UInt8>
         do throws(InvalidField) {
             guard let value = members.raw("receipts") else {
-                receipts = [try Self.receipt(members)]
+                receipts = [try Self.receipt(members, apps)]
                 return
             }
             try members.check(names: ["receipts"])
@@ -35,14 +35,14 @@ struct ReceiptsBody {
         }
         var receipts: [Receipt] = []
         for (index, item) in items.enumerated() {
-            receipts.append(try Self.receipt(Array(item), at: "receipts[\(index)]"))
+            receipts.append(try Self.receipt(Array(item), at: "receipts[\(index)]", apps))
         }
         self.receipts = receipts
     }
 
     /// Parses a receipt of a list; what is wrong with it names its place.
     private static func receipt(
-        _ text: [UInt8], at place: String
+        _ text: [UInt8], at place: String, _ apps: Set<BundleID>?
     ) throws(Problem) -> Receipt {
         let members: Members
         do throws(JSONFault) {
@@ -52,7 +52,7 @@ struct ReceiptsBody {
                 .malformedBody, "\(place): \(error.problem), at its byte \(error.offset).")
         }
         do throws(InvalidField) {
-            return try receipt(members)
+            return try receipt(members, apps)
         } catch {
             throw Problem(
                 InvalidField(
@@ -62,13 +62,13 @@ struct ReceiptsBody {
     }
 
     private static func receipt(
-        _ members: Members
+        _ members: Members, _ apps: Set<BundleID>?
     ) throws(InvalidField) -> Receipt {
         try members.check(
             names: ["id", "apns_id", "ref", "device_token", "launched_at", "synced"])
         return Receipt(
             try subject(members), launchedAt: try members.instant("launched_at"),
-            hasSynced: try members.boolean("synced") ?? false)
+            hasSynced: try members.boolean("synced") ?? false, among: apps)
     }
 
     private static func subject(_ members: Members) throws(InvalidField) -> Receipt.Subject {

@@ -105,6 +105,7 @@ enum Component: String, CaseIterable {
             .required("status", .integer("The HTTP status.", in: 400...599)),
             .required("code", .words(of: ProblemCode.self, "Never changes its meaning.")),
             .required("detail", .string("This occurrence, in words.")),
+            .optional("field", .string("The member, parameter or header that is to blame.")),
             .optional("diagnostics", .array(of: .named(.diagnostic), "The rules' findings.")),
         ])
     }

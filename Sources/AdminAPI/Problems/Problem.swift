@@ -18,6 +18,8 @@ struct Problem: Error {
     let code: ProblemCode
     /// This occurrence, in words without secrets.
     var detail: String
+    /// The member, parameter or header that is to blame, where it is one.
+    var field: String?
     /// The findings of the rules.
     var diagnostics: [Diagnostic] = []
     /// Header fields that belong to the answer.
@@ -29,7 +31,10 @@ struct Problem: Error {
     }
 
     /// A value that cannot be what its field needs.
-    init(_ error: InvalidField) { self.init(.invalidField, error.description) }
+    init(_ error: InvalidField) {
+        self.init(.invalidField, error.description)
+        field = error.field
+    }
 
     /// What the store could not do.
     init(_ failure: StoreFailure) {
@@ -65,6 +70,7 @@ struct Problem: Error {
             ("status", .integer(Int64(code.status))),
             ("code", .string(code.rawValue)),
             ("detail", .string(detail)),
+            ("field", field.map { .string($0) }),
             ("diagnostics", diagnostics.isEmpty ? nil : .array(diagnostics.map(\.json))),
         ])
     }

@@ -24,6 +24,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case unauthorized
     /// The API key lacks the scope that the route asks for.
     case forbidden
+    /// The API key is for some apps, and the request is about another one, or about all.
+    case appNotAllowed = "app-not-allowed"
     /// Where no key is asked for: the request comes from a page of another site, or names another
     /// host.
     case foreignOrigin = "foreign-origin"
@@ -62,7 +64,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
             .ambiguousEnvironment:
             400
         case .unauthorized: 401
-        case .forbidden, .foreignOrigin: 403
+        case .forbidden, .appNotAllowed, .foreignOrigin: 403
         case .notFound, .unknownApp: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
@@ -87,6 +89,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .ambiguousEnvironment: "The app has two environments"
         case .unauthorized: "A valid API key is needed"
         case .forbidden: "The API key may not do this"
+        case .appNotAllowed: "The API key is for other apps"
         case .foreignOrigin: "Another site's page may not do this"
         case .notFound: "There is no such resource"
         case .methodNotAllowed: "The method does not fit the resource"
@@ -122,6 +125,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
             "The app is configured for both environments and the request names none."
         case .unauthorized: "No valid API key was shown."
         case .forbidden: "The API key lacks the scope that the route asks for."
+        case .appNotAllowed:
+            "The API key is for some apps, and the request names another one in `field`, or asks "
+                + "for figures of all apps together."
         case .foreignOrigin:
             "`rouse serve --dev` asks for no key, and refuses requests from pages of other sites "
                 + "and for other hosts than this machine."
@@ -165,6 +171,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .ambiguousEnvironment: "Add `environment`: `production` or `sandbox`."
         case .unauthorized: "Send `Authorization: Bearer` with a key from `rouse keys create`."
         case .forbidden: "Use a key with the scope that `detail` names."
+        case .appNotAllowed:
+            "Use a key whose `apps` name the app, or one without `apps`, which is for all."
         case .foreignOrigin:
             "Call it as `localhost`, `127.0.0.1` or `[::1]`, and not from another site's page; "
                 + "`rouse serve --config` with keys has no such bounds."

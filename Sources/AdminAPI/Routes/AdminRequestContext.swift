@@ -3,6 +3,7 @@
 import Hummingbird
 import NIOCore
 import Synchronization
+import WakeModel
 
 /// What a request carries along through the routes.
 struct AdminRequestContext: RequestContext {
@@ -11,13 +12,30 @@ struct AdminRequestContext: RequestContext {
     let channel: any Channel
     private let slot = RequestSlot()
 
-    /// The key that the caller showed; `nil` where none is asked for, and until it was looked at.
+    /// What the key that the caller showed grants; `nil` where none is asked for, and until it was
+    /// looked at.
     ///
     /// All copies of a context have the same one: its route finds it out, and the middleware around
     /// the routes, which has a copy from before, names it in the log.
-    var caller: APIKey? {
-        get { slot.key.withLock { $0 } }
-        nonmutating set { slot.key.withLock { $0 = newValue } }
+    var grant: KeyGrant? {
+        get { slot.grant.withLock { $0 } }
+        nonmutating set { slot.grant.withLock { $0 = newValue } }
+    }
+
+    /// The key that the caller showed.
+    var caller: APIKey? { grant?.key }
+
+    /// The apps that the caller may ask for and read of; `nil` for all.
+    var apps: Set<BundleID>? { caller?.apps }
+
+    /// Where the caller is, for the audit log: its address and port, or that it came by a socket of
+    /// this machine.
+    var origin: String {
+        guard let address = channel.remoteAddress, let host = address.ipAddress else {
+            return "unix socket"
+        }
+        let port = address.port.map { ":\($0)" } ?? ""
+        return (host.contains(":") ? "[\(host)]" : host) + port
     }
 
     init(source: ApplicationRequestContextSource) {
@@ -40,6 +58,6 @@ struct AdminRequestContext: RequestContext {
 
 /// Where the copies of one request's context keep its caller, and what its body has taken.
 private final class RequestSlot: Sendable {
-    let key = Mutex<APIKey?>(nil)
+    let grant = Mutex<KeyGrant?>(nil)
     let share = Mutex<BodyShare?>(nil)
 }

@@ -18,14 +18,15 @@ struct AppRoutes {
             .get, "/v1/apps", .scope(.read),
             Operation(
                 id: "listApps", summary: "The apps, and whether they are sent for",
-                answers: [Operation.Answer(200, "All apps.", .named(.appList))])
-        ) { _, _ in
-            JSONValue.object([("apps", .array(gateway.apps.map(\.json)))]).response(status: .ok)
+                answers: [Operation.Answer(200, "The apps of the API key.", .named(.appList))])
+        ) { _, context in
+            let apps = gateway.apps.filter { context.apps?.contains($0.app.bundleID) ?? true }
+            return JSONValue.object([("apps", .array(apps.map(\.json)))]).response(status: .ok)
         }
     }
 
     private static let problems =
-        [ProblemCode.unknownApp, .ambiguousEnvironment] + ProblemCode.ofStore
+        [ProblemCode.unknownApp, .appNotAllowed, .ambiguousEnvironment] + ProblemCode.ofStore
 
     private var pause: Route {
         Route(
@@ -50,7 +51,8 @@ struct AppRoutes {
                 try await gateway.pause(app, reason: reason)
             }
             guard isKnown else { throw Problem.unknownApp }
-            services.audit.note("app paused", by: context.callerName, to: app.description)
+            services.audit.note(
+                "app paused", in: context, to: app.description, ["reason": reason])
             return try answer(app)
         }
     }
@@ -92,7 +94,7 @@ struct AppRoutes {
                 try await gateway.resume(app)
             }
             guard isKnown else { throw Problem.unknownApp }
-            services.audit.note("app resumed", by: context.callerName, to: app.description)
+            services.audit.note("app resumed", in: context, to: app.description)
             return try answer(app)
         }
     }
@@ -101,7 +103,8 @@ struct AppRoutes {
         _ query: Query, _ context: AdminRequestContext
     ) throws(Problem) -> AppIdentity {
         try services.app(
-            named: context.parameters.get("topic") ?? "", try query.choice("environment"))
+            named: context.parameters.get("topic") ?? "", try query.choice("environment"),
+            for: context, field: "topic")
     }
 
     private func answer(_ app: AppIdentity) throws(Problem) -> Response {
@@ -117,8 +120,9 @@ struct AppRoutes {
             Operation(
                 id: "getStats", summary: "The books: how many wakes are where",
                 answers: [Operation.Answer(200, "The present numbers.", .named(.stats))],
-                problems: ProblemCode.ofStore)
-        ) { _, _ in
+                problems: [.appNotAllowed] + ProblemCode.ofStore)
+        ) { _, context in
+            try context.checkAccessToAllApps()
             let stats = try await asking { () async throws(StoreFailure) in
                 try await gateway.stats()
             }

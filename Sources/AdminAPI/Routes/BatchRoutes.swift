@@ -83,7 +83,7 @@ struct BatchRoutes {
             .charge(context.caller, for: items.count - 1)
         let now = services.gateway.now
         return try await Batch(
-            items, headers, caller: context.callerName, now: now,
+            items, headers, context, now: now,
             marksExpireAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)), turn)
     }
 
@@ -114,8 +114,8 @@ struct Batch {
 
     /// Reads items, with pauses for others.
     init(
-        _ items: [ArraySlice<UInt8>], _ headers: HTTPFields, caller: String, now: WallInstant,
-        marksExpireAt: WallInstant, _ turn: WorkTurn
+        _ items: [ArraySlice<UInt8>], _ headers: HTTPFields, _ context: AdminRequestContext,
+        now: WallInstant, marksExpireAt: WallInstant, _ turn: WorkTurn
     ) async throws(Problem) {
         inquiries.reserveCapacity(items.count)
         problems.reserveCapacity(items.count)
@@ -123,9 +123,11 @@ struct Batch {
             await turn.pause()
             let text = Array(item)
             let mark = try IdempotencyMark.make(
-                headers, caller: caller, item: index, body: text, expiresAt: marksExpireAt)
+                headers, caller: context.callerName, item: index, body: text,
+                expiresAt: marksExpireAt)
             do throws(Problem) {
                 let body = try WakeBody(text, now: now)
+                try context.checkAccess(to: body.request.bundleID, field: body.appField)
                 guard body.spreadSeconds == nil else { throw Problem.spreadInBatch }
                 inquiries.append(body.inquiry(mark))
                 problems.append(nil)

@@ -15,7 +15,8 @@ struct DeviceRoutes {
     var routes: [Route] { [get, signals, registered, forget] }
 
     private static let problems =
-        [ProblemCode.notFound, .unknownApp, .ambiguousEnvironment] + ProblemCode.ofStore
+        [ProblemCode.notFound, .unknownApp, .appNotAllowed, .ambiguousEnvironment]
+        + ProblemCode.ofStore
 
     private var get: Route {
         Route(
@@ -28,9 +29,9 @@ struct DeviceRoutes {
                 problems: Self.problems)
         ) { request, context in
             let token = try context.deviceToken()
-            let app = try services.app(Query(request))
+            let app = try services.app(Query(request), for: context)
             let views = try await asking { () async throws(StoreFailure) in
-                try await gateway.device(token, app: app)
+                try await gateway.device(token, app: app, among: context.apps)
             }
             guard !views.isEmpty else { throw Problem.noSuchDevice }
             let apps = gateway.apps
@@ -55,11 +56,12 @@ struct DeviceRoutes {
             let (text, _) = try await request.readBody(limit: limit, context)
             let body = try SignalsBody(text)
             let app = try body.app.map { (name) throws(Problem) in
-                try services.app(named: name, body.environment)
+                try services.app(named: name, body.environment, for: context)
             }
             return try Self.answer(
                 try await asking { () async throws(StoreFailure) in
-                    try await gateway.report(body.signals, of: token, app: app)
+                    try await gateway.report(
+                        body.signals, of: token, app: app, among: context.apps)
                 })
         }
     }
@@ -78,7 +80,7 @@ struct DeviceRoutes {
             let token = try context.deviceToken()
             let (text, _) = try await request.readBody(limit: limit, context)
             let body = try RegistrationBody(text)
-            let app = try services.app(named: body.app, body.environment)
+            let app = try services.app(named: body.app, body.environment, for: context)
             return try Self.answer(
                 try await asking { () async throws(StoreFailure) in
                     try await gateway.registered(token, app: app, kind: body.kind, at: body.at)
@@ -99,13 +101,14 @@ struct DeviceRoutes {
                 problems: Self.problems)
         ) { request, context in
             let token = try context.deviceToken()
-            let app = try services.app(Query(request))
+            let app = try services.app(Query(request), for: context)
             let answer = try await asking { () async throws(StoreFailure) in
-                try await gateway.forget(token, app: app)
+                try await gateway.forget(token, app: app, among: context.apps)
             }
             let response = try Self.answer(answer)
             services.audit.note(
-                "device forgotten", by: context.callerName, to: token.description)
+                "device forgotten", in: context, to: token.description,
+                ["app": app?.description])
             return response
         }
     }

@@ -41,6 +41,7 @@ final class EventOutbox: Sendable {
 
     private func putAtOnce(_ event: OutcomeEvent) -> Bool {
         load.withLock { load in
+            guard !load.isLast else { return true }
             guard load.events.count < Self.eventCount else { return false }
             load.events.append(event)
             return true
@@ -57,6 +58,13 @@ final class EventOutbox: Sendable {
     func end() {
         load.withLock { $0.isLast = true }
         arrivals.continuation.yield()
+    }
+
+    /// Nothing comes any more, not even what waits: its reader may not have it.
+    func cut() {
+        load.withLock { $0 = Load(isLast: true) }
+        arrivals.continuation.yield()
+        room.continuation.yield()
     }
 
     /// Takes all that waits, as soon as there is anything. For a cancelled task it is the last.

@@ -20,6 +20,8 @@ struct EventStream: Sendable {
     let pulseSeconds: Int
     /// How long the stream lasts, in seconds; `nil` for as long as it is read.
     let lifeSeconds: Int?
+    /// What the reader's key grants; the stream ends with it. `nil` where no key is asked for.
+    let grant: KeyGrant?
     let streams: ConnectionCount
     /// Whether its reader is still there.
     let presence: CallerPresence
@@ -56,7 +58,13 @@ struct EventStream: Sendable {
             try await Task.sleep(for: .seconds(lifeSeconds))
             outbox.end()
         }
+        let access = Task { [grant] in
+            guard let grant else { return }
+            await grant.end()
+            if !Task.isCancelled { outbox.cut() }
+        }
         defer {
+            access.cancel()
             source.cancel()
             clock.cancel()
             ender.cancel()

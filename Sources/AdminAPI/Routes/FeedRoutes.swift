@@ -31,12 +31,13 @@ struct FeedRoutes {
                 ],
                 answers: [Operation.Answer(200, "A page.", .named(.feedbackPage))],
                 problems: ProblemCode.ofStore)
-        ) { request, _ in
+        ) { request, context in
             let query = Query(request)
             let after = Int64(try query.integer("after", in: 0...Int.max) ?? 0)
             let limit = try query.limit(configuration)
             let entries = try await asking { () async throws(StoreFailure) in
-                try await services.gateway.feedback(after: after, limit: limit)
+                try await services.gateway.feedback(
+                    after: after, limit: limit, among: context.apps)
             }
             return JSONValue.object([
                 ("entries", .array(entries.map(\.json))),
@@ -55,7 +56,8 @@ struct FeedRoutes {
                 description: "Each event is named outcome; its data is an object like an entry of "
                     + "a wake's history. \(configuration.eventBufferCount) wait for a reader "
                     + "that is slower than they come; beyond, it misses the oldest, and is told "
-                    + "how many of them so far by an event named dropped. Nothing is kept: the "
+                    + "how many of them so far by an event named dropped. The stream ends when the API "
+                    + "key is revoked or expires. Nothing is kept: the "
                     + "durable feeds are feedback and webhooks. A reader that closes its side of "
                     + "the connection ends the stream.",
                 parameters: [
@@ -73,14 +75,14 @@ struct FeedRoutes {
                 "seconds", in: 1...EventStream.maximumLifeSeconds)
             guard
                 let events = services.gateway.events(
-                    bufferedCount: configuration.eventBufferCount)
+                    bufferedCount: configuration.eventBufferCount, among: context.apps)
             else {
                 throw Problem(.overloaded, "Too many event streams are open.")
                     .retrying(afterSeconds: EventStream.retrySeconds)
             }
             return EventStream(
                 events: events, pulseSeconds: configuration.eventPulseSeconds,
-                lifeSeconds: lifeSeconds, streams: services.streams,
+                lifeSeconds: lifeSeconds, grant: context.grant, streams: services.streams,
                 presence: services.connections.presence(on: context.channel)
             )
             .response

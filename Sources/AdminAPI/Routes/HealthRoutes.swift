@@ -38,8 +38,11 @@ struct HealthRoutes {
                         Operation.Answer(
                             200, "The text format 0.0.4.", .string(),
                             mediaType: PrometheusText.mediaType)
-                    ])
-            ) { _, _ in await metrics() },
+                    ], problems: [.appNotAllowed])
+            ) { _, context in
+                try context.checkAccessToAllApps()
+                return await metrics()
+            },
         ]
     }
 

@@ -57,6 +57,26 @@ extension Query {
 }
 
 extension AdminRequestContext {
+    /// Refuses an app that the caller's key may not use, before anybody looks whether there is such
+    /// an app: the answer is the same for one that is not configured.
+    func checkAccess(to app: BundleID, field: String) throws(Problem) {
+        guard let caller, let apps = caller.apps, !apps.contains(app) else { return }
+        var problem = Problem(
+            .appNotAllowed,
+            "\(field): the key \(caller.name) may not use the app \(app). Use a key that may.")
+        problem.field = field
+        throw problem
+    }
+
+    /// Refuses figures of all apps together to a key that may know of some only.
+    func checkAccessToAllApps() throws(Problem) {
+        guard let caller, caller.apps != nil else { return }
+        throw Problem(
+            .appNotAllowed,
+            "These figures are of all apps together, and the key \(caller.name) is for some. "
+                + "Use a key without apps.")
+    }
+
     /// The wake that the path names.
     func wakeID() throws(Problem) -> WakeID {
         try parsing(parameters.get("id") ?? "", as: "id") { (text) throws(InvalidField) in
@@ -74,7 +94,7 @@ extension AdminRequestContext {
 
 extension Services {
     /// The configured app that a query names; `nil` when it names none.
-    func app(_ query: Query) throws(Problem) -> AppIdentity? {
+    func app(_ query: Query, for context: AdminRequestContext) throws(Problem) -> AppIdentity? {
         let environment: APNsEnvironment? = try query.choice("environment")
         guard let text = query.string("app") else {
             guard environment == nil else {
@@ -85,12 +105,17 @@ extension Services {
             }
             return nil
         }
-        return try app(named: text, environment)
+        return try app(named: text, environment, for: context)
     }
 
-    /// The configured app with this bundle id, in this environment or in its only one.
-    func app(named text: String, _ environment: APNsEnvironment?) throws(Problem) -> AppIdentity {
+    /// The configured app with this bundle id, in this environment or in its only one. `field` is
+    /// what the caller named it by.
+    func app(
+        named text: String, _ environment: APNsEnvironment?, for context: AdminRequestContext,
+        field: String = "app"
+    ) throws(Problem) -> AppIdentity {
         let bundleID = try parsing(text) { (text) throws(InvalidField) in try BundleID(text) }
+        try context.checkAccess(to: bundleID, field: field)
         let candidates = gateway.apps.map(\.app).filter {
             $0.bundleID == bundleID && (environment == nil || $0.environment == environment)
         }

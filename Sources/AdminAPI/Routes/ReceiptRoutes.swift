@@ -28,7 +28,7 @@ struct ReceiptRoutes {
             ) { request, context in
                 let (text, _) = try await request.readBody(
                     limit: limit, within: services.bodies, context)
-                let receipts = try ReceiptsBody(text).receipts
+                let receipts = try ReceiptsBody(text, among: context.apps).receipts
                 let answers = try await asking { () async throws(StoreFailure) in
                     try await services.gateway.confirm(receipts)
                 }

@@ -43,7 +43,7 @@ struct RouteTable: Sendable {
         if isOpen { router.add(middleware: BrowserCheck()) }
         for route in routes {
             router.on(RouterPath(route.path), method: route.method) { request, context in
-                context.caller = try access.check(request, route.access)
+                context.grant = try access.check(request, route.access)
                 if route.access != .open {
                     services.connections.connection(on: context.channel)?.authenticate()
                 }

@@ -19,8 +19,10 @@ struct WakeRoutes {
 
     /// What makes a request fail whatever it asks for.
     static let intakeProblems =
-        [ProblemCode.invalidWake, .unknownApp, .ambiguousEnvironment, .idempotencyConflict]
-        + ProblemCode.ofStore
+        [
+            ProblemCode.invalidWake, .unknownApp, .appNotAllowed, .ambiguousEnvironment,
+            .idempotencyConflict,
+        ] + ProblemCode.ofStore
 
     /// The header by which a repetition is recognised; `conflict` says what becomes of a request
     /// that is another.
@@ -87,6 +89,7 @@ struct WakeRoutes {
         let (text, _) = try await request.readBody(limit: limit, context)
         let now = gateway.now
         let body = try WakeBody(text, now: now)
+        try context.checkAccess(to: body.request.bundleID, field: body.appField)
         let mark = try IdempotencyMark.make(
             request.headers, caller: context.callerName, body: text,
             expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
@@ -105,15 +108,28 @@ struct WakeRoutes {
     }
 
     /// Waits for the end of a wake. A caller that hangs up ends the wait, and so does a shutdown,
-    /// which waits for open answers. `nil` as well when the store fails meanwhile: the wake is on
-    /// disk, and an error would say that it is not.
+    /// which waits for open answers, and the end of what the caller's key grants. `nil` then, and as
+    /// well when the store fails meanwhile: the wake is on disk, and an error would say that it is
+    /// not.
     private func outcome(
         of id: WakeID, within milliseconds: Int64, for context: AdminRequestContext
     ) async -> WakeRecord? {
         let gateway = gateway
+        let grant = context.grant
         return await services.connections.presence(on: context.channel).cancellingOnHangUp {
             await cancelWhenGracefulShutdown {
-                try? await gateway.outcome(of: id, within: milliseconds)
+                await withTaskGroup(of: WakeRecord?.self) { group in
+                    group.addTask { try? await gateway.outcome(of: id, within: milliseconds) }
+                    if let grant {
+                        group.addTask {
+                            await grant.end()
+                            return nil
+                        }
+                    }
+                    let record = await group.next() ?? nil
+                    group.cancelAll()
+                    return record
+                }
             }
         }
     }
@@ -145,19 +161,23 @@ struct WakeRoutes {
                         200, "A page.", .named(.wakePage),
                         links: Operation.Link.toWake(at: "/wakes/0/id"))
                 ],
-                problems: [.unknownApp, .ambiguousEnvironment] + ProblemCode.ofStore)
-        ) { request, _ in try await list(Query(request)) }
+                problems: [.unknownApp, .appNotAllowed, .ambiguousEnvironment] + ProblemCode.ofStore
+            )
+        ) { request, context in try await list(Query(request), context) }
     }
 
     private static let states = WakeState.allCases.map(\.rawValue).joined(separator: "|")
 
-    private func list(_ query: Query) async throws -> Response {
+    private func list(
+        _ query: Query, _ context: AdminRequestContext
+    ) async throws -> Response {
         let states: Set<WakeState> = try query.choices("state")
         let wakes = WakeQuery(
             deviceToken: try query.value("device") { (text) throws(InvalidField) in
                 try DeviceToken(hex: text)
             },
-            app: try services.app(query), states: states.isEmpty ? nil : states,
+            app: try services.app(query, for: context), apps: context.apps,
+            states: states.isEmpty ? nil : states,
             after: try query.value("cursor", remedy: "Use the next of the page before.") {
                 (text) throws(InvalidField) in
                 try WakeID(text)
@@ -183,7 +203,7 @@ struct WakeRoutes {
         ) { _, context in
             let id = try context.wakeID()
             let record = try await asking { () async throws(StoreFailure) in
-                try await gateway.record(of: id)
+                try await gateway.record(of: id, among: context.apps)
             }
             guard let record else { throw Problem.noSuchWake }
             return record.json.response(status: .ok)
@@ -201,11 +221,13 @@ struct WakeRoutes {
         ) { _, context in
             let id = try context.wakeID()
             let answer = try await asking { () async throws(StoreFailure) in
-                try await gateway.cancel(id)
+                try await gateway.cancel(id, among: context.apps)
             }
             switch answer {
             case .cancelled(let record):
-                services.audit.note("wake cancelled", by: context.callerName, to: "\(id)")
+                services.audit.note(
+                    "wake cancelled", in: context, to: "\(id)",
+                    ["app": record.app.description])
                 return record.json.response(status: .ok)
             case .tooLate(let record):
                 throw Problem(

@@ -19,6 +19,8 @@ struct WakeBody {
     ]
 
     let request: WakeRequest
+    /// The member that names the app.
+    let appField: String
     let environment: APNsEnvironment?
     let urgency: Urgency
     let coalescing: Coalescing
@@ -50,6 +52,7 @@ struct WakeBody {
                     field: "payload", problem: "is not a JSON object",
                     remedy: "Give the object itself, not a string that holds it.")
             }
+            appField = members.has("topic") ? "topic" : "app"
             let kind: WakeKind = try members.requiredChoice("kind")
             request = WakeRequest(
                 kind: kind,

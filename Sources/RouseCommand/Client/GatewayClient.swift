@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import APNsClient
 import CurlHTTP
 import Foundation
 
@@ -162,7 +163,8 @@ struct GatewayClient: ~Copyable {
         let path = options.keyFile ?? variables[.apiKeyFile]
         if options.keyFile == nil, let key = variables[.apiKey] { return key }
         guard let path else { return nil }
-        let bytes = try InputFile.read(path, "API key file", limit: 4_096)
+        var bytes = try InputFile.read(path, "API key file", limit: 4_096)
+        defer { bytes.cleanse() }
         let key = String(decoding: bytes, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         guard !key.isEmpty, !key.contains("\n") else {

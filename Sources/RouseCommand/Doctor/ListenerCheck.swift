@@ -10,12 +10,14 @@ enum ListenerCheck {
     /// How long before its end a certificate is worth a warning, in seconds: 7 days. Programs that
     /// renew it by themselves do so earlier.
     private static let renewalSeconds: Int64 = 7 * 86_400
+    /// How long before its end an API key is worth a warning, in seconds: 14 days.
+    private static let lapseSeconds: Int64 = 14 * 86_400
     /// The most bytes of a socket's path: `sun_path` with its final zero (unix(7)).
     private static let socketPathByteCount = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// What was found.
     static func findings(of configuration: ServeConfiguration) -> [Examination.Finding] {
-        keys(configuration) + address(configuration) + tls(configuration)
+        keys(configuration) + audit(configuration) + address(configuration) + tls(configuration)
     }
 
     private static func keys(_ configuration: ServeConfiguration) -> [Examination.Finding] {
@@ -31,6 +33,57 @@ enum ListenerCheck {
             file.keys.filter { $0.revokedAt == nil }.map(\.name)
             + configuration.apiKeys.map(\.name)
         return [.fine("api-keys", "For \(names.sorted().joined(separator: ", ")).")]
+            + lapses(configuration, file) + strangers(configuration, file)
+    }
+
+    /// Keys that expire soon, or have expired.
+    private static func lapses(
+        _ configuration: ServeConfiguration, _ file: KeysFile
+    ) -> [Examination.Finding] {
+        guard let keys = try? configuration.keys(with: file) else { return [] }
+        let now = WakeClock.system.now()
+        return keys.compactMap { key in
+            guard let end = key.expiresAt, end < now.advanced(bySeconds: lapseSeconds) else {
+                return nil
+            }
+            return .warning(
+                "api-keys",
+                now < end
+                    ? "The key \(key.name) expires at \(end)."
+                    : "The key \(key.name) has expired at \(end).",
+                "Give it more time: rouse keys rotate --name \(key.name) --expires 90d, or change "
+                    + "its expires in api-keys.")
+        }
+    }
+
+    /// Keys for apps that are not configured, which a key of the configuration cannot be.
+    private static func strangers(
+        _ configuration: ServeConfiguration, _ file: KeysFile
+    ) -> [Examination.Finding] {
+        let known = Set(configuration.apps.map(\.bundleID.value))
+        return file.keys.filter { $0.revokedAt == nil }.compactMap { key in
+            let missing = (key.apps ?? []).filter { !known.contains($0) }
+            guard !missing.isEmpty else { return nil }
+            return .warning(
+                "api-keys",
+                "The key \(key.name) is for \(missing.joined(separator: ", ")), which is not "
+                    + "configured.",
+                "Add the app to apps, or revoke the key.")
+        }
+    }
+
+    private static func audit(_ configuration: ServeConfiguration) -> [Examination.Finding] {
+        guard let path = configuration.auditPath else { return [] }
+        do throws(AuditFile.Failure) {
+            try AuditFile(path: path).check()
+        } catch {
+            return [
+                .wrong(
+                    "audit-file", "\(error)", "Name a file that this user can append to.",
+                    .notAllowed)
+            ]
+        }
+        return [.fine("audit-file", "\(path) can be appended to.")]
     }
 
     private static func tls(_ configuration: ServeConfiguration) -> [Examination.Finding] {

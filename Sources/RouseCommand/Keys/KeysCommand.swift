@@ -11,34 +11,41 @@ import WakeModel
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Create, list and revoke the keys of the gateway's API.",
+        abstract: "Create, list, rotate and revoke the keys of the gateway's API.",
         discussion: """
             Keys are kept as digests in keys.json beside the store, for its owner only. A running \
-            gateway takes a change when it gets SIGHUP.
+            gateway takes a change within a second.
 
             Example:
 
               rouse keys create --config rouse.yaml --name backend --scope wake --scope read
             """,
-        subcommands: [KeysCreateCommand.self, KeysListCommand.self, KeysRevokeCommand.self])
+        subcommands: [
+            KeysCreateCommand.self, KeysListCommand.self, KeysRotateCommand.self,
+            KeysRevokeCommand.self,
+        ])
 }
 
-/// Where the keys are, as it was typed.
-struct KeysFileOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"))
-    var config: String?
+/// How a new secret is shown.
+struct SecretOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Write the key to a new file that only its owner can read.", valueName: "file"))
+    var output: String?
 
-    @Option(help: ArgumentHelp("The keys' file itself. Or ROUSE_KEYS_FILE.", valueName: "file"))
-    var keysFile: String?
+    @Flag(help: "Write the key and its record as JSON.")
+    var json = false
 
-    /// The file: as typed, or as the environment or the configuration says.
-    func path(_ variables: Variables) throws(CommandFailure) -> String {
-        if let path = keysFile ?? variables[.keysFile] { return path }
-        guard let path = config ?? variables[.configuration] else {
-            throw CommandFailure(
-                .usage, "No keys' file is named. Give --config or --keys-file.")
-        }
-        return try ServeConfiguration(path: path, variables: variables).effectiveKeysPath
+    /// Shows a secret, or throws so that it is not recorded.
+    func show(_ secret: KeySecret, of entry: KeysFile.Entry) throws(CommandFailure) {
+        let text =
+            json
+            ? try Console.json(CreatedKeyDocument(key: secret.text, record: KeyDocument(entry)))
+            : secret.text
+        guard let output else { return try SecretOutput.write(text) }
+        var bytes = Array((text + "\n").utf8)
+        defer { bytes.cleanse() }
+        try OwnerFile(output, "--output").create(with: bytes)
     }
 }
 
@@ -48,11 +55,14 @@ struct KeysCreateCommand: AsyncParsableCommand {
         commandName: "create",
         abstract: "Make a key and show it, this once.",
         discussion: """
-            The key alone goes to standard output; everything else goes to standard error.
+            The key alone goes to standard output; everything else goes to standard error. A key \
+            that could not be written is not recorded.
 
-            Example:
+            Examples:
 
               rouse keys create --config rouse.yaml --name orders --scope wake > orders.key
+              rouse keys create --config rouse.yaml --name partner --scope wake \\
+                --apps com.example.app --expires 90d --output partner.key
             """)
 
     @OptionGroup var file: KeysFileOptions
@@ -67,39 +77,57 @@ struct KeysCreateCommand: AsyncParsableCommand {
     var scope: [String] = []
 
     @Option(
+        help: ArgumentHelp(
+            "The apps that it is for, with commas between; several times for several. "
+                + "Without it: all apps.",
+            valueName: "bundle-ids"))
+    var apps: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "When it expires: a time, a date, or a span from now, as 90d.", valueName: "time"))
+    var expires: String?
+
+    @Option(
         help: ArgumentHelp("How many requests a second it may make.", valueName: "number"))
     var requestsPerSecond: Int?
 
-    @Flag(help: "Write the key and its record as JSON.")
-    var json = false
+    @OptionGroup var secretOptions: SecretOptions
 
     func run() async throws {
         let variables = Variables.current
         let console = Console(variables)
-        let path = try file.path(variables)
-        var generator = SystemRandomNumberGenerator()
-        let secret = KeySecret(
-            (generator.next(), generator.next(), generator.next(), generator.next()))
+        let place = try file.place(variables)
+        let secret = KeySecret.random()
         let entry = KeysFile.Entry(
-            name: name, sha256: secret.sha256, scopes: try scopes(),
+            name: name, sha256: secret.sha256, scopes: try scopes(), apps: try place.apps(apps),
             requestsPerSecond: requestsPerSecond, createdAt: WakeClock.system.now().description,
-            createdBy: Self.userName)
+            createdBy: KeysPlace.userName,
+            expiresAt: try KeysPlace.expiry(expires, "--expires")?.description)
         _ = try failing(with: .usage) { () throws(InvalidField) in try entry.apiKey() }
-        try KeysFile.change(path) { (file) throws(CommandFailure) in
+        try place.checkIsFree(name)
+        try place.change(
+            "api key created", name,
+            [
+                "scopes": entry.scopes.joined(separator: ","),
+                "apps": entry.apps?.joined(separator: ","), "expires_at": entry.expiresAt,
+            ]
+        ) { (file) throws(CommandFailure) in
             guard !file.keys.contains(where: { $0.name == name && $0.revokedAt == nil }) else {
                 throw CommandFailure(
-                    .usage, "There is a key named \(name). Revoke it first, or use another name.")
+                    .usage,
+                    "There is a key named \(name). Give it a new secret with rouse keys rotate, "
+                        + "revoke it first, or use another name.")
             }
             file.keys.append(entry)
+        } after: { (_) throws(CommandFailure) in
+            try secretOptions.show(secret, of: entry)
         }
-        if json {
-            try console.write(CreatedKeyDocument(key: secret.text, record: KeyDocument(entry)))
-        } else {
-            console.say(secret.text)
-            console.remark(
-                "The key \(name) may \(entry.scopes.joined(separator: ", ")). It is shown this "
-                    + "once. A running gateway takes it when it gets SIGHUP.")
-        }
+        let apps = entry.apps.map { " for \($0.joined(separator: ", "))" } ?? ""
+        let end = entry.expiresAt.map { " until \($0)" } ?? ""
+        console.remark(
+            "Created key \"\(name)\" (scopes: \(entry.scopes.joined(separator: ", ")))\(apps)"
+                + "\(end). It is shown this once. A running gateway takes it at once.")
     }
 
     private func scopes() throws(CommandFailure) -> [String] {
@@ -113,13 +141,96 @@ struct KeysCreateCommand: AsyncParsableCommand {
         }
         return Set(scope).sorted()
     }
+}
 
-    /// The user of the machine, for the record.
-    static var userName: String {
-        guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else {
-            return "uid \(getuid())"
+extension KeySecret {
+    /// A new secret.
+    static func random() -> KeySecret {
+        var generator = SystemRandomNumberGenerator()
+        return KeySecret((generator.next(), generator.next(), generator.next(), generator.next()))
+    }
+}
+
+/// `rouse keys rotate`.
+struct KeysRotateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Give a key a new secret and show it, this once.",
+        discussion: """
+            The new secret is taken at once, and the old one beside it: until --old-expires, or \
+            until it is revoked with rouse keys revoke --old. Name, scopes, apps and rate stay.
+
+            Example:
+
+              rouse keys rotate --config rouse.yaml --name orders --old-expires 7d > orders.key
+            """)
+
+    @OptionGroup var file: KeysFileOptions
+
+    @Option(help: "The key's name.")
+    var name: String
+
+    @Option(
+        help: ArgumentHelp(
+            "When the old secret expires: a time, a date, or a span from now, as 7d. Without it: "
+                + "when it is revoked.",
+            valueName: "time"))
+    var oldExpires: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "When the key expires from now on: a time, a date, or a span from now. Without it: as "
+                + "before.",
+            valueName: "time"))
+    var expires: String?
+
+    @OptionGroup var secretOptions: SecretOptions
+
+    func run() async throws {
+        let variables = Variables.current
+        let console = Console(variables)
+        let place = try file.place(variables)
+        let secret = KeySecret.random()
+        let oldEnd = try KeysPlace.expiry(oldExpires, "--old-expires")?.description
+        let end = try KeysPlace.expiry(expires, "--expires")?.description
+        let now = WakeClock.system.now()
+        try place.change(
+            "api key rotated", name, ["old_expires_at": oldEnd, "expires_at": end]
+        ) { (file) throws(CommandFailure) in
+            let index = try KeysPlace.index(of: name, in: file)
+            try Self.rotate(&file.keys[index], secret, oldEnd: oldEnd, end: end, at: now)
+            return file.keys[index]
+        } after: { (entry) throws(CommandFailure) in
+            try secretOptions.show(secret, of: entry)
         }
-        return String(cString: name)
+        console.remark(
+            "The key \"\(name)\" has a new secret. It is shown this once, and a running gateway "
+                + "takes it at once. The old one is taken "
+                + (oldEnd.map { "until \($0)." }
+                    ?? "until you revoke it: rouse keys revoke --name \(name) --old"))
+    }
+
+    /// Gives the key the new secret beside its present one.
+    private static func rotate(
+        _ entry: inout KeysFile.Entry, _ secret: KeySecret, oldEnd: String?, end: String?,
+        at now: WallInstant
+    ) throws(CommandFailure) {
+        if let previous = entry.previous, !previous.isExpired(at: now) {
+            throw CommandFailure(
+                .no,
+                "The key \(entry.name) has two secrets already. Revoke the older one first: "
+                    + "rouse keys revoke --name \(entry.name) --old")
+        }
+        if entry.isExpired(at: now), end == nil {
+            throw CommandFailure(
+                .no,
+                "The key \(entry.name) has expired. Say how long it lasts now with --expires.")
+        }
+        entry.previous = .init(sha256: entry.sha256, expiresAt: oldEnd)
+        entry.sha256 = secret.sha256
+        entry.rotatedAt = now.description
+        entry.rotatedBy = KeysPlace.userName
+        entry.expiresAt = end ?? entry.expiresAt
     }
 }
 
@@ -127,8 +238,11 @@ struct KeysCreateCommand: AsyncParsableCommand {
 struct KeysListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the keys, revoked ones too.",
+        abstract: "List the keys, when they were used last, and revoked ones too.",
         discussion: """
+            With --config the keys of api-keys are listed too. Uses are known to the minute, from a \
+            running gateway.
+
             Example:
 
               rouse keys list --config rouse.yaml --json
@@ -142,21 +256,20 @@ struct KeysListCommand: AsyncParsableCommand {
     func run() async throws {
         let variables = Variables.current
         let console = Console(variables)
-        let keys = try KeysFile(path: try file.path(variables)).keys
+        let place = try file.place(variables)
+        let uses = KeyUses(besideKeysFile: place.path)
+        let documents =
+            try KeysFile(path: place.path).keys.map { KeyDocument($0, uses) }
+            + (place.configuration?.apiKeys ?? []).map { KeyDocument($0, uses) }
         if json {
-            try console.write(KeyListDocument(keys: keys.map { KeyDocument($0) }))
+            try console.write(KeyListDocument(keys: documents))
             return
         }
-        if keys.isEmpty { console.say("There are no keys. Make one with: rouse keys create") }
-        for key in keys {
-            let state = key.revokedAt.map { "revoked \($0) by \(key.revokedBy ?? "?")" } ?? "active"
-            let rate = key.requestsPerSecond.map { ", \($0) requests/s" } ?? ""
-            console.say(
-                key.name,
-                "\(state); \(key.scopes.joined(separator: ", "))\(rate); created \(key.createdAt) "
-                    + "by \(key.createdBy)",
-                key.revokedAt == nil ? .good : nil)
+        if documents.isEmpty {
+            console.say("There are no keys. Make one with: rouse keys create")
         }
+        let now = WakeClock.system.now()
+        for key in documents { key.say(console, at: now) }
     }
 }
 
@@ -164,9 +277,10 @@ struct KeysListCommand: AsyncParsableCommand {
 struct KeysRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "End a key for good.",
+        abstract: "End a key for good, or the old secret of a rotated one.",
         discussion: """
-            A running gateway refuses the key from its next SIGHUP on.
+            A running gateway refuses the key within a second, and ends the streams and waits of \
+            whoever used it.
 
             Example:
 
@@ -178,58 +292,37 @@ struct KeysRevokeCommand: AsyncParsableCommand {
     @Option(help: "The key's name.")
     var name: String
 
+    @Flag(help: "Only the secret that it had before rouse keys rotate.")
+    var old = false
+
     func run() async throws {
         let variables = Variables.current
         let console = Console(variables)
+        let place = try file.place(variables)
+        if place.configuration?.apiKeys.contains(where: { $0.name == name }) == true {
+            throw CommandFailure(
+                .no,
+                "The key \(name) stands in api-keys of the configuration. Remove it there, and "
+                    + "let the gateway read it by SIGHUP.")
+        }
         let now = WakeClock.system.now().description
-        try KeysFile.change(try file.path(variables)) { (file) throws(CommandFailure) in
-            let index = file.keys.lastIndex { $0.name == name && $0.revokedAt == nil }
-            guard let index else {
-                let names = file.keys.filter { $0.revokedAt == nil }.map(\.name)
-                let meant = Nearest.name(to: name, among: names)
-                throw CommandFailure(
-                    .no,
-                    "No active key is named \(name). "
-                        + (meant.map { "Did you mean \($0)?" }
-                            ?? "`rouse keys list` shows them."))
+        try place.change(
+            old ? "api key's old secret revoked" : "api key revoked", name
+        ) { (file) throws(CommandFailure) in
+            let index = try KeysPlace.index(of: name, in: file)
+            guard old else {
+                file.keys[index].revokedAt = now
+                file.keys[index].revokedBy = KeysPlace.userName
+                file.keys[index].previous = nil
+                return
             }
-            file.keys[index].revokedAt = now
-            file.keys[index].revokedBy = KeysCreateCommand.userName
+            guard file.keys[index].previous != nil else {
+                throw CommandFailure(.no, "The key \(name) has no old secret. Nothing is revoked.")
+            }
+            file.keys[index].previous = nil
         }
         console.say(
-            "The key \(name) is revoked. A running gateway refuses it from its next SIGHUP on.")
-    }
-}
-
-/// `rouse keys create --json`.
-struct CreatedKeyDocument: Encodable {
-    /// The key itself, this once.
-    let key: String
-    let record: KeyDocument
-}
-
-/// `rouse keys list --json`.
-struct KeyListDocument: Encodable {
-    let keys: [KeyDocument]
-}
-
-/// One key, without its digest.
-struct KeyDocument: Encodable {
-    let name: String
-    let scopes: [String]
-    let requestsPerSecond: Int?
-    let createdAt: String
-    let createdBy: String
-    let revokedAt: String?
-    let revokedBy: String?
-
-    init(_ entry: KeysFile.Entry) {
-        name = entry.name
-        scopes = entry.scopes
-        requestsPerSecond = entry.requestsPerSecond
-        createdAt = entry.createdAt
-        createdBy = entry.createdBy
-        revokedAt = entry.revokedAt
-        revokedBy = entry.revokedBy
+            (old ? "The old secret of the key \(name)" : "The key \(name)")
+                + " is revoked. A running gateway refuses it within a second.")
     }
 }

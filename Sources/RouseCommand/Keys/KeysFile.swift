@@ -2,6 +2,7 @@
 
 import AdminAPI
 import Foundation
+import PayloadLint
 import WakeModel
 
 /// The API keys that `rouse keys` keeps: a JSON file beside the store, for its owner only.
@@ -15,8 +16,11 @@ import WakeModel
 struct KeysFile: Codable, Sendable {
     /// The largest file that is read, in bytes.
     static let maximumByteCount = 4_194_304
-    /// The format that this version writes.
-    static let formatVersion = 1
+    /// The format that this version writes. A gateway that does not know `apps` would let such keys
+    /// do everything, so that it must not read them: hence a number of its own.
+    static let formatVersion = 2
+    /// The formats that this version reads.
+    private static let knownVersions = 1...formatVersion
 
     /// The format's version.
     var version = Self.formatVersion
@@ -29,24 +33,37 @@ struct KeysFile: Codable, Sendable {
         var name: String
         /// The SHA-256 of the key, in hexadecimal.
         var sha256: String
+        /// The secret before it, while it is still taken.
+        var previous: Previous?
         /// What it may do.
         var scopes: [String]
+        /// The bundle ids of the apps that it is for; `nil` for all.
+        var apps: [String]?
         /// How many requests a second it may make; `nil` for the usual rate.
         var requestsPerSecond: Int?
         /// When it was made, in RFC 3339.
         var createdAt: String
         /// Which user of the machine made it.
         var createdBy: String
+        /// From when on it is refused; `nil` for never.
+        var expiresAt: String?
+        /// When it got its present secret, if not when it was made.
+        var rotatedAt: String?
+        /// Which user of the machine gave it that.
+        var rotatedBy: String?
         /// When it was revoked; `nil` for a key that is taken.
         var revokedAt: String?
         /// Which user of the machine revoked it.
         var revokedBy: String?
 
         enum CodingKeys: String, CodingKey {
-            case name, sha256, scopes
+            case name, sha256, previous, scopes, apps
             case requestsPerSecond = "requests_per_second"
             case createdAt = "created_at"
             case createdBy = "created_by"
+            case expiresAt = "expires_at"
+            case rotatedAt = "rotated_at"
+            case rotatedBy = "rotated_by"
             case revokedAt = "revoked_at"
             case revokedBy = "revoked_by"
         }
@@ -65,14 +82,60 @@ struct KeysFile: Codable, Sendable {
             let rate = try requestsPerSecond.map { (number) throws(InvalidField) in
                 try RequestRate(perSecond: number)
             }
-            return try APIKey(name: name, sha256: sha256, scopes: known, rate: rate)
+            return try APIKey(
+                name: name, sha256: sha256, scopes: known, apps: try bundleIDs(), rate: rate,
+                expiresAt: try instant(expiresAt),
+                previous: try previous.map { (previous) throws(InvalidField) in
+                    APIKey.PreviousSecret(
+                        sha256: previous.sha256, expiresAt: try instant(previous.expiresAt))
+                })
+        }
+
+        private func bundleIDs() throws(InvalidField) -> Set<BundleID>? {
+            guard let apps else { return nil }
+            var bundleIDs: Set<BundleID> = []
+            for app in apps { bundleIDs.insert(try BundleID(app)) }
+            return bundleIDs
+        }
+
+        private func instant(_ text: String?) throws(InvalidField) -> WallInstant? {
+            guard let text else { return nil }
+            guard let instant = WallInstant(timeText: text) else {
+                throw InvalidField(
+                    field: "expiry of the key \(name)", problem: "is no time",
+                    remedy: "Revoke the key and create it again.")
+            }
+            return instant
+        }
+
+        /// Whether its present secret is refused because its time is over.
+        func isExpired(at now: WallInstant) -> Bool {
+            expiresAt.flatMap { WallInstant(timeText: $0) }.map { $0 <= now } ?? false
+        }
+    }
+
+    /// A secret that was replaced by another.
+    struct Previous: Codable, Hashable, Sendable {
+        /// The SHA-256 of the secret, in hexadecimal.
+        var sha256: String
+        /// From when on it is refused; `nil` for as long as the key is taken.
+        var expiresAt: String?
+
+        enum CodingKeys: String, CodingKey {
+            case sha256
+            case expiresAt = "expires_at"
+        }
+
+        /// Whether its time is over.
+        func isExpired(at now: WallInstant) -> Bool {
+            expiresAt.flatMap { WallInstant(timeText: $0) }.map { $0 <= now } ?? false
         }
     }
 
     /// An empty file.
     init() {}
 
-    /// The keys that are taken.
+    /// The keys that are not revoked, expired ones too.
     func activeKeys() throws(InvalidField) -> [APIKey] {
         var active: [APIKey] = []
         for entry in keys where entry.revokedAt == nil { active.append(try entry.apiKey()) }
@@ -90,8 +153,8 @@ extension KeysFile {
     /// Reads a file; one that does not exist is empty. Refuses a file that others can write, since
     /// whoever can may let himself in.
     init(path: String) throws(CommandFailure) {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else {
             guard errno == ENOENT else {
                 throw CommandFailure(
                     .notAllowed,
@@ -100,34 +163,47 @@ extension KeysFile {
             self.init()
             return
         }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        // What was opened, not what lies at the path by now.
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw CommandFailure(.configuration, "keys-file (\(path)) is not a file.")
+        }
         guard status.st_mode & 0o022 == 0 else {
             throw CommandFailure(
                 .configuration,
                 "keys-file (\(path)) can be written by other users. Run: chmod 600 \(path)")
         }
-        let bytes = try InputFile.read(path, "keys-file", limit: Self.maximumByteCount)
-        do {
-            self = try JSONDecoder().decode(Self.self, from: Data(bytes))
-        } catch {
+        guard let data = try? handle.read(upToCount: Self.maximumByteCount + 1),
+            data.count <= Self.maximumByteCount,
+            let file = try? JSONDecoder().decode(Self.self, from: data)
+        else {
             throw CommandFailure(
                 .configuration,
                 "keys-file (\(path)) is not a file of `rouse keys`. Restore it from a backup, or "
                     + "move it away and create the keys again.")
         }
-        guard version == Self.formatVersion else {
+        self = file
+        guard Self.knownVersions.contains(version) else {
             throw CommandFailure(
                 .configuration,
                 "keys-file (\(path)) is of another version of Rouse (format \(version)).")
         }
-        _ = try failing(with: .configuration) { () throws(InvalidField) in try activeKeys() }
+        let keys = try failing(with: .configuration) { () throws(InvalidField) in
+            try activeKeys()
+        }
+        if let conflict = APIKey.conflict(among: keys) {
+            throw CommandFailure(.configuration, "keys-file (\(path)): \(conflict)")
+        }
     }
 
     /// Changes a file: nobody else changes it meanwhile, and who reads it sees the old or the new
-    /// one in whole, which survives a loss of power.
+    /// one in whole, which survives a loss of power. It is changed once `confirm` has returned.
     static func change<Value>(
-        _ path: String, _ body: (inout KeysFile) throws(CommandFailure) -> Value
+        _ path: String, _ body: (inout KeysFile) throws(CommandFailure) -> Value,
+        after confirm: (Value) throws(CommandFailure) -> Void = { _ in }
     ) throws(CommandFailure) -> Value {
-        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, OwnerFile.mode)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
             let code = errno
             throw CommandFailure(
@@ -138,35 +214,24 @@ extension KeysFile {
                         : "\(String(cString: strerror(code)))."))
         }
         defer { close(lock) }
+        var status = stat()
+        guard lstat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFLNK else {
+            throw CommandFailure(
+                .notAllowed,
+                "keys-file (\(path)) is a symbolic link, which a change would replace. Name the "
+                    + "file that it leads to.")
+        }
         var file = try KeysFile(path: path)
         let value = try body(&file)
-        try file.write(path)
-        return value
-    }
-
-    private func write(_ path: String) throws(CommandFailure) {
+        file.version = formatVersion
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(self) else {
+        guard let data = try? encoder.encode(file) else {
             throw CommandFailure(.bug, "The keys could not be written as JSON.")
         }
-        let draft = path + ".new"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.unwritable(path) }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do {
-            try handle.write(contentsOf: data)
-            try handle.synchronize()
-            try handle.close()
-        } catch {
-            throw Self.unwritable(path)
+        try OwnerFile(path, "keys-file").replace(with: Array(data)) { () throws(CommandFailure) in
+            try confirm(value)
         }
-        guard rename(draft, path) == 0 else { throw Self.unwritable(path) }
-    }
-
-    private static func unwritable(_ path: String) -> CommandFailure {
-        CommandFailure(
-            .notAllowed,
-            "keys-file (\(path)) cannot be written: \(String(cString: strerror(errno))).")
+        return value
     }
 }

@@ -5,13 +5,18 @@ import Synchronization
 
 /// What tells a file from another one that is put into its place.
 struct FileStamp: Hashable, Sendable {
+    private static let missing: Int64 = -1
+
     private let parts: [Int64]
+
+    /// Whether the first file is not there.
+    var isMissing: Bool { parts.first == Self.missing }
 
     /// The stamp of files; one that is not there has a stamp of its own.
     init(paths: [String]) {
         parts = paths.flatMap { path -> [Int64] in
             var status = stat()
-            guard stat(path, &status) == 0 else { return [-1] }
+            guard stat(path, &status) == 0 else { return [Self.missing] }
             return [
                 Int64(bitPattern: UInt64(status.st_ino)), Int64(status.st_size),
                 Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec),

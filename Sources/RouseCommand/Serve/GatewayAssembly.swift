@@ -40,6 +40,7 @@ struct GatewayAssembly {
                 try ListenerTLS(certificatePath: files.certificatePath, keyPath: files.keyPath)
             }
         }
+        let audit = try auditLog(logger)
         let manager = try Self.notifier(logger)
         let store = try openStore(logger)
         let clients = try ClientGroup(plan.apps)
@@ -47,7 +48,13 @@ struct GatewayAssembly {
         let gateway = Gateway(
             configuration: plan.gatewayConfiguration, store: store, sender: clients.sender,
             metrics: GatewayMeters(metrics), logger: logger)
-        if startsPaused { try await pauseAll(gateway, store) }
+        if startsPaused {
+            try await pauseAll(gateway, store)
+            audit.note(
+                "every app paused", by: KeysPlace.userName, from: "command line", to: "all apps",
+                ["reason": Self.pauseReason])
+        }
+        let keys = keysWatcher(audit, logger)
         let webhooks = WebhookDelivery(
             gateway: gateway, endpoints: plan.webhooks, metrics: metrics, logger: logger
         ) { CurlWebhookCarrier() }
@@ -58,10 +65,10 @@ struct GatewayAssembly {
         let isListening = Mutex(false)
         let reloader = Reloader(
             hangUps: hangUps, reread: reread, started: plan.configuration, gateway: gateway,
-            webhooks: webhooks, authentication: authentication, tls: tls, clients: clients,
+            webhooks: webhooks, keys: keys, audit: audit, tls: tls, clients: clients,
             manager: manager, logger: logger)
         let server = AdminAPI(
-            configuration: api, gateway: gateway, metrics: metrics, logger: logger,
+            configuration: api, gateway: gateway, metrics: metrics, logger: logger, audit: audit,
             readings: { reloader.clients.readings + store.logStatus.readings }
         ).service(on: address) { bound in
             isListening.withLock { $0 = true }
@@ -73,10 +80,11 @@ struct GatewayAssembly {
                 "no webhook is posted until a start without --paused; what there is to tell waits",
                 metadata: ["endpoints": "\(plan.webhooks.count)"])
         }
+        let watching: [any Service] = keys.map { [$0] } ?? []
         let posting: [any Service] = startsPaused ? [] : [webhooks]
         let group = ServiceGroup(
             services: [StoreSentinel(failures: store.ends, logger: logger), gateway] + posting
-                + [server, reloader, manager],
+                + [server, reloader] + watching + [manager],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         let outcome: Result<Void, any Error>
         do {
@@ -93,6 +101,25 @@ struct GatewayAssembly {
                 ?? "\(error)."
             throw CommandFailure(.unavailable, "The gateway \(what): \(why)")
         }
+    }
+
+    /// The audit log. Fails when its file cannot be written: who asks for one does not want to find
+    /// out later that there is none.
+    private func auditLog(_ logger: Logger) throws(CommandFailure) -> AuditLog {
+        guard let path = plan.configuration.auditPath else { return AuditLog(logger) }
+        let file = AuditFile(path: path)
+        do throws(AuditFile.Failure) {
+            try file.check()
+        } catch {
+            throw CommandFailure(.configuration, "audit-file: \(error)")
+        }
+        return AuditLog(logger, file: file)
+    }
+
+    /// What follows the keys' file, where keys are asked for.
+    private func keysWatcher(_ audit: AuditLog, _ logger: Logger) -> KeysFileWatcher? {
+        guard case .keys(let ring) = authentication else { return nil }
+        return KeysFileWatcher(ring, plan: plan, audit: audit, logger: logger)
     }
 
     /// Pauses what is not paused yet: an operator's own pause keeps its reason and its time.

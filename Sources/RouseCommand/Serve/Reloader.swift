@@ -8,7 +8,7 @@ import Synchronization
 import UnixSignals
 import WakeModel
 
-/// Reads the configuration again at each SIGHUP: apps, budgets, credentials, API keys, the
+/// Reads the configuration again at each SIGHUP: apps, budgets, credentials, its API keys, the
 /// listener's certificate and the webhooks' endpoints. A file with a fault changes nothing: all is
 /// read and checked before anything is put to use.
 ///
@@ -20,7 +20,8 @@ final class Reloader: Service {
     private let started: ServeConfiguration
     private let gateway: Gateway
     private let webhooks: WebhookDelivery
-    private let authentication: AdminConfiguration.Authentication
+    private let keys: KeysFileWatcher?
+    private let audit: AuditLog
     private let tls: ListenerTLS?
     private let current: Mutex<ClientGroup>
     private let manager: ServiceNotifier
@@ -30,7 +31,7 @@ final class Reloader: Service {
     init(
         hangUps: UnixSignalsSequence, reread: (@Sendable () throws(CommandFailure) -> ServePlan)?,
         started: ServeConfiguration, gateway: Gateway, webhooks: WebhookDelivery,
-        authentication: AdminConfiguration.Authentication,
+        keys: KeysFileWatcher?, audit: AuditLog,
         tls: ListenerTLS?, clients: ClientGroup, manager: ServiceNotifier, logger: Logger
     ) {
         self.hangUps = hangUps
@@ -38,7 +39,8 @@ final class Reloader: Service {
         self.started = started
         self.gateway = gateway
         self.webhooks = webhooks
-        self.authentication = authentication
+        self.keys = keys
+        self.audit = audit
         self.tls = tls
         current = Mutex(clients)
         self.manager = manager
@@ -64,10 +66,16 @@ final class Reloader: Service {
         do throws(CommandFailure) {
             let plan = try reread()
             try use(plan)
+            audit.note(
+                "configuration reloaded", by: "SIGHUP", from: "signal", to: "configuration",
+                ["apps": "\(plan.apps.count)"])
             logger.notice(
                 "the configuration was read again", metadata: ["apps": "\(plan.apps.count)"])
             manager.tell(.ready("The configuration was read again."))
         } catch {
+            audit.note(
+                "configuration reload refused", by: "SIGHUP", from: "signal",
+                to: "configuration")
             logger.error(
                 "the configuration was not read again; the old one stays",
                 metadata: ["error": "\(error.message)"])
@@ -89,8 +97,7 @@ final class Reloader: Service {
         gateway.reload(plan.gatewayConfiguration, sender: new.sender)
         old.retire(for: new)
         webhooks.replace(plan.webhooks)
-        guard case .keys(let ring) = authentication else { return }
-        note(ring.replace(with: plan.keys))
+        keys?.replace(with: plan)
     }
 
     private func reloadTLS(_ new: ServeConfiguration) throws(CommandFailure) {
@@ -109,18 +116,11 @@ final class Reloader: Service {
         if new.storeDurability != started.storeDurability { keys.append("store-durability") }
         if (new.tls == nil) != (tls == nil) { keys.append("tls") }
         if new.idempotencyHours != started.idempotencyHours { keys.append("idempotency-hours") }
+        if new.auditPath != started.auditPath { keys.append("audit-file") }
         if new.logLevel != started.logLevel { keys.append("log-level") }
         guard !keys.isEmpty else { return }
         logger.warning(
             "part of the configuration changes with a restart only",
             metadata: ["keys": "\(keys.joined(separator: ", "))"])
-    }
-
-    /// A line for each key that came or went.
-    private func note(_ change: KeyRing.Change) {
-        let audit = AuditLog(logger)
-        for name in change.added { audit.note("api key added", by: "SIGHUP", to: name) }
-        for name in change.removed { audit.note("api key removed", by: "SIGHUP", to: name) }
-        for name in change.changed { audit.note("api key changed", by: "SIGHUP", to: name) }
     }
 }

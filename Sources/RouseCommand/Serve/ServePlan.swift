@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import APNsClient
 import AdminAPI
 import UnixSignals
 import WakeModel
@@ -10,8 +11,10 @@ struct ServePlan {
     let configuration: ServeConfiguration
     /// The apps.
     let apps: [ServedApp]
-    /// Who may call the API.
-    let keys: [APIKey]
+    /// Who may call the API by `api-keys`.
+    let configuredKeys: [APIKey]
+    /// Who may call it by the keys' file.
+    let fileKeys: [APIKey]
     /// Where events are posted to, in the order of the configuration.
     let webhooks: [WebhookEndpoint]
 
@@ -33,10 +36,11 @@ struct ServePlan {
             throw CommandFailure(.configuration, "\(path): " + problems.joined(separator: "\n"))
         }
         self.configuration = configuration
-        keys = try failing(with: .configuration) { () throws(InvalidField) in
-            var keys = try keysFile.activeKeys()
-            for key in configuration.apiKeys { keys.append(try key.apiKey()) }
-            return keys
+        configuredKeys = try failing(with: .configuration) { () throws(InvalidField) in
+            try configuration.configuredKeys()
+        }
+        fileKeys = try failing(with: .configuration) { () throws(InvalidField) in
+            try keysFile.activeKeys()
         }
         apps = try ServedApp.open(configuration, variables, shelf)
         webhooks = try configuration.webhookEndpoints(variables)
@@ -50,7 +54,7 @@ struct ServePlan {
         let shelf = CredentialShelf()
         let plan = try ServePlan(command, variables: variables, shelf: shelf)
         let assembly = GatewayAssembly(
-            plan: plan, authentication: .keys(KeyRing(plan.keys)),
+            plan: plan, authentication: .keys(KeyRing(plan.configuredKeys + plan.fileKeys)),
             reread: { () throws(CommandFailure) in
                 try ServePlan(command, variables: variables, shelf: shelf)
             }, hangUps: hangUps, startsPaused: command.paused)
@@ -67,7 +71,8 @@ struct ServePlan {
     init(configuration: ServeConfiguration, apps: [ServedApp]) {
         self.configuration = configuration
         self.apps = apps
-        keys = []
+        configuredKeys = []
+        fileKeys = []
         webhooks = []
     }
 }
@@ -98,7 +103,8 @@ extension ServeConfiguration.Webhook {
                 "\(place) has no secret. Give \(place).secret-file; for one endpoint alone "
                     + "\(Variable.webhookSecret.rawValue) does too.")
         }
-        let bytes = try InputFile.read(path, "\(place).secret-file", limit: 4_096)
+        var bytes = try InputFile.read(path, "\(place).secret-file", limit: 4_096)
+        defer { bytes.cleanse() }
         return String(decoding: bytes, as: UTF8.self)
     }
 

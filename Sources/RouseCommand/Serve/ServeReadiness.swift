@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import APNsClient
+import AdminAPI
 import CurlHTTP
+import WakeModel
 
 /// What keeps a gateway with a configuration from being started.
 enum ServeReadiness {
@@ -12,7 +15,18 @@ enum ServeReadiness {
         if configuration.apps.isEmpty {
             problems.append("apps is empty. Add the app that is to be woken.")
         }
-        if configuration.apiKeys.isEmpty, !keysFile.keys.contains(where: { $0.revokedAt == nil }) {
+        do throws(InvalidField) {
+            let keys = try configuration.keys(with: keysFile)
+            if let conflict = APIKey.conflict(among: keys) {
+                problems.append(
+                    "api-keys and keys-file (\(configuration.effectiveKeysPath)): \(conflict)")
+            }
+        } catch {
+            problems.append("keys-file (\(configuration.effectiveKeysPath)): \(error)")
+        }
+        let now = WakeClock.system.now()
+        let isTaken = keysFile.keys.contains { $0.revokedAt == nil && !$0.isExpired(at: now) }
+        if !isTaken, !configuration.apiKeys.contains(where: { $0.isTaken(at: now) }) {
             problems.append(
                 "There is no API key, so that nobody could ask for a wake. Make one: rouse keys "
                     + "create --name backend --keys-file \(configuration.effectiveKeysPath)")
@@ -37,4 +51,24 @@ enum ServeReadiness {
         }
         return problems
     }
+}
+
+extension ServeConfiguration {
+    /// All keys of the API: those of the configuration, then those of the keys' file that are not
+    /// revoked.
+    func keys(with file: KeysFile) throws(InvalidField) -> [APIKey] {
+        try configuredKeys() + file.activeKeys()
+    }
+
+    /// The keys of `api-keys`.
+    func configuredKeys() throws(InvalidField) -> [APIKey] {
+        var keys: [APIKey] = []
+        for key in apiKeys { keys.append(try key.apiKey()) }
+        return keys
+    }
+}
+
+extension ServeConfiguration.NamedKey {
+    /// Whether its time is not over.
+    func isTaken(at now: WallInstant) -> Bool { expiresAt.map { now < $0 } ?? true }
 }

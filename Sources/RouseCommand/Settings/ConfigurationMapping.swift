@@ -160,6 +160,20 @@ struct ConfigurationMapping {
         return boolean
     }
 
+    /// A date, which means its beginning in UTC, or a time of RFC 3339; `nil` when the key is
+    /// absent.
+    func instant(_ key: String) throws(CommandFailure) -> WallInstant? {
+        guard let text = try string(key) else { return nil }
+        let isDate = text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil
+        guard Double(text) == nil,
+            let instant = WallInstant(timeText: isDate ? text + "T00:00:00Z" : text)
+        else {
+            throw failure(
+                key, "is no time", "Write it as 2027-01-31, or as 2027-01-31T12:00:00Z.")
+        }
+        return instant
+    }
+
     /// One of a few words; `nil` when the key is absent.
     func choice<Word: RawRepresentable & CaseIterable>(
         _ key: String, _ type: Word.Type = Word.self

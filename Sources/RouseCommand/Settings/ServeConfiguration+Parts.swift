@@ -73,20 +73,66 @@ extension ServeConfiguration.Server {
 }
 
 extension ServeConfiguration.NamedKey {
-    static let keys = ["name", "sha256", "scopes", "requests-per-second"]
+    static let keys = [
+        "name", "sha256", "previous-sha256", "previous-expires", "scopes", "apps", "expires",
+        "requests-per-second",
+    ]
 
-    init(_ mapping: ConfigurationMapping) throws(CommandFailure) {
-        name = try mapping.requiredString("name", "Name the program that uses the key.")
-        let remedy = "Give the output of: printf %s \"$KEY\" | sha256sum"
-        sha256 = try mapping.requiredString("sha256", remedy)
-        guard sha256.utf8.count == 64, sha256.allSatisfy(\.isHexDigit) else {
-            throw mapping.failure("sha256", "is not 64 hexadecimal digits", remedy)
+    /// What helps where a digest is none.
+    private static let digestRemedy = "Give the output of: printf %s \"$KEY\" | sha256sum"
+
+    /// Reads the keys of the list, once the apps are known.
+    static func all(
+        _ root: ConfigurationMapping, apps: [ServeConfiguration.App]
+    ) throws(CommandFailure) -> [ServeConfiguration.NamedKey] {
+        var named: [ServeConfiguration.NamedKey] = []
+        for mapping in try root.list("api-keys", known: Self.keys) {
+            let key = try ServeConfiguration.NamedKey(mapping, apps: apps)
+            guard !named.contains(where: { $0.name == key.name }) else {
+                throw mapping.failure(
+                    "name", "is that of another key", "Give each key a name of its own.")
+            }
+            named.append(key)
         }
+        return named
+    }
+
+    private init(
+        _ mapping: ConfigurationMapping, apps known: [ServeConfiguration.App]
+    ) throws(CommandFailure) {
+        name = try mapping.requiredString("name", "Name the program that uses the key.")
+        sha256 = try Self.digest(
+            try mapping.requiredString("sha256", Self.digestRemedy), "sha256", mapping)
+        if let text = try mapping.string("previous-sha256") {
+            previous = APIKey.PreviousSecret(
+                sha256: try Self.digest(text, "previous-sha256", mapping),
+                expiresAt: try mapping.instant("previous-expires"))
+            guard text.lowercased() != sha256.lowercased() else {
+                throw mapping.failure(
+                    "previous-sha256", "is the same as sha256", "Leave it out.")
+            }
+        } else if mapping.has("previous-expires") {
+            throw mapping.failure(
+                "previous-expires", "stands there without previous-sha256",
+                "Write expires for the end of the key.")
+        }
+        apps = try mapping.apps(
+            among: Set(known.map(\.bundleID)), "Leave it out for a key for all apps.")
+        expiresAt = try mapping.instant("expires")
         requestsPerSecond = try mapping.integer(
             "requests-per-second", in: RequestRate.perSecondRange)
         scopes = try mapping.words("scopes") ?? scopes
         // What is left to check is about the name.
         _ = try mapping.checking("name") { () throws(InvalidField) in try apiKey() }
+    }
+
+    private static func digest(
+        _ text: String, _ key: String, _ mapping: ConfigurationMapping
+    ) throws(CommandFailure) -> String {
+        guard text.utf8.count == 64, text.allSatisfy(\.isHexDigit) else {
+            throw mapping.failure(key, "is not 64 hexadecimal digits", digestRemedy)
+        }
+        return text
     }
 }
 
@@ -138,22 +184,28 @@ extension ServeConfiguration.Webhook {
             ServeConfiguration.path($0, in: folder)
         }
         events = try mapping.words("events") ?? Set(WebhookKind.allCases)
-        apps = try Self.apps(mapping, among: Set(known.map(\.bundleID)))
+        apps = try mapping.apps(
+            among: Set(known.map(\.bundleID)), "Leave it out to be told of all apps.")
         certificateAuthorityPath = try mapping.string("ca-file").map {
             ServeConfiguration.path($0, in: folder)
         }
     }
 
-    private static func apps(
-        _ mapping: ConfigurationMapping, among known: Set<BundleID>
+}
+
+extension ConfigurationMapping {
+    /// The bundle ids under `apps`, each that of a configured app; `nil` when the key is absent.
+    /// `remedy` is what helps where the list is empty.
+    fileprivate func apps(
+        among known: Set<BundleID>, _ remedy: String
     ) throws(CommandFailure) -> Set<BundleID>? {
-        guard let texts = try mapping.strings("apps") else { return nil }
+        guard let texts = try strings("apps") else { return nil }
         var apps: Set<BundleID> = []
         for text in texts {
             guard let app = known.first(where: { $0.value == text }) else {
                 let names = known.map(\.value).sorted()
                 let meant = Nearest.name(to: text, among: names)
-                throw mapping.failure(
+                throw failure(
                     "apps", "names \(text), which is not among the apps",
                     meant.map { "Did you mean \($0)?" }
                         ?? "Use bundle ids of apps: \(names.joined(separator: ", ")).")
@@ -161,7 +213,7 @@ extension ServeConfiguration.Webhook {
             apps.insert(app)
         }
         guard !apps.isEmpty else {
-            throw mapping.failure("apps", "is empty", "Leave it out to be told of all apps.")
+            throw failure("apps", "is empty", remedy)
         }
         return apps
     }

@@ -11,8 +11,8 @@ extension ServeConfiguration {
     /// The keys at the top of the file.
     static let keys = [
         "listen", "listener", "insecure", "tls", "store", "store-durability", "retention-days",
-        "idempotency-hours", "log-level", "keys-file", "api-keys", "budget", "webhook", "webhooks",
-        "apps", "transport",
+        "idempotency-hours", "log-level", "audit-file", "keys-file", "api-keys", "budget",
+        "webhook", "webhooks", "apps", "transport",
     ]
     /// The largest configuration file that is read, in bytes.
     static let maximumByteCount = 1_048_576
@@ -34,9 +34,11 @@ extension ServeConfiguration {
     /// | `retention-days` | how long ended wakes are kept, 1–365 | 7 |
     /// | `idempotency-hours` | how long an `Idempotency-Key` holds, 1 up to the retention | 24 |
     /// | `log-level` | `trace` … `critical` | `info` |
+    /// | `audit-file` | the audit log, a line of JSON for each change | the log |
     /// | `keys-file` | what `rouse keys` keeps | `keys.json` by the store |
-    /// | `api-keys` | list of `name`, `sha256` (64 hexadecimal digits), `scopes` (of `wake`, |
-    /// | | `read`, `device`, `admin`), `requests-per-second` | none; the first three |
+    /// | `api-keys` | list of `name`, `sha256` (64 hexadecimal digits), `previous-sha256` and |
+    /// | | `previous-expires`, `scopes` (of `wake`, `read`, `device`, `admin`), `apps`, |
+    /// | | `expires`, `requests-per-second` | none; the first three scopes, all apps |
     /// | `budget` | for all apps: see ``BudgetSettings``, in kebab case | its defaults |
     /// | `webhooks` | list of at most 8, each with what follows | none |
     /// | `url` | where events are posted to, `https://` | – |
@@ -111,14 +113,12 @@ extension ServeConfiguration {
         // What a key answers with stands beside the key, and the wake that it names in the store.
         idempotencyHours =
             try root.integer("idempotency-hours", in: 1...retentionDays * 24) ?? idempotencyHours
-        apiKeys = try root.list("api-keys", known: NamedKey.keys).map {
-            (mapping) throws(CommandFailure) in try NamedKey(mapping)
-        }
         let budget = try BudgetMapping.settings(in: root, over: BudgetSettings())
         apps = try root.list("apps", known: App.keys).map {
             (mapping) throws(CommandFailure) in
             try App(mapping, folder: folder, budget: budget)
         }
+        apiKeys = try NamedKey.all(root, apps: apps)
         webhooks = try Webhook.all(root, folder: folder, apps: apps)
         if root.isText("transport") {
             transport.kind = try root.choice("transport") ?? transport.kind
@@ -135,6 +135,7 @@ extension ServeConfiguration {
         storePath = Self.path(try root.string("store") ?? storePath, in: folder)
         storeDurability = try root.choice("store-durability") ?? storeDurability
         keysPath = try root.string("keys-file").map { Self.path($0, in: folder) }
+        auditPath = try root.string("audit-file").map { Self.path($0, in: folder) }
         guard let mapping = try root.mapping("tls", known: TLSFiles.keys) else { return }
         let certificate = try mapping.string("certificate-file").map { Self.path($0, in: folder) }
         let key = try mapping.string("key-file").map { Self.path($0, in: folder) }

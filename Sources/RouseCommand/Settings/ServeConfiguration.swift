@@ -27,6 +27,8 @@ struct ServeConfiguration: Hashable, Sendable {
     var apiKeys: [NamedKey] = []
     /// The file that `rouse keys` keeps; `nil` for `keys.json` beside the store.
     var keysPath: String?
+    /// The file of the audit log; `nil` for the log.
+    var auditPath: String?
     /// How long ended wakes are kept, in days.
     var retentionDays = 7
     /// How long an idempotency key is remembered, in hours; no longer than ended wakes are kept.
@@ -85,17 +87,25 @@ struct ServeConfiguration: Hashable, Sendable {
         var name: String
         /// The SHA-256 of the key, in hexadecimal.
         var sha256: String
+        /// The secret before it, while it is still taken.
+        var previous: APIKey.PreviousSecret?
         /// What it may do.
         var scopes = Scope.usual
+        /// The apps that it is for; `nil` for all.
+        var apps: Set<BundleID>?
         /// How many requests a second it may make; `nil` for the usual rate.
         var requestsPerSecond: Int?
+        /// From when on it is refused; `nil` for never.
+        var expiresAt: WallInstant?
 
         /// The key as the API takes it.
         func apiKey() throws(InvalidField) -> APIKey {
             let rate = try requestsPerSecond.map { (number) throws(InvalidField) in
                 try RequestRate(perSecond: number)
             }
-            return try APIKey(name: name, sha256: sha256, scopes: scopes, rate: rate)
+            return try APIKey(
+                name: name, sha256: sha256, scopes: scopes, apps: apps, rate: rate,
+                expiresAt: expiresAt, previous: previous)
         }
     }
 

@@ -50,14 +50,9 @@ struct StandInFolder: Sendable {
     /// The signing key: the one that is there, or a new one, which only its owner can read.
     func key() throws(CommandFailure) -> CredentialSource {
         if access(keyPath, F_OK) != 0 {
-            let descriptor = open(keyPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw unwritable() }
-            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            do {
-                try handle.write(contentsOf: Data(SigningKey.generate().privateKeyPEM.utf8))
-            } catch {
-                throw unwritable()
-            }
+            var pem = Array(SigningKey.generate().privateKeyPEM.utf8)
+            defer { pem.cleanse() }
+            try OwnerFile(keyPath, "The stand-in's key").create(with: pem)
         }
         return try failing(with: .bug) { () throws(InvalidField) in
             .key(
@@ -70,9 +65,5 @@ struct StandInFolder: Sendable {
     func remove() {
         guard isTemporary else { return }
         try? FileManager.default.removeItem(atPath: path)
-    }
-
-    private func unwritable() -> CommandFailure {
-        CommandFailure(.notAllowed, "The folder \(path) cannot be written.")
     }
 }

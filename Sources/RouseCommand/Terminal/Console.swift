@@ -105,13 +105,20 @@ struct Console: Sendable {
     func write(
         _ document: some Encodable, inSnakeCase: Bool = true
     ) throws(CommandFailure) {
+        writeRaw(try Self.json(document, inSnakeCase: inSnakeCase) + "\n")
+    }
+
+    /// A JSON document as ``write(_:inSnakeCase:)`` writes it.
+    static func json(
+        _ document: some Encodable, inSnakeCase: Bool = true
+    ) throws(CommandFailure) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.keyEncodingStrategy = inSnakeCase ? .convertToSnakeCase : .useDefaultKeys
         guard let data = try? encoder.encode(document) else {
             throw CommandFailure(.bug, "A result could not be written as JSON.")
         }
-        writeRaw(String(decoding: data, as: UTF8.self) + "\n")
+        return String(decoding: data, as: UTF8.self)
     }
 
     /// The text in lines that fit behind a label. A word that is too long has a line of its own.

@@ -110,6 +110,7 @@ struct ConfigurationReference {
             if let range = Self.range(error) { return exactRange(range, setting) }
             if error.message.contains("is neither true nor false") { return "`true`, `false`" }
             if error.message.contains("is not a list") { return "a list" }
+            if error.message.contains("is no time") { return "a date, or a time of RFC 3339" }
             let words = error.message.firstMatch(of: /(?:Write|Use) one of (.*)\.$/)
             return words.map { "one of " + String($0.1) } ?? "text"
         }

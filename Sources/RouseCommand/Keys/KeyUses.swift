@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PayloadLint
+import WakeModel
+
+/// When the secrets of API keys were used last: a JSON file beside the keys' file, which a running
+/// gateway writes, and `rouse keys list` reads. It is not flushed to the disk each time: what a
+/// loss of power takes is found out anew.
+struct KeyUses: Codable, Sendable {
+    /// How long a use is not written down after another, in milliseconds.
+    static let resolutionMilliseconds: Int64 = 60_000
+
+    /// The format's version.
+    private var version = 1
+    /// The last use by the SHA-256 of a secret, both as text.
+    private(set) var uses: [String: String] = [:]
+
+    /// None.
+    init() {}
+
+    /// Where the file is.
+    static func path(forKeysFile path: String) -> String { path + ".used" }
+
+    /// Reads the file beside a keys' file; one that is missing or damaged has none.
+    init(besideKeysFile path: String) {
+        let limit = KeysFile.maximumByteCount
+        guard let bytes = try? InputFile.read(Self.path(forKeysFile: path), "uses", limit: limit),
+            let file = try? JSONDecoder().decode(Self.self, from: Data(bytes)), file.version == 1
+        else {
+            self.init()
+            return
+        }
+        self = file
+    }
+
+    /// The last use of a secret, as it was written down.
+    subscript(sha256: String) -> String? { uses[sha256.lowercased()] }
+
+    /// Takes later uses over, and forgets secrets that are not among `known`. Whether anything is
+    /// worth writing down.
+    mutating func merge(_ later: [String: WallInstant], known: Set<String>) -> Bool {
+        var isNews = false
+        for (digest, instant) in later where known.contains(digest) {
+            let written = uses[digest].flatMap { WallInstant(timeText: $0) }
+            if let written,
+                instant.milliseconds(since: written) < Self.resolutionMilliseconds
+            {
+                continue
+            }
+            uses[digest] = instant.description
+            isNews = true
+        }
+        uses = uses.filter { known.contains($0.key) }
+        return isNews
+    }
+
+    /// Writes the file beside a keys' file.
+    func write(besideKeysFile path: String) throws(CommandFailure) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(self) else {
+            throw CommandFailure(.bug, "The uses of keys could not be written as JSON.")
+        }
+        try OwnerFile(Self.path(forKeysFile: path), "The record of uses")
+            .replace(with: Array(data), isDurable: false)
+    }
+}

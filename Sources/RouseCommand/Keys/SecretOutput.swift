@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsClient
+import Foundation
+
+/// Standard output, for a secret that is shown once: that it was written is certain before anything
+/// relies on it.
+enum SecretOutput {
+    /// Writes a line. Throws ``ExitStatus/output`` unless all of it was taken, by a pipe or terminal
+    /// or by the disk behind a file.
+    static func write(_ line: String) throws(CommandFailure) {
+        try check()
+        var bytes = Array((line + "\n").utf8)
+        defer { bytes.cleanse() }
+        var start = 0
+        while start < bytes.count {
+            // SAFETY: `write` reads at most as many bytes as the slice has, which is valid and
+            // unchanged until the closure returns.
+            let count = bytes[start...].withUnsafeBytes {
+                Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw unwritable(errno) }
+            start += count
+        }
+        // A pipe or a terminal has nothing to flush.
+        guard fsync(STDOUT_FILENO) == 0 || errno == EINVAL || errno == EROFS else {
+            throw unwritable(errno)
+        }
+    }
+
+    /// Throws unless standard output is open for writing. A descriptor that the system's own
+    /// machinery opened in the place of a closed one is none.
+    private static func check() throws(CommandFailure) {
+        var status = stat()
+        guard fstat(STDOUT_FILENO, &status) == 0 else { throw unwritable(errno) }
+        let kinds: Set = [S_IFREG, S_IFCHR, S_IFIFO, S_IFSOCK]
+        let access = fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE
+        guard kinds.contains(status.st_mode & S_IFMT), access == O_WRONLY || access == O_RDWR else {
+            throw unwritable(EBADF)
+        }
+    }
+
+    private static func unwritable(_ code: Int32) -> CommandFailure {
+        CommandFailure(
+            .output,
+            "Standard output cannot be written: \(String(cString: strerror(code))). Nothing was "
+                + "recorded, and what was shown, if anything, is no key.")
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AdminAPI
+import Foundation
+import Logging
+import ServiceLifecycle
+import Synchronization
+import WakeModel
+
+/// Takes what `rouse keys` changes while the gateway runs, without a signal, and writes down when
+/// keys were used.
+///
+/// It looks at the keys' file every ``interval``, and at once when a secret comes that no key has:
+/// so a new key is taken with its first request, and a revoked one is refused after at most as long
+/// as a look takes to come. A look is one call of stat(2); the file is read when it is another one,
+/// or was written. Each change replaces the file, so its inode or its times differ.
+final class KeysFileWatcher: Service {
+    /// How often the file is looked at.
+    static let interval = Duration.milliseconds(250)
+
+    private struct State {
+        var path: String
+        /// The keys of the configuration.
+        var configured: [APIKey]
+        /// The keys of the file.
+        var file: [APIKey]
+        /// The file as it was at the last look; `nil` before the first.
+        var stamp: FileStamp?
+        var uses: KeyUses
+        /// Whether the last attempt to write uses down failed, which is told once.
+        var cannotWriteUses = false
+    }
+
+    private let ring: KeyRing
+    private let state: Mutex<State>
+    private let audit: AuditLog
+    private let logger: Logger
+
+    /// A watcher of the file that `plan` names, for a ring with the keys of `plan`.
+    init(_ ring: KeyRing, plan: ServePlan, audit: AuditLog, logger: Logger) {
+        self.ring = ring
+        self.audit = audit
+        self.logger = logger
+        let path = plan.configuration.effectiveKeysPath
+        // Without a stamp: what has changed since the plan was made is found by the first look.
+        state = Mutex(
+            State(
+                path: path, configured: plan.configuredKeys, file: plan.fileKeys,
+                uses: KeyUses(besideKeysFile: path)))
+        ring.whenUnknown { [weak self] in self?.lookUnlessLooking() }
+    }
+
+    /// Looks until the service group shuts down.
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                self.look()
+                self.writeUses()
+                // A cancelled sleep ends the loop.
+                try? await Task.sleep(for: Self.interval)
+            }
+        }
+        writeUses()
+    }
+
+    /// Takes the keys of a configuration that was read again.
+    func replace(with plan: ServePlan) {
+        state.withLock { state in
+            state.path = plan.configuration.effectiveKeysPath
+            state.configured = plan.configuredKeys
+            state.file = plan.fileKeys
+            state.stamp = nil
+            // The file may have changed since the plan was made.
+            if !look(&state, by: "SIGHUP") { use(state, by: "SIGHUP") }
+        }
+    }
+
+    /// Looks whether the file has changed, and takes its keys then.
+    func look() { state.withLock { _ = look(&$0, by: "keys-file") } }
+
+    /// The same for a request, which does not wait for another's look.
+    private func lookUnlessLooking() {
+        _ = state.withLockIfAvailable { look(&$0, by: "keys-file") }
+    }
+
+    /// Whether the file was read, and its keys were taken.
+    private func look(_ state: inout State, by actor: String) -> Bool {
+        // Before the file is read: what changes meanwhile is found by the next look.
+        let stamp = FileStamp(paths: [state.path])
+        guard stamp != state.stamp else { return false }
+        let isFirst = state.stamp == nil
+        state.stamp = stamp
+        guard !stamp.isMissing else {
+            if !isFirst || !state.file.isEmpty {
+                logger.error(
+                    "the keys' file is gone; its keys are taken until a reload",
+                    metadata: ["path": "\(state.path)"])
+            }
+            return false
+        }
+        do throws(CommandFailure) {
+            let file = try KeysFile(path: state.path)
+            state.file = try failing(with: .configuration) { () throws(InvalidField) in
+                try file.activeKeys()
+            }
+            use(state, by: actor)
+            return true
+        } catch {
+            logger.error(
+                "the keys' file was not read again; the old keys stay",
+                metadata: ["error": "\(error.message)"])
+            return false
+        }
+    }
+
+    /// Takes all keys but those of the file that a key of the configuration stands in the way of.
+    private func use(_ state: State, by actor: String) {
+        var keys = state.configured + state.file
+        let areTaken = APIKey.conflict(among: keys) == nil
+        if !areTaken { keys = state.configured }
+        for key in state.file where !areTaken {
+            if let conflict = APIKey.conflict(among: keys + [key]) {
+                logger.error(
+                    "a key of the keys' file is not taken",
+                    metadata: ["key": "\(key.name)", "error": "\(conflict)"])
+            } else {
+                keys.append(key)
+            }
+        }
+        let change = ring.replace(with: keys)
+        for (names, what) in [
+            (change.added, "api key added"), (change.removed, "api key removed"),
+            (change.changed, "api key changed"),
+        ] {
+            for name in names { audit.note(what, by: actor, from: state.path, to: name) }
+        }
+    }
+
+    private func writeUses() {
+        let uses = ring.uses
+        guard !uses.isEmpty else { return }
+        state.withLock { state in
+            let known = Set((state.configured + state.file).flatMap(\.digests))
+            guard state.uses.merge(uses, known: known) else { return }
+            // Another gateway with the same keys may have written.
+            var merged = KeyUses(besideKeysFile: state.path)
+            _ = merged.merge(uses, known: known)
+            do throws(CommandFailure) {
+                try merged.write(besideKeysFile: state.path)
+                state.cannotWriteUses = false
+            } catch {
+                if !state.cannotWriteUses {
+                    logger.warning(
+                        "when keys are used is not written down",
+                        metadata: ["error": "\(error.message)"])
+                }
+                state.cannotWriteUses = true
+            }
+        }
+    }
+}
