@@ -95,9 +95,9 @@ extension HTTP2Loop {
         }
         pool[place].stage = .queued
         if pool[place].isUrgent {
-            urgentQueue.prepend(place, in: pool)
+            urgentQueue.putBack(place, in: pool)
         } else {
-            ordinaryQueue.prepend(place, in: pool)
+            ordinaryQueue.putBack(place, in: pool)
         }
     }
 
