@@ -88,7 +88,8 @@ static int on_invalid_header(nghttp2_session *library, const nghttp2_frame *fram
     return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-// A header block is complete, and nghttp2 has found nothing in it that RFC 9113 §8.2 and §8.3 forbid.
+// A header block is complete, and nghttp2 has found nothing in it that RFC 9113 §8.2 and §8.3
+// forbid.
 static int on_header_block(CHTTP2Session *session, nghttp2_session *library, int32_t id) {
     Stream *stream = stream_of(session, library, id);
     if (!stream || stream->status != 0) return 0;

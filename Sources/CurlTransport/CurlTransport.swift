@@ -14,10 +14,10 @@ internal import WakeModel
 /// - It resends a POST by itself when a reused connection dies without an answer, or a stream is
 ///   refused. Here the body cannot be rewound, so it cannot: the submission fails as `unknown`,
 ///   and a resend is the caller's decision.
-/// - Of a stream that is refused, or that a GOAWAY leaves out, 7.88 says so for the first request of
-///   a connection alone, which then goes again; for any other, that looks like a connection that
-///   died. Where a server ends connections after the same number of requests again and again,
-///   no more are started on one; see ``RequestLimit``.
+/// - Of a stream that is refused, or that a GOAWAY leaves out, 7.88 says so for the first request
+///   of a connection alone, which then goes again; for any other, that looks like a connection
+///   that died. Where a server ends connections after the same number of requests again and
+///   again, no more are started on one; see ``RequestLimit``.
 /// - An answer that comes before the body has left, and whose stream is closed with it, is lost in
 ///   7.88 when libcurl finds the stream closed as it is about to write the body: the outcome is
 ///   `unknown`, although the answer came. Neither option nor callback gives it out.

@@ -28,6 +28,8 @@ final class HTTP2Connection {
     private(set) var isDraining = false
     /// How many answers have come.
     private(set) var answers = 0
+    /// When the last answer came.
+    private(set) var lastAnswerAt: Int64 = .min
     /// Whether a valid answer has come. Until then there is one stream at a time, which is APNs'
     /// rule for provider tokens (facts §1.3).
     private(set) var isValidated = false
@@ -114,7 +116,10 @@ final class HTTP2Connection {
     }
 
     /// An answer came, whatever it says.
-    func didAnswer() { answers += 1 }
+    func didAnswer(now: Int64) {
+        answers += 1
+        lastAnswerAt = now
+    }
 
     /// A valid answer came.
     func validate() { isValidated = true }

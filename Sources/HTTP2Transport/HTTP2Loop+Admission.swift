@@ -98,9 +98,9 @@ extension HTTP2Loop {
     /// Back to the front, as if nothing had happened.
     private func requeue(_ place: TransferPool.Place) {
         if pool[place].isUrgent {
-            urgentQueue.prepend(place, in: pool)
+            urgentQueue.putBack(place, in: pool)
         } else {
-            ordinaryQueue.prepend(place, in: pool)
+            ordinaryQueue.putBack(place, in: pool)
         }
     }
 

@@ -101,9 +101,9 @@ extension HTTP2Loop {
         connection.didOpen(channel: channel, session: session, now: now)
     }
 
-    /// An attempt led to nothing. The one who would have gone first is told, unless it waits as long
-    /// as its time lasts; the others wait for the next attempt. With a connection that serves them
-    /// anyway, nobody is.
+    /// An attempt led to nothing. The one who would have gone first is told, unless it waits as
+    /// long as its time lasts; the others wait for the next attempt. With a connection that
+    /// serves them anyway, nobody is.
     private func failToOpen(_ failure: TransportFailure, now: Int64) {
         lastConnectFailure = failure
         backoff.didFail(now: now, jitter: .random(in: 0..<1))
@@ -195,10 +195,10 @@ extension HTTP2Loop {
 
     // MARK: Ending
 
-    /// Sends nothing new over a connection that failed or goes. A server that answers and then ends
-    /// the connection in order is no failure: the next one is opened at once, before this one has
-    /// drained. Any other end counts as a failure, early in the connection's life or without a valid
-    /// answer.
+    /// Sends nothing new over a connection that failed or goes. A server that answers and then
+    /// ends the connection in order is no failure: the next one is opened at once, before this
+    /// one has drained. Any other end counts as a failure, early in the connection's life or
+    /// without a valid answer.
     func retire(_ connection: HTTP2Connection, isInOrder: Bool = false, now: Int64) {
         guard !connection.isDraining else { return }
         connection.drain()

@@ -43,9 +43,10 @@ extension HTTP2Loop {
     }
 
     /// Whether a move to another connection is not counted. Of a server that answers and goes in
-    /// order, each connection answers some, so that moves come to an end. Who waits for a connection
-    /// as long as its time lasts moves on whenever one is lost; attempts to connect have waits
-    /// between them. A single stream that is refused is always counted: nothing slows that down.
+    /// order, each connection answers some, so that moves come to an end. Who waits for a
+    /// connection as long as its time lasts moves on whenever one is lost; attempts to connect
+    /// have waits between them. A single stream that is refused is always counted: nothing slows
+    /// that down.
     private func isExcused(
         _ place: TransferPool.Place, by connection: HTTP2Connection, loss: TransportFailure?
     ) -> Bool {
@@ -57,7 +58,7 @@ extension HTTP2Loop {
 
     /// Draws the conclusions of an answer for its connection.
     func didAnswer(status: UInt16, on connection: HTTP2Connection, now: Int64) {
-        connection.didAnswer()
+        connection.didAnswer(now: now)
         // A refused provider token is the one answer after which APNs keeps the connection at one
         // stream (facts §1.3).
         if status != 403, !connection.isValidated {

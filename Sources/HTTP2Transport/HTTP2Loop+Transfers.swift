@@ -95,9 +95,9 @@ extension HTTP2Loop {
         }
         pool[place].stage = .queued
         if pool[place].isUrgent {
-            urgentQueue.prepend(place, in: pool)
+            urgentQueue.putBack(place, in: pool)
         } else {
-            ordinaryQueue.prepend(place, in: pool)
+            ordinaryQueue.putBack(place, in: pool)
         }
     }
 
@@ -119,15 +119,19 @@ extension HTTP2Loop {
         }
     }
 
-    /// A request ran out of time, and its connection brought not a byte meanwhile: the peer must
-    /// answer a PING before it is given more. Without PINGs it is left.
+    /// A request ran out of time, and its connection brought not a byte meanwhile, or for a second
+    /// and more no answer: the peer must answer a PING before it is given more. What bytes came may
+    /// be the middle of a frame that never ends. Without PINGs a silent peer is left.
     private func suspectSilence(of place: TransferPool.Place, now: Int64) {
-        guard let connection = connection(pool[place].connection),
-            connection.lastHeardAt <= pool[place].startedAt
-        else { return }
+        guard let connection = connection(pool[place].connection) else { return }
+        let startedAt = pool[place].startedAt
+        let isSilent = connection.lastHeardAt <= startedAt
         if configuration.keepAlive == nil {
-            retire(connection, now: now)
-        } else {
+            if isSilent { retire(connection, now: now) }
+        } else if isSilent
+            || connection.lastAnswerAt <= startedAt
+                && now - startedAt >= Self.suspiciousWaitMilliseconds
+        {
             connection.ping(isSuspect: true, now: now)
         }
     }

@@ -13,14 +13,17 @@ internal import WakeModel
 final class HTTP2Loop {
     /// The longest wait. Nothing relies on it; it bounds the harm of a wake-up that got lost.
     static let maximumWaitMilliseconds: Int64 = 1000
-    /// A connection that is lost before this age counts as a failed attempt to connect. One that the
-    /// server ends in order, after answers, does not, at any age.
+    /// A connection that is lost before this age counts as a failed attempt to connect. One that
+    /// the server ends in order, after answers, does not, at any age.
     static let shortLifeMilliseconds: Int64 = 10_000
     /// How long all may wait for the answer to a connection's first request: 5 s, far longer than
     /// APNs takes, and short enough for those that have 30 s in all.
     static let probePatienceMilliseconds: Int64 = 5000
-    /// How long an opening may take before another is begun beside it: 3 s, the time of one SYN that
-    /// got lost and of a handshake over a bad line.
+    /// How long a connection may bring no answer, while a request on it runs out of time, before it
+    /// is suspect: a second, longer than any honest answer's way.
+    static let suspiciousWaitMilliseconds: Int64 = 1000
+    /// How long an opening may take before another is begun beside it: 3 s, the time of one SYN
+    /// that got lost and of a handshake over a bad line.
     static let openingPatienceMilliseconds: Int64 = 3000
     /// How often a submission that was certainly not sent moves to another connection by itself.
     static let maximumMoves: UInt8 = 3

@@ -29,6 +29,8 @@ final class TransferPool {
 
     /// What the loop keeps beside the submission. Of a free slot, only `next` counts.
     struct Slot {
+        /// Its place among all that were ever submitted.
+        var order: UInt64
         /// When its time is up, in monotonic milliseconds.
         var due: Int64
         /// When it was last handed to a connection.
@@ -58,6 +60,8 @@ final class TransferPool {
     private var isLent = false
     /// How many slots are taken.
     private(set) var count = 0
+    /// How many submissions were ever taken in.
+    private var insertions: UInt64 = 0
 
     init() {
         // SAFETY: no element yet; `grow` makes the first ones.
@@ -87,7 +91,8 @@ final class TransferPool {
         for place in (self.capacity..<capacity).reversed() {
             (newSlots + place).initialize(
                 to: Slot(
-                    due: 0, startedAt: .min, next: firstFree, previous: Self.none, connection: 0,
+                    order: 0, due: 0, startedAt: .min, next: firstFree, previous: Self.none,
+                    connection: 0,
                     stream: 0, moves: 0, stage: .free, isUrgent: false))
             firstFree = Place(place)
         }
@@ -110,11 +115,13 @@ final class TransferPool {
         let place = firstFree
         firstFree = slots[Int(place)].next
         slots[Int(place)] = Slot(
-            due: now + milliseconds(of: submission.timeout), startedAt: .min, next: Self.none,
+            order: insertions, due: now + milliseconds(of: submission.timeout), startedAt: .min,
+            next: Self.none,
             previous: Self.none, connection: 0, stream: 0, moves: 0, stage: .queued,
             isUrgent: submission.request.isUrgent)
         (submissions + Int(place)).initialize(to: submission)
         count += 1
+        insertions += 1
         return place
     }
 
@@ -198,6 +205,33 @@ final class TransferQueue {
         pool[place].previous = TransferPool.none
         if first == TransferPool.none { last = place } else { pool[first].previous = place }
         first = place
+        count += 1
+    }
+
+    /// Puts one back that was taken out before: in front of all that were submitted after it.
+    ///
+    /// Looks at those that were put back before it alone, because nobody is taken out before those
+    /// who came first.
+    func putBack(_ place: TransferPool.Place, in pool: TransferPool) {
+        let order = pool[place].order
+        var before = TransferPool.none
+        var behind = first
+        while behind != TransferPool.none, pool[behind].order < order {
+            before = behind
+            behind = pool[behind].next
+        }
+        guard before != TransferPool.none else {
+            prepend(place, in: pool)
+            return
+        }
+        guard behind != TransferPool.none else {
+            append(place, in: pool)
+            return
+        }
+        pool[place].previous = before
+        pool[place].next = behind
+        pool[before].next = place
+        pool[behind].previous = place
         count += 1
     }
 

@@ -4,7 +4,8 @@ import CHTTP2Shims
 import Testing
 import TransportTestKit
 
-/// Which header blocks are an answer (RFC 9113 §8.2, §8.3): complete ones in which nothing is wrong.
+/// Which header blocks are an answer (RFC 9113 §8.2, §8.3): complete ones with nothing wrong in
+/// them.
 @Suite("What counts as an answer")
 struct AnswerTests {
     /// Frames after a request on stream 1, and what they come to once the connection is gone.

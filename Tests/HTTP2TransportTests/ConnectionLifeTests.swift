@@ -29,8 +29,9 @@ extension ServerTests {
             }
         }
 
-        /// Guards servers with a limit on the requests of a connection, such as nginx: each end once
-        /// counted as a failure, and after 5 requests a connection most pushes ran out of time.
+        /// Guards servers with a limit on the requests of a connection, such as nginx: each end
+        /// once counted as a failure, and after 5 requests a connection most pushes ran out of
+        /// time.
         @Test(
             "a server that ends each connection in order costs neither a push nor a wait",
             arguments: [20, 5])
@@ -83,7 +84,7 @@ extension ServerTests {
 
         /// Guards calls that expired unsent although the server had come back.
         @Test(
-            "a connection that closes before SETTINGS has had nothing, and a call waits for another",
+            "a connection closed before SETTINGS has had nothing, and a call waits for another",
             arguments: [true, false])
         func beforeSettings(waits: Bool) async throws {
             let server = try await HostileServer { peer in

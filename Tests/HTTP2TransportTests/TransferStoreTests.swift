@@ -46,6 +46,31 @@ struct TransferStoreTests {
         #expect(Set(pool.all) == Set(model))
     }
 
+    /// Guards a push that a polite server left out again and again, behind others of its age.
+    @Test("those that are put back stand in the order in which they came", arguments: 1...5)
+    func putBack(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let pool = TransferPool()
+        let queue = TransferQueue()
+        let all = (0..<60).map { number in
+            pool.insert(TestPush.submission(UInt64(number)), now: 0)
+        }
+        for place in all { queue.append(place, in: pool) }
+        for place in all[..<40] { queue.remove(place, in: pool) }
+        for place in all[..<40].shuffled(using: &random) { queue.putBack(place, in: pool) }
+        #expect(queue.count == 60)
+        var walked: [TransferPool.Place] = []
+        while queue.first != TransferPool.none {
+            walked.append(queue.first)
+            queue.remove(queue.first, in: pool)
+        }
+        #expect(walked == all, "seed \(seed)")
+        queue.putBack(all[7], in: pool)
+        queue.putBack(all[9], in: pool)
+        #expect(queue.first == all[7] && queue.count == 2)
+        for place in all { _ = pool.remove(place) }
+    }
+
     @Test("a pool that is used while it lends a request ends the program")
     func lending() async {
         await #expect(processExitsWith: .failure) {

@@ -13,7 +13,7 @@ struct DoctorTests {
             let text = try await Rouse.run(
                 ["doctor"] + standIn.credential + standIn.server)
             #expect(text.status == 0, "\(text.all)")
-            #expect(text.out.contains("libcurl: "))
+            #expect(text.out.contains("transport: native"))
             #expect(text.out.contains("key ABCDE12345 of team"))
             #expect(text.out.contains("TLS and HTTP/2 work"))
             #expect(text.out.contains("0 wrong, 0 warnings"))
@@ -37,7 +37,8 @@ struct DoctorTests {
 
     @Test("says that the guard against libcurl's resets is active in this very program")
     func resetGuard() async throws {
-        let result = try await Rouse.run(["doctor", "--offline", "--json"])
+        let result = try await Rouse.run(
+            ["doctor", "--offline", "--json", "--transport", "curl"])
         #expect(result.status == 0, "\(result.all)")
         let findings = try #require(try result.json()["findings"] as? [[String: Any]])
         let guarding = try #require(findings.first { $0["subject"] as? String == "reset-guard" })

@@ -102,8 +102,8 @@ struct ServedApp: Sendable {
             transport.keepAlive?.idle = .seconds(settings.keepAliveSeconds)
         }
         transport.proxy = settings.proxy
-        // A call whose connection fails is not called back here to be claimed again: it waits for the
-        // first good connection as long as its deadline lets it.
+        // A call whose connection fails is not called back here to be claimed again: it waits for
+        // the first good connection as long as its deadline lets it.
         transport.urgentWaitsForConnection = true
         transport.userAgent = "rouse/\(RouseVersion.current)"
         return transport

@@ -190,6 +190,23 @@ def measure(fixture, transport, server, certificate, count):
     return labels, count / seconds, int(said.get("connections", 0)), done.returncode
 
 
+def repeat_if_slow(fixture, make, work, certificate, key, count, rate, beside):
+    """The rate with 100 requests a connection, or None if it is below half of that with 1 000 also
+    when both are measured again: somebody else may have used the machine."""
+    for _ in range(3):
+        if rate >= beside / 2:
+            return rate
+        measured = []
+        for limit in (1000, 100):
+            server = make(work, certificate, key, limit)
+            try:
+                measured.append(measure(fixture, "native", server, certificate, count)[1])
+            finally:
+                server.end()
+        beside, rate = measured
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("fixture")
@@ -226,8 +243,11 @@ def main():
                 if transport == "native" and failed:
                     wrong.append("pushes failed")
                 if transport == "native" and limit == 100:
-                    if rate < rates[program, 1000] / 2:
+                    rate = repeat_if_slow(options.fixture, make, work, certificate, key, count,
+                                          rate, rates[program, 1000])
+                    if rate is None:
                         wrong.append("less than half the rate of 1 000 a connection")
+                        rate = rates[program, 100]
                 if transport == "curl" and sum(failed.values()) > count // 5:
                     wrong.append("more than a fifth failed")
                 failures += len(wrong)
