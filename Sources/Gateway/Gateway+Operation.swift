@@ -114,6 +114,7 @@ extension Gateway {
         let lanes = configuration.lanes()
         let freed = dispatcher.state.withLock { state in
             state.sender = sender
+            state.sendSeconds = configuration.sendSeconds
             state.generation += 1
             state.silences.reset()
             state.knownStrangers = []

@@ -39,14 +39,16 @@ extension Dispatcher {
     ) async throws(StoreFailure) -> (claimed: Int, found: Int) {
         guard limit > 0 else { return (0, 0) }
         let now = clock.now()
-        let shares = state.withLock { state in
+        let (shares, leaseSeconds) = state.withLock { state in
             let lanes = state.open(path)
-            return state.holds.shares(of: lanes, limit: limit, now: now)
+            return (
+                state.holds.shares(of: lanes, limit: limit, now: now), state.leaseSeconds(limits)
+            )
         }
         guard !shares.isEmpty else { return (0, 0) }
         let order = ClaimOrder(
             shares: shares, limit: limit, now: now,
-            leaseUntil: now.advanced(bySeconds: Int64(limits.leaseSeconds)))
+            leaseUntil: now.advanced(bySeconds: Int64(leaseSeconds)))
         let answer = try await hall.claim(order)
         state.withLock { state in
             state.inFlight += answer.claims.count

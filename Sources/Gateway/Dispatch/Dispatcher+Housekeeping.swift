@@ -21,11 +21,12 @@ extension Dispatcher {
         try await hall.tryWritingAgain()
         try await readLanes()
         let limit = limits.housekeepingBatchCount
-        // What others left behind, even while this one is busy. Its own would be among them for as
-        // long as one of those has ended, so all wait until its result is written.
-        let takesBack = state.withLock { !$0.leases.hasLapsed(at: now) }
-        let reclaimed =
-            takesBack ? try await hall.reclaimLapsed(at: now, limit: limit) : Reclaimed()
+        // What others left behind, even while this one is busy, and even while something of its own
+        // has outlasted its lease: what came of that is known here, or about to be.
+        var reclaimed = Reclaimed()
+        if let own = state.withLock({ $0.leases.lapsed(at: now) }) {
+            reclaimed = try await hall.reclaimLapsed(at: now, limit: limit, except: own)
+        }
         let expired = try await hall.expireOverdue(at: now, limit: limit)
         log(reclaimed: reclaimed, expired: expired)
         let isFull = reclaimed.count >= limit || expired.count >= limit

@@ -31,6 +31,8 @@ final class Dispatcher: Sendable {
         var voipLanes: [Lane]
         var backgroundLanes: [Lane]
         var sender: any WakeSender
+        /// How long that may take for a push, in seconds.
+        var sendSeconds: Int
         /// Grows with each reload: which sender an answer came by.
         var generation = 0
         var isStopping = false
@@ -38,6 +40,11 @@ final class Dispatcher: Sendable {
         /// When the loop will look next.
         var nextLook = WallInstant(millisecondsSinceEpoch: .max)
         var rotation = 0
+
+        /// How long a lease lasts that begins now: longer than the longest push.
+        func leaseSeconds(_ limits: GatewayLimits) -> Int {
+            max(limits.leaseSeconds, sendSeconds + limits.leaseMarginSeconds)
+        }
     }
 
     let state: Mutex<State>
@@ -59,7 +66,8 @@ final class Dispatcher: Sendable {
                 holds: LaneHolds(limits: hall.limits),
                 silences: LaneSilences(limits: hall.limits), unfinished: Set(lanes),
                 voipLanes: lanes.filter { $0.kind == .voip },
-                backgroundLanes: lanes.filter { $0.kind == .background }, sender: sender))
+                backgroundLanes: lanes.filter { $0.kind == .background }, sender: sender,
+                sendSeconds: hall.configuration.sendSeconds))
         policy = RetryPolicy(limits: hall.limits)
         self.hall = hall
         self.jitter = jitter
@@ -115,9 +123,7 @@ final class Dispatcher: Sendable {
     /// for it until ``admitted(_:under:)``.
     func makeGrant(for submissions: [Submission]) -> ClaimGrant? {
         let areCalls = submissions.first?.wake.wake.kind == .voip
-        // The leases begin with the acceptance, which is the caller's and not the transaction's.
-        let firstEnd = submissions.lazy.map(\.wake.acceptedAt).min()?
-            .advanced(bySeconds: Int64(limits.leaseSeconds))
+        let first = submissions.lazy.map(\.wake.acceptedAt).min()
         return state.withLock { state in
             guard !state.isStopping else { return nil }
             let free =
@@ -130,12 +136,14 @@ final class Dispatcher: Sendable {
             }
             guard !lanes.isEmpty else { return nil }
             state.inFlight += room
-            if let firstEnd {
+            let leaseSeconds = state.leaseSeconds(limits)
+            // The leases begin with the acceptance, which is the caller's and not the transaction's.
+            if let firstEnd = first?.advanced(bySeconds: Int64(leaseSeconds)) {
                 state.leases.promise(areCalls ? .voip : .background, until: firstEnd)
             }
             return ClaimGrant(
                 lanes: Set(lanes), background: areCalls ? 0 : room, calls: areCalls ? room : 0,
-                leaseSeconds: limits.leaseSeconds)
+                leaseSeconds: leaseSeconds)
         }
     }
 
@@ -192,11 +200,16 @@ final class Dispatcher: Sendable {
             }
             return settler.settle(releases)
         }
+        let (sender, sendSeconds, generation) = state.withLock {
+            ($0.sender, $0.sendSeconds, $0.generation)
+        }
         var settledUnsent: [Settlement] = []
         var batch: [Claim] = []
         batch.reserveCapacity(claims.count)
         for claim in claims {
-            if let settlement = policy.settlementWithoutSending(claim, now: now) {
+            if let settlement = policy.settlementWithoutSending(
+                claim, now: now, sendSeconds: sendSeconds)
+            {
                 settledUnsent.append(settlement)
                 state.withLock { $0.holds.probeEnded(claim.lane, now: now) }
             } else {
@@ -207,7 +220,6 @@ final class Dispatcher: Sendable {
         guard !batch.isEmpty else { return }
         measure(batch, now: now)
 
-        let (sender, generation) = state.withLock { ($0.sender, $0.generation) }
         let ledger = SendLedger(batch)
         await sender.send(batch) { report in
             guard let claim = ledger.take(report.ticket) else { return }

@@ -32,8 +32,10 @@ struct LeasesInHand: Sendable {
         for settlement in settlements { ends[settlement.ticket] = nil }
     }
 
-    /// Whether one of them has ended. Linear in the number of wakes in flight.
-    func hasLapsed(at now: WallInstant) -> Bool {
-        promised.values.contains { $0 <= now } || ends.values.contains { $0 <= now }
+    /// The wakes whose leases have ended; `nil` while an admission under way may have given some
+    /// that have. Linear in the number of wakes in flight.
+    func lapsed(at now: WallInstant) -> Set<WakeID>? {
+        guard promised.values.allSatisfy({ $0 > now }) else { return nil }
+        return Set(ends.lazy.filter { $0.value <= now }.map(\.key.id))
     }
 }
