@@ -116,6 +116,7 @@ extension Gateway {
         let lanes = configuration.lanes()
         let freed = dispatcher.state.withLock { state in
             state.sender = sender
+            state.sendSeconds = configuration.sendSeconds
             state.generation += 1
             state.silences.reset()
             state.shares.reset(keeping: lanes)

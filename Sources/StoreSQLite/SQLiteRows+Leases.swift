@@ -24,6 +24,10 @@ extension SQLiteRows {
     /// How far the floor may fall behind before it is written: the numbers of one second.
     static let floorStep: Int64 = 1_000 << 12
 
+    /// How old a fresh lease may become before it gets its place in the queue: the numbers of a
+    /// minute.
+    static let freshLife: Int64 = 60_000 << 12
+
     /// Remembers a lease. There are as many as wakes are in flight.
     func hold(_ wake: borrowing WakeRow, isFresh: Bool) {
         var held = copy wake
@@ -96,7 +100,12 @@ extension SQLiteRows {
     /// Raises the floor as far as it may be, when that is worth a write.
     func raiseFloor() throws(StoreFailure) {
         if !knowsLeases { try readLeases() }
-        while let first = freshNumbers.first, leases[first]?.isFresh != true {
+        while let first = freshNumbers.first {
+            if let lease = leases[first], lease.isFresh {
+                // One slow push must not hold the floor down: what is behind it is read at a start.
+                guard lastNumber - first >= Self.freshLife else { break }
+                try update(lease.wake, .claim)
+            }
             freshNumbers.removeFirst()
         }
         let floor = freshNumbers.first ?? lastNumber + 1

@@ -53,12 +53,12 @@ extension SQLiteWakeStore {
         }
     }
 
-    /// Takes lapsed leases back; see ``Gateway/WakeStore/reclaimLapsed(at:limit:under:)``.
+    /// Takes lapsed leases back; see ``Gateway/WakeStore/reclaimLapsed(at:limit:except:under:)``.
     public func reclaimLapsed(
-        at now: WallInstant, limit: Int, under rules: StoreRules
+        at now: WallInstant, limit: Int, except held: Set<WakeID>, under rules: StoreRules
     ) async throws(StoreFailure) -> Reclaimed {
         try await writing.write(weight: limit) { books throws(StoreFailure) in
-            try books.reclaimLapsed(at: now, limit: limit, under: rules)
+            try books.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
         }
     }
 

@@ -169,11 +169,11 @@ package final class WatchfulStore: WakeStore {
     }
 
     package func reclaimLapsed(
-        at now: WallInstant, limit: Int, under rules: StoreRules
+        at now: WallInstant, limit: Int, except held: Set<WakeID>, under rules: StoreRules
     ) async throws(StoreFailure) -> Reclaimed {
         try checkRead()
         try checkUpkeep()
-        return try await base.reclaimLapsed(at: now, limit: limit, under: rules)
+        return try await base.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
     }
 
     package func cancel(

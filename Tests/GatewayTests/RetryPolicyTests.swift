@@ -75,28 +75,32 @@ struct RetryPolicyTests {
             decide(claim(.background, tries: last), Samples.unknown).settlement.effect
                 == .end(.failed(.triesUsedUp)))
         #expect(
-            policy.settlementWithoutSending(claim(.background, tries: last + 1), now: now)?.effect
+            policy.settlementWithoutSending(
+                claim(.background, tries: last + 1), now: now, sendSeconds: 30)?.effect
                 == .end(.failed(.triesUsedUp)))
-        #expect(policy.settlementWithoutSending(claim(.background, tries: last), now: now) == nil)
+        #expect(
+            policy.settlementWithoutSending(
+                claim(.background, tries: last), now: now, sendSeconds: 30) == nil)
     }
 
     @Test("A claim whose deadline has come is not sent")
     func deadline() {
         #expect(
-            policy.settlementWithoutSending(claim(.voip, lifeSeconds: 0), now: now)?.effect
+            policy.settlementWithoutSending(
+                claim(.voip, lifeSeconds: 0), now: now, sendSeconds: 30)?.effect
                 == .end(.expired))
     }
 
-    @Test("A claim whose lease has ended is given back")
+    @Test("A claim whose lease would end before its push is given back")
     func lapsedLease() {
         for kind in WakeKind.allCases {
             let claim = claim(kind)
-            let end = claim.leaseUntil
+            let end = claim.leaseUntil.advanced(bySeconds: -30)
             #expect(
-                policy.settlementWithoutSending(claim, now: end)
+                policy.settlementWithoutSending(claim, now: end, sendSeconds: 30)
                     == Settlement(ticket: claim.ticket, at: end, attempt: nil, effect: .release))
             let before = end.advanced(byMilliseconds: -1)
-            #expect(policy.settlementWithoutSending(claim, now: before) == nil)
+            #expect(policy.settlementWithoutSending(claim, now: before, sendSeconds: 30) == nil)
         }
     }
 

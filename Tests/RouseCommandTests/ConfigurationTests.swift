@@ -32,6 +32,14 @@ struct ConfigurationTests {
             variables: Variables(variables))
     }
 
+    @Test("leases outlive the longest push that is configured", arguments: [1, 30, 3_600])
+    func sendSeconds(seconds: Int) throws {
+        let configuration = try read(
+            Self.app + "\ntransport:\n  push-timeout-seconds: \(seconds)\n")
+        let plan = ServePlan(configuration: configuration, apps: [])
+        #expect(plan.gatewayConfiguration.sendSeconds == seconds)
+    }
+
     @Test("reads every key")
     func everyKey() throws {
         let configuration = try read(

@@ -73,6 +73,27 @@ struct LeaseTests {
         }
     }
 
+    @Test("A slow push does not hold the floor down, and its lease still ends")
+    func slowPush() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteWakeStore(path: folder + "/store.sqlite")
+            let counter = Counter(store: store)
+            let slow = try await Self.admit(counter, device: 1)
+            let later = counter.later(90)
+            try await later.settleSent(try await Self.admit(later, device: 2))
+            try await later.later(5).admit([Samples.wake(at: later.later(5).now, device: 3)])
+            let floor = try await store.writing.write { books throws(StoreFailure) in
+                (books.rows as? SQLiteRows)?.floor ?? 0
+            }
+            #expect(floor > slow.id.number)
+            #expect(try await later.record(slow.id).state == .claimed)
+            let taken = try await store.reclaimLapsed(
+                at: later.now, limit: 100, under: later.rules)
+            #expect(taken.returned == [slow.id])
+            try store.close()
+        }
+    }
+
     @Test("A transaction that is undone takes no lease with it")
     func undone() async throws {
         try await withTemporaryFolder { folder in

@@ -62,6 +62,29 @@ struct SharedStoreTests {
         }
     }
 
+    @Test("What outlasts its lease here does not keep from what a dead one left", arguments: kinds)
+    func slowOwn(_ kind: StoreKind) async throws {
+        try await GatewayLives.with(kind, clock: clock) { lives, _ in
+            let silent = ScriptedSender { _ in nil }
+            let dead = lives.start(silent)
+            let left = try await accept(dead, Samples.request())
+            await silent.waitUntilSent(1)
+            await dead.die()
+
+            let ownDevice: UInt64 = 99
+            let sender = ScriptedSender { claim in
+                claim.deviceToken == Samples.deviceToken(ownDevice) ? nil : Samples.accepted
+            }
+            let busy = lives.start(sender)
+            let own = try await accept(busy, Samples.request(device: ownDevice))
+            await sender.waitUntilSent(1)
+            clock.advance(bySeconds: leaseSeconds)
+            #expect(
+                try await comesTrue { try await busy.gateway.record(of: left)?.state == .sent })
+            #expect(try await busy.gateway.record(of: own)?.state == .claimed)
+        }
+    }
+
     @Test("What one learns after the other took the wake over changes nothing", arguments: kinds)
     func lateResult(_ kind: StoreKind) async throws {
         try await GatewayLives.with(kind, clock: clock) { lives, store in

@@ -68,9 +68,10 @@ extension Dispatcher {
     private func claim(
         _ shares: [ClaimOrder.Share], limit: Int, now: WallInstant
     ) async -> ClaimPass {
+        let leaseSeconds = state.withLock { $0.leaseSeconds(limits) }
         let order = ClaimOrder(
             shares: shares, limit: limit, now: now,
-            leaseUntil: now.advanced(bySeconds: Int64(limits.leaseSeconds)))
+            leaseUntil: now.advanced(bySeconds: Int64(leaseSeconds)))
         let answer: ClaimAnswer
         do throws(StoreFailure) {
             answer = try await hall.claim(order)

@@ -28,13 +28,13 @@ extension Dispatcher {
                 _ = try await readLanes()
             } && areDone
         let limit = limits.housekeepingBatchCount
-        // What others left behind, even while this one is busy. Its own would be among them for as
-        // long as one of those has ended, so all wait until its result is written.
+        // What others left behind, even while this one is busy, and even while something of its own
+        // has outlasted its lease: what came of that is known here, or about to be.
         var reclaimed = Reclaimed()
-        if !state.withLock({ $0.leases.hasLapsed(at: now) }) {
+        if let own = state.withLock({ $0.leases.lapsed(at: now) }) {
             areDone =
                 await attempt("taking back lapsed leases") { () async throws(StoreFailure) in
-                    reclaimed = try await hall.reclaimLapsed(at: now, limit: limit)
+                    reclaimed = try await hall.reclaimLapsed(at: now, limit: limit, except: own)
                 } && areDone
         }
         var expired: [EndedWake] = []

@@ -32,6 +32,8 @@ final class Dispatcher: Sendable {
         var voipLanes: [Lane]
         var backgroundLanes: [Lane]
         var sender: any WakeSender
+        /// How long that may take for a push, in seconds.
+        var sendSeconds: Int
         /// Grows with each reload: which sender an answer came by.
         var generation = 0
         var isStopping = false
@@ -46,6 +48,11 @@ final class Dispatcher: Sendable {
 
         /// How many wakes are claimed and not settled.
         var inFlight: Int { shares.inFlight }
+
+        /// How long a lease lasts that begins now: longer than the longest push.
+        func leaseSeconds(_ limits: GatewayLimits) -> Int {
+            max(limits.leaseSeconds, sendSeconds + limits.leaseMarginSeconds)
+        }
     }
 
     let state: Mutex<State>
@@ -67,7 +74,8 @@ final class Dispatcher: Sendable {
                 shares: QueueShares(limits: hall.limits), holds: LaneHolds(limits: hall.limits),
                 silences: LaneSilences(limits: hall.limits), unfinished: Set(lanes),
                 voipLanes: lanes.filter { $0.kind == .voip },
-                backgroundLanes: lanes.filter { $0.kind == .background }, sender: sender))
+                backgroundLanes: lanes.filter { $0.kind == .background }, sender: sender,
+                sendSeconds: hall.configuration.sendSeconds))
         policy = RetryPolicy(limits: hall.limits)
         self.hall = hall
         self.jitter = jitter
@@ -125,9 +133,7 @@ final class Dispatcher: Sendable {
         let areCalls = submissions.first?.wake.wake.kind == .voip
         var counts: [Lane: Int] = [:]
         for submission in submissions { counts[submission.wake.lane, default: 0] += 1 }
-        // The leases begin with the acceptance, which is the caller's and not the transaction's.
-        let firstEnd = submissions.lazy.map(\.wake.acceptedAt).min()?
-            .advanced(bySeconds: Int64(limits.leaseSeconds))
+        let first = submissions.lazy.map(\.wake.acceptedAt).min()
         let now = clock.now()
         return state.withLock { state in
             guard !state.isStopping else { return nil }
@@ -144,10 +150,12 @@ final class Dispatcher: Sendable {
                 rooms[lane] = room
             }
             guard !rooms.isEmpty else { return nil }
-            if let firstEnd {
+            let leaseSeconds = state.leaseSeconds(limits)
+            // The leases begin with the acceptance, which is the caller's and not the transaction's.
+            if let firstEnd = first?.advanced(bySeconds: Int64(leaseSeconds)) {
                 state.leases.promise(areCalls ? .voip : .background, until: firstEnd)
             }
-            return ClaimGrant(rooms: rooms, leaseSeconds: limits.leaseSeconds)
+            return ClaimGrant(rooms: rooms, leaseSeconds: leaseSeconds)
         }
     }
 
@@ -210,11 +218,16 @@ final class Dispatcher: Sendable {
             }
             return settler.settle(releases)
         }
+        let (sender, sendSeconds, generation) = state.withLock {
+            ($0.sender, $0.sendSeconds, $0.generation)
+        }
         var settledUnsent: [Settlement] = []
         var batch: [Claim] = []
         batch.reserveCapacity(claims.count)
         for claim in claims {
-            if let settlement = policy.settlementWithoutSending(claim, now: now) {
+            if let settlement = policy.settlementWithoutSending(
+                claim, now: now, sendSeconds: sendSeconds)
+            {
                 settledUnsent.append(settlement)
                 state.withLock { $0.holds.probeEnded(claim.lane, now: now) }
             } else {
@@ -226,9 +239,8 @@ final class Dispatcher: Sendable {
         measure(batch, now: now)
 
         let lanes = Set(batch.lazy.map(\.lane))
-        let (sender, generation) = state.withLock { state in
+        state.withLock { state in
             for lane in lanes { state.shares.sent(lane, at: now) }
-            return (state.sender, state.generation)
         }
         let ledger = SendLedger(batch)
         await sender.send(batch) { report in

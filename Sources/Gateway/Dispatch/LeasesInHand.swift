@@ -37,8 +37,10 @@ struct LeasesInHand: Sendable {
         return counts
     }
 
-    /// Whether one of them has ended. Linear in the number of wakes in flight.
-    func hasLapsed(at now: WallInstant) -> Bool {
-        promised.values.contains { $0 <= now } || held.values.contains { $0.end <= now }
+    /// The wakes whose leases have ended; `nil` while an admission under way may have given some
+    /// that have. Linear in the number of wakes in flight.
+    func lapsed(at now: WallInstant) -> Set<WakeID>? {
+        guard promised.values.allSatisfy({ $0 > now }) else { return nil }
+        return Set(held.lazy.filter { $0.value.end <= now }.map(\.key.id))
     }
 }

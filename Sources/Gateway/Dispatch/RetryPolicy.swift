@@ -34,15 +34,18 @@ public struct RetryPolicy: Hashable, Sendable {
     public init(limits: GatewayLimits) { self.limits = limits }
 
     /// Whether a claimed wake must not be sent after all: its settlement then, else `nil`.
-    public func settlementWithoutSending(_ claim: Claim, now: WallInstant) -> Settlement? {
+    /// `sendSeconds` is how long the push may take.
+    public func settlementWithoutSending(
+        _ claim: Claim, now: WallInstant, sendSeconds: Int
+    ) -> Settlement? {
         if claim.deadline <= now { return ended(claim, .expired, nil, now) }
         if claim.tries >= limits.triesCount {
             return ended(claim, .failed(.triesUsedUp), nil, now)
         }
-        // A lease begins with the acceptance, and its transaction may have taken longer than it
-        // lasts. Another gateway may have the wake by then, so it is not sent under this lease; the
-        // fencing number tells whether it comes back.
-        if claim.leaseUntil <= now {
+        // A lease begins with the acceptance, and its transaction may have taken so long that the
+        // push could outlast it. Another gateway may have the wake by then, so it is not sent under
+        // this lease; the fencing number tells whether it comes back.
+        if claim.leaseUntil <= now.advanced(bySeconds: Int64(sendSeconds)) {
             return Settlement(ticket: claim.ticket, at: now, attempt: nil, effect: .release)
         }
         return nil

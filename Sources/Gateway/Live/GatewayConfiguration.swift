@@ -25,6 +25,10 @@ public struct GatewayConfiguration: Sendable {
     /// How long a device is remembered without any life, in seconds; at least as long as wakes.
     public var deviceRetentionSeconds: Int
 
+    /// How long the sender may take for a push, in seconds, its waiting included. A lease lasts
+    /// longer: see ``GatewayLimits/leaseSeconds``.
+    public var sendSeconds = 30
+
     /// The defaults for these apps.
     public init(apps: [AppIdentity]) {
         self.apps = apps
@@ -43,6 +47,7 @@ public struct GatewayConfiguration: Sendable {
         precondition(
             retentionSeconds >= Self.minimumRetentionSeconds,
             "Ended wakes are kept for a minute at least.")
+        precondition(sendSeconds > 0, "A push takes time.")
     }
 
     var rules: StoreRules { StoreRules(policies: policies, webhooks: webhooks) }

@@ -45,8 +45,12 @@ public struct GatewayLimits: Hashable, Sendable {
     public var queueProbeCount = 4
     /// The pause after which an unresponsive queue sends another probe although none has come back.
     public var queueProbePauseSeconds = 5
-    /// How long a lease lasts. A send must be answered, or given up, within it.
+    /// How long a lease lasts at least. A push is answered, or given up, within its lease: one that
+    /// may take longer (``GatewayConfiguration/sendSeconds``) has a longer lease.
     public var leaseSeconds = 120
+    /// How much longer a lease lasts than a push may take, at least: the time for the way to the
+    /// sender, and for what came of it to be written.
+    public var leaseMarginSeconds = 30
     /// How often a wake may be tried by attempts that may have reached APNs.
     public var triesCount = 12
     /// The first pause after an attempt that did not reach APNs; it doubles from there.
@@ -106,6 +110,7 @@ public struct GatewayLimits: Hashable, Sendable {
             voipReserveCount >= 0 && voipReserveCount < inFlightCount,
             "The VoIP reserve must leave room for background wakes.")
         precondition(leaseSeconds > 0 && triesCount > 0, "Leases and tries begin at 1.")
+        precondition(leaseMarginSeconds > 0, "A lease outlives its push.")
         precondition(transportPauseMilliseconds > 0, "Pauses begin at 1.")
         precondition(holdPauseSeconds > 0 && housekeepingMilliseconds > 0, "Pauses begin at 1.")
         precondition(silenceSeconds > 0, "A silence lasts.")

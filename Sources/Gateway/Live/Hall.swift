@@ -168,9 +168,11 @@ final class Hall: Sendable {
         return ended
     }
 
-    func reclaimLapsed(at now: WallInstant, limit: Int) async throws(StoreFailure) -> Reclaimed {
+    func reclaimLapsed(
+        at now: WallInstant, limit: Int, except held: Set<WakeID>
+    ) async throws(StoreFailure) -> Reclaimed {
         let reclaimed = try await watch.observe(.readThenWrite) { () async throws(StoreFailure) in
-            try await store.reclaimLapsed(at: now, limit: limit, under: rules)
+            try await store.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
         }
         tell(reclaimed.ended)
         return reclaimed

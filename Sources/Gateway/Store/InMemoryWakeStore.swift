@@ -40,11 +40,11 @@ public actor InMemoryWakeStore: WakeStore {
         try books.expireOverdue(at: now, limit: limit, under: rules)
     }
 
-    /// Takes lapsed leases back; see ``WakeStore/reclaimLapsed(at:limit:under:)``.
+    /// Takes lapsed leases back; see ``WakeStore/reclaimLapsed(at:limit:except:under:)``.
     public func reclaimLapsed(
-        at now: WallInstant, limit: Int, under rules: StoreRules
+        at now: WallInstant, limit: Int, except held: Set<WakeID>, under rules: StoreRules
     ) throws(StoreFailure) -> Reclaimed {
-        try books.reclaimLapsed(at: now, limit: limit, under: rules)
+        try books.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
     }
 
     /// Ends a pending wake; see ``WakeStore/cancel(_:at:under:)``.

@@ -217,14 +217,16 @@ extension WakeBooks {
         return try finish(&wake, .coalesced(into: carrier.id), at: now, lane)
     }
 
-    /// Takes lapsed leases back; see ``WakeStore/reclaimLapsed(at:limit:under:)``.
+    /// Takes lapsed leases back; see ``WakeStore/reclaimLapsed(at:limit:except:under:)``.
     public func reclaimLapsed(
-        at now: WallInstant, limit: Int, under rules: StoreRules
+        at now: WallInstant, limit: Int, except held: Set<WakeID>, under rules: StoreRules
     ) throws(StoreFailure) -> Reclaimed {
         begin(rules)
         var reclaimed = Reclaimed()
-        for number in try rows.lapsed(at: now, limit: limit) {
-            guard var wake = try liveWake(number) else { continue }
+        for number in try rows.lapsed(at: now, limit: limit + held.count) {
+            guard reclaimed.count < limit, var wake = try liveWake(number),
+                !held.contains(wake.id)
+            else { continue }
             guard wake.state == .claimed else {
                 try misplaced(wake)
                 continue

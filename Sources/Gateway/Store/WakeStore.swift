@@ -44,9 +44,10 @@ public protocol WakeStore: Sendable {
         at now: WallInstant, limit: Int, under rules: StoreRules
     ) async throws(StoreFailure) -> [EndedWake]
 
-    /// Takes back up to `limit` leases that ended without a settlement.
+    /// Takes back up to `limit` leases that ended without a settlement, except those of `held`:
+    /// wakes that the caller has in hand itself.
     func reclaimLapsed(
-        at now: WallInstant, limit: Int, under rules: StoreRules
+        at now: WallInstant, limit: Int, except held: Set<WakeID>, under rules: StoreRules
     ) async throws(StoreFailure) -> Reclaimed
 
     /// Ends a pending wake because somebody asked for it.
@@ -143,6 +144,13 @@ extension WakeStore {
         after cursor: Int64, limit: Int
     ) async throws(StoreFailure) -> [FeedbackEntry] {
         try await feedback(after: cursor, limit: limit, of: nil)
+    }
+
+    /// Takes back up to `limit` leases that ended without a settlement.
+    public func reclaimLapsed(
+        at now: WallInstant, limit: Int, under rules: StoreRules
+    ) async throws(StoreFailure) -> Reclaimed {
+        try await reclaimLapsed(at: now, limit: limit, except: [], under: rules)
     }
 }
 

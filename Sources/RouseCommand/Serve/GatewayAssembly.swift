@@ -202,6 +202,7 @@ extension ServePlan {
     var gatewayConfiguration: GatewayConfiguration {
         var gateway = GatewayConfiguration(apps: apps.map(\.identity))
         for app in apps { gateway.policies[app.identity] = app.budget }
+        gateway.sendSeconds = configuration.transport.pushTimeoutSeconds
         gateway.retentionSeconds = configuration.retentionDays * 86_400
         gateway.webhooks = zip(webhooks, configuration.webhooks).map { endpoint, webhook in
             WebhookSubscription(
