@@ -100,8 +100,8 @@ public struct AdminAPI: Sendable {
         return ListeningService(server: application, refusals: refusals, socket: socket)
     }
 
-    /// Lets the listener rest when the system has no descriptor or memory for another connection: it
-    /// would ask again and again, as fast as it can.
+    /// Lets the listener rest when the system has no descriptor or memory for another connection:
+    /// it would ask again and again, as fast as it can.
     private static func pauseAtFailures(_ channel: any Channel, _ logger: Logger) async {
         let added = channel.eventLoop.submit {
             var nextWarning = NIODeadline.now()

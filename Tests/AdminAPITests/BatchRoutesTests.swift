@@ -133,7 +133,7 @@ struct BatchRoutesTests {
             let pause = second.head.split(separator: "\r\n")
                 .first { $0.lowercased().hasPrefix("retry-after: ") }
                 .flatMap { Int($0.drop { $0 != " " }.dropFirst()) }
-            // Thirty items more than the burst, and a place for the next; less what time has passed.
+            // Thirty items more than the burst and a place for the next, less the time since.
             #expect((2...31).contains(pause ?? 0), "\(second.head)")
             let other = try await caller.send(
                 "POST", "/v1/wakes/batch", text, as: .admin, headers: lines)

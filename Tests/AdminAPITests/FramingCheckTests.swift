@@ -86,7 +86,8 @@ struct FramingCheckTests {
             "GET http://localhost/healthz HTTP/1.1\r\n\(host)Connection: close\r\n\r\n",
             "GET HTTP://other:80/healthz HTTP/1.1\r\n\(host)Connection: close\r\n\r\n",
             "GET /healthz HTTP/1.1\r\n\(host)Connection: close\r\nUpgrade: h2c\r\n\r\n",
-            "GET /healthz HTTP/1.1\r\n\(host)Transfer-Encoding: CHUNKED\r\nConnection: close\r\n\r\n"
+            "GET /healthz HTTP/1.1\r\n\(host)Transfer-Encoding: CHUNKED\r\n"
+                + "Connection: close\r\n\r\n"
                 + "2;a=b\r\n{}\r\n0\r\nX: trailer\r\n\r\n",
         ])
     func allowed(text: String) async throws {
@@ -104,7 +105,8 @@ struct FramingCheckTests {
         let body = APIBench.body()
         let rest =
             "\(Self.host)Authorization: Bearer \(key)\r\nContent-Type: application/json\r\n"
-            + "Expect: 100-continue\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+            + "Expect: 100-continue\r\nConnection: close\r\n"
+            + "Content-Length: \(body.utf8.count)\r\n\r\n"
             + body
         try await bench.serve { caller in
             for (version, count) in [("1.1", 2), ("1.0", 1)] {

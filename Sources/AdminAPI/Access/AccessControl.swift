@@ -40,7 +40,7 @@ struct AccessControl: Sendable {
         }
     }
 
-    /// Takes so many more requests from the rate of the caller's key: each item of a batch counts as
+    /// Takes so many more requests from the rate of the caller's key: each item of a batch is
     /// one. Throws ``Problem`` when the rate is used up already, by other batches of the same key.
     func charge(_ caller: APIKey?, for count: Int) throws(Problem) {
         guard let caller, case .keys(let ring) = authentication else { return }

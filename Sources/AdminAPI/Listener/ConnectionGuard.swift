@@ -144,6 +144,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             reading = .body
             isDeaf = isDeaf || Self.asksForUpgrade(head)
             unanswered += 1
+            connection?.isBusy = true
             bodyStart = .now()
             bodyByteCount = 0
             allowReading(context, for: .seconds(Int64(limits.bodySeconds)), from: bodyStart)
@@ -256,6 +257,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             answerHasBegun = false
             unanswered -= 1
+            connection?.isBusy = unanswered > 0
             context.write(data, promise: promise)
             if isLastAnswer { return runDry(context) }
             if unanswered == 0, let problem = waitingRefusal { return refuse(context, problem) }

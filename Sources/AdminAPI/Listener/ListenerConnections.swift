@@ -23,6 +23,7 @@ final class ListenerConnection: Sendable {
     /// Ascends in the order of the accepts.
     fileprivate let number: UInt64
     private let hasKey = Atomic(false)
+    private let isAsking = Atomic(false)
 
     fileprivate init(_ channel: any Channel, peer: PeerAddress, number: UInt64, isReserve: Bool) {
         self.channel = channel
@@ -33,6 +34,12 @@ final class ListenerConnection: Sendable {
 
     /// Whether the caller has shown a key that was accepted, or none is asked for.
     var isAuthenticated: Bool { hasKey.load(ordering: .relaxed) }
+
+    /// Whether a request was read whose answer has not ended: the place is not given away then.
+    var isBusy: Bool {
+        get { isAsking.load(ordering: .relaxed) }
+        set { isAsking.store(newValue, ordering: .relaxed) }
+    }
 
     /// The caller has shown its key.
     func authenticate() { hasKey.store(true, ordering: .relaxed) }
@@ -70,7 +77,9 @@ final class ListenerConnections: Sendable {
         func stranger(of peer: PeerAddress?) -> ListenerConnection? {
             var found: (connection: ListenerConnection, count: Int)?
             for connection in connections.values
-            where !connection.isAuthenticated && (peer == nil || connection.peer == peer) {
+            where !connection.isAuthenticated && !connection.isBusy
+                && (peer == nil || connection.peer == peer)
+            {
                 let count = countOfPeer[connection.peer] ?? 0
                 if let found, found.count > count { continue }
                 if let found, found.count == count,

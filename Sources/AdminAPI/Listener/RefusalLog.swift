@@ -3,8 +3,8 @@
 import Logging
 import Synchronization
 
-/// Writes what is refused to strangers: a line for the first refusal of a peer, then at most one for
-/// each peer and interval, with a count. A line for each would let anybody fill the disk.
+/// Writes what is refused to strangers: a line for the first refusal of a peer, then one at most
+/// for each peer and interval, with a count. A line for each would let anybody fill the disk.
 ///
 /// May be used from any thread.
 final class RefusalLog: Sendable {
@@ -50,7 +50,7 @@ final class RefusalLog: Sendable {
         if isFirst { write(subject, count: 1) }
     }
 
-    /// Writes what there is at the end of each interval, until the task is cancelled; then the rest.
+    /// Writes what there is at the end of each interval until the task is cancelled, and the rest.
     func run() async {
         while (try? await Task.sleep(for: .seconds(intervalSeconds))) != nil { flush() }
         flush()

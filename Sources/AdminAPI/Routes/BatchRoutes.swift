@@ -30,7 +30,8 @@ struct BatchRoutes {
                     + "order of the items. When nothing was kept because the gateway has too much "
                     + "to do, or its store fails, the whole batch gets that problem. A batch "
                     + "counts as many requests as it has items: one that has more than the rate "
-                    + "of its key has left is taken whole, and the key's next requests wait. With an "
+                    + "of its key has left is taken whole, and the key's next requests wait. With "
+                    + "an "
                     + "Idempotency-Key, each item is recognised by its place and its bytes.",
                 parameters: [
                     WakeRoutes.idempotencyKey(
