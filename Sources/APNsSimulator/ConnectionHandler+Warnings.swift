@@ -26,8 +26,10 @@ extension ConnectionHandler {
     }
 
     private func warn(_ text: String, isRefused: Bool) {
+        let outcome =
+            isRefused ? "It is refused, as was asked for." : "APNs takes it, so it is accepted."
         state.logger.warning(
-            "\(text) \(isRefused ? "It is refused, as was asked for." : "APNs takes it, so it is accepted.")",
+            "\(text) \(outcome)",
             metadata: ["connection": "\(number)"])
     }
 }

@@ -34,7 +34,7 @@ public struct ProviderKey: Hashable, Sendable {
         self.relatedKeyID = relatedKeyID
     }
 
-    /// Throws `InvalidField` for what ``APNsSimulator/start(_:logger:)`` would refuse: an id that has
-    /// not 10 characters, or a text that holds no P-256 key.
+    /// Throws `InvalidField` for what ``APNsSimulator/start(_:logger:)`` would refuse: an id that
+    /// has not 10 characters, or a text that holds no P-256 key.
     public func check() throws(InvalidField) { _ = try VerifyingKey(self) }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An ECDSA signature on P-256 in DER (RFC 3279 §2.2.3): the form that OpenSSL writes, and that
-/// provider tokens have from clients that sign with it directly (facts §4.1). Rouse never writes it.
+/// provider tokens have from clients that sign with it directly (facts §4.1). Rouse never writes
+/// it.
 public enum DERSignature {
     /// How many bytes r and s have each in the form of RFC 7518 §3.4.
     private static let integerByteCount = 32

@@ -4,8 +4,8 @@ public import WakeModel
 
 extension PayloadSchema {
     /// The schema of the payloads that ``WakeValidator`` finds no error in, as far as a schema can
-    /// tell: warnings are allowed, and sizes, spelling and the meaning of texts are not in it. It is
-    /// wider than ``background`` and ``voip``, which say what a payload had better be.
+    /// tell: warnings are allowed, and sizes, spelling and the meaning of texts are not in it. It
+    /// is wider than ``background`` and ``voip``, which say what a payload had better be.
     public static func accepted(of kind: WakeKind) -> String {
         switch kind {
         case .background:
@@ -24,7 +24,9 @@ extension PayloadSchema {
     }
 
     private static let callIdentifiers = WakeValidator.Configuration().callIdentifierKeys.map {
-        #"{"required":["\#($0)"],"properties":{"\#($0)":{"type":["string","integer"],"minLength":1}}}"#
+        key in
+        let identifier = #"{"type":["string","integer"],"minLength":1}"#
+        return #"{"required":["\#(key)"],"properties":{"\#(key)":\#(identifier)}}"#
     }.joined(separator: ",")
 
     private static func aps(_ kind: PushTypeSet) -> String {

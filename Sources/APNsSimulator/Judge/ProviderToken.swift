@@ -18,8 +18,8 @@ struct ProviderToken: Sendable {
     /// In what it differs from the letter of the rules.
     let deviations: Deviations
 
-    /// What RFC 7518 and Apple's text do not allow, and what APNs takes from clients that are widely
-    /// used (facts §4.1).
+    /// What RFC 7518 and Apple's text do not allow, and what APNs takes from clients that are
+    /// widely used (facts §4.1).
     struct Deviations: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
 

@@ -16,8 +16,8 @@ struct RequestJudge: Sendable {
     var refusesUnknownDeviceTokens = false
     /// Whether an expired provider token spoils its connection for good (facts §1.6).
     var wedgesOnExpiredToken = false
-    /// The deviations of a provider token that are answered with `InvalidProviderToken`; APNs is seen
-    /// to take all of them (facts §4.1).
+    /// The deviations of a provider token that are answered with `InvalidProviderToken`; APNs is
+    /// seen to take all of them (facts §4.1).
     var refusedDeviations: ProviderToken.Deviations = []
     /// The registered provider keys; when empty, signatures are not verified.
     var keys: [VerifyingKey.Identity: VerifyingKey] = [:]

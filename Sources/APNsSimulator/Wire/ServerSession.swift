@@ -17,7 +17,8 @@ struct ServerSession {
         case headers(stream: Int, HPACKHeaders, endsStream: Bool)
         /// Body bytes, or the end of the body.
         case data(stream: Int, ByteBuffer, endsStream: Bool)
-        /// The request's header list is over ``SessionLimits/headerList``; it was answered with 431.
+        /// The request's header list is over ``SessionLimits/headerList``; it was answered with
+        /// 431.
         case headerListTooLarge(stream: Int)
         /// RST_STREAM, of an open or of a finished stream.
         case reset(stream: Int, HTTP2ErrorCode)
@@ -331,8 +332,8 @@ extension ServerSession {
         fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
     }
 
-    /// HEADERS or DATA on a stream that is over (RFC 9113 §5.1). A client that did not end it itself
-    /// may have sent them before it saw the answer or the reset; they are passed over.
+    /// HEADERS or DATA on a stream that is over (RFC 9113 §5.1). A client that did not end it
+    /// itself may have sent them before it saw the answer or the reset; they are passed over.
     private mutating func receiveAfterClose(
         of id: Int, endsStream: Bool
     ) throws(Violation) -> Event? {

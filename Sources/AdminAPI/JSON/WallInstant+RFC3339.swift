@@ -87,8 +87,8 @@ extension WallInstant {
         }
     }
 
-    /// Howard Hinnant's `days_from_civil`: eras of 400 years that begin on 1 March. No year is below
-    /// 0 here.
+    /// Howard Hinnant's `days_from_civil`: eras of 400 years that begin on 1 March. No year is
+    /// below 0 here.
     private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         // Year 0 is the first of its era; March 1 of the year -400 begins the one of its winter.
         let shifted = (month <= 2 ? year - 1 : year) + 400

@@ -113,8 +113,8 @@ struct OpenAPIDocument {
     }
 
     /// Parameters of the query that go together become one: an object, which `form` with `explode`,
-    /// the default of a query, spells out as one parameter for each member. It is how OpenAPI can say
-    /// that one needs the other.
+    /// the default of a query, spells out as one parameter for each member. It is how OpenAPI can
+    /// say that one needs the other.
     private static func folded(_ parameters: [Operation.Parameter]) -> [Operation.Parameter] {
         let query = parameters.filter { $0.place == .query }
         guard let second = query.first(where: { $0.partner != nil }),

@@ -134,7 +134,7 @@ private struct SimulatorService: Service {
 /// | `control_port` | where the control endpoint listens, if it was asked for |
 /// | `environment` | `sandbox` or `production` |
 /// | `ca_path` | the certificate authority that clients must trust |
-/// | `provider_keys` | each key that it knows, with `key_id` and `team_id`; empty when it takes any |
+/// | `provider_keys` | `key_id` and `team_id` of each key that it knows; empty when it takes any |
 /// | `key_path`, `key_id`, `team_id` | a signing key that clients may use |
 struct ReadyDocument: Encodable {
     let host: String

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is against the rules in a provider token, and what APNs takes all the same from clients that
-/// are widely used (facts §4.1). No page of Apple's says that it always will.
+/// What is against the rules in a provider token, and what APNs takes all the same from clients
+/// that are widely used (facts §4.1). No page of Apple's says that it always will.
 struct TokenWarning: Hashable, Sendable {
     /// The rule it breaks (facts §5.9.5).
     let rule: String
