@@ -30,7 +30,7 @@ struct BatchRoutesTests {
                 headers: ["Content-Type": asLines ? "application/x-ndjson" : "application/json"])
             #expect(answer.status == 200, "\(answer.body)")
             let items = try items(answer)
-            #expect(items.compactMap { $0["status"] as? Int } == [202, 400, 202, 400])
+            #expect(items.compactMap { $0["status"] as? Int } == [202, 400, 202, 404])
             #expect((items[0]["wake"] as? [String: Any])?["id"] is String)
             #expect((items[1]["problem"] as? [String: Any])?["code"] as? String == "invalid-field")
             #expect((items[3]["problem"] as? [String: Any])?["code"] as? String == "unknown-app")

@@ -38,7 +38,8 @@ struct AppRoutes {
                     .topic, .environmentOfQuery,
                     Operation.Parameter(
                         name: "reason", place: .query,
-                        schema: .string(pattern: #"^[^\p{Cc}]*$"#, length: 1...Self.reasonLength),
+                        schema: .string(
+                            pattern: #"^[^\x00-\x1f\x7f-\x9f]+$"#, length: 1...Self.reasonLength),
                         description: "Why, for those who read it."),
                 ],
                 answers: [Operation.Answer(200, "It is paused.", .named(.app))],

@@ -156,11 +156,7 @@ struct WakeRoutes {
                     .cursor(.string(format: "uuid"), "The `next` of the page before."),
                     .limit(configuration.pageCount),
                 ],
-                answers: [
-                    Operation.Answer(
-                        200, "A page.", .named(.wakePage),
-                        links: Operation.Link.toWake(at: "/wakes/0/id"))
-                ],
+                answers: [Operation.Answer(200, "A page.", .named(.wakePage))],
                 problems: [.unknownApp, .appNotAllowed, .ambiguousEnvironment] + ProblemCode.ofStore
             )
         ) { request, context in try await list(Query(request), context) }
