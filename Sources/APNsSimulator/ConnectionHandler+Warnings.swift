@@ -26,10 +26,8 @@ extension ConnectionHandler {
     }
 
     private func warn(_ text: String, isRefused: Bool) {
-        let outcome =
-            isRefused ? "It is refused, as was asked for." : "APNs takes it, so it is accepted."
+        let outcome = isRefused ? "It is refused." : "APNs takes that, and so does the simulator."
         state.logger.warning(
-            "\(text) \(outcome)",
-            metadata: ["connection": "\(number)"])
+            "\(text) \(outcome)", metadata: ["connection": "\(number)"])
     }
 }
