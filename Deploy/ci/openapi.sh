@@ -77,8 +77,8 @@ address=$(grep -o '127\.0\.0\.1:[0-9]*' out | head -1)
 # The document cannot say which apps this one gateway is configured for: that is added here, so that
 # wakes are taken and their ids are there to be asked for.
 #
-# A stream of events is asked to end: what would be long, or has no end, lasts a second. What is no
-# number is sent as it is.
+# A stream of events is asked to end, and a wait for an outcome too: what would be long, or has no
+# end, lasts a second. What is no number is sent as it is.
 cat >hooks.py <<'PYTHON'
 import schemathesis
 
@@ -116,12 +116,16 @@ def before_load_schema(context, raw_schema):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    if case.operation.path != "/v1/events":
-        return
     query = case.query or {}
-    seconds = str(query.get("seconds", 86400))
-    if seconds.isdecimal() and 1 <= int(seconds) <= 86400:
-        case.query = {**query, "seconds": 1}
+    if case.operation.path == "/v1/events":
+        name, most = "seconds", 86400
+    elif "wait" in query:
+        name, most = "timeout", 60
+    else:
+        return
+    seconds = str(query.get(name, most))
+    if seconds.isdecimal() and 1 <= int(seconds) <= most:
+        case.query = {**query, name: 1}
 PYTHON
 
 # Its own list of what may answer a request against the document, and 413: a batch with too many

@@ -192,7 +192,13 @@ extension WakeBody {
                     .integer(
                         "Seconds from now; 0 for one attempt at once.", in: 0...maximumLifeSeconds)
                 ),
-                .optional("expires_at", .instant("Instead: until when it is worth anything.")),
+                .optional(
+                    "expires_at",
+                    .string(
+                        "Instead: until when it is worth anything. From 2002 to 5137: other "
+                            + "numbers of seconds since 1970 are mistakes (rule H011).",
+                        format: "date-time", pattern: expirationYears,
+                        example: "2026-11-21T09:34:00.000Z")),
                 .optional("urgency", .words(of: UrgencyWord.self, "normal by default.")),
                 .optional(
                     "coalescing",
@@ -233,6 +239,10 @@ extension WakeBody {
                 ],
             ])
     }
+
+    /// The years 2002 to 5137: between a span of seconds and milliseconds, for the rules.
+    private static let expirationYears =
+        "^(200[2-9]|20[1-9][0-9]|2[1-9][0-9]{2}|[34][0-9]{3}|50[0-9]{2}|51[0-2][0-9]|513[0-7])-"
 
     /// The length of the longest topic, in characters.
     private static let topicLength =
