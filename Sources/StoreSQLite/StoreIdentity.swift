@@ -92,7 +92,8 @@ enum StoreIdentity {
         return StoreFailure(
             kind: .corrupt,
             message: "\(path) is a database of SQLite, but no store of Rouse: its application id "
-                + "is 0x\(number), and it has \(names). It was not changed. Name another file, or move this one away."
+                + "is 0x\(number), and it has \(names). It was not changed. Name another file, or "
+                + "move this one away."
         )
     }
 }

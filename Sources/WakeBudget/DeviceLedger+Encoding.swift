@@ -7,8 +7,8 @@ extension DeviceLedger {
     /// The ledger as bytes, for a store.
     ///
     /// The version, the kind (0 background, 1 VoIP), then the fields in their order,
-    /// little-endian; zero bytes at the end are left out, so that an idle ledger is short. Version 2
-    /// added how the pending wake merges, whether it repeats its own attempts, and the number of
+    /// little-endian; zero bytes at the end are left out, so that an idle ledger is short. Version
+    /// 2 added how the pending wake merges, whether it repeats its own attempts, and the number of
     /// the last debit.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()

@@ -98,7 +98,8 @@ struct KeysFileWatcherTests {
             #expect(apps.out.contains("com.example.app"))
             #expect(!apps.out.contains("com.example.other"), "\(apps.out)")
             let wake =
-                #"{"kind":"background","app":"com.example.other","device_token":"\#(StandIn.device)","payload":{"aps":{"content-available":1}}}"#
+                #"{"kind":"background","app":"com.example.other","device_token":"#
+                + #""\#(StandIn.device)","payload":{"aps":{"content-available":1}}}"#
             let refused = try await Self.curl(
                 key, ["-d", wake, "-H", "Content-Type: application/json", "\(base)/v1/wakes"])
             #expect(refused.out.hasSuffix("\n403"), "\(refused.out)")

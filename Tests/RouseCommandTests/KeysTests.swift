@@ -278,7 +278,8 @@ struct KeysTests {
         let folder = try TestFolder()
         let digest = String(repeating: "0", count: 64)
         let entry =
-            #"{"name":"a","sha256":"\#(digest)","scopes":["wake"],"created_at":"x","created_by":"y"}"#
+            #"{"name":"a","sha256":"\#(digest)","scopes":["wake"],"created_at":"x","#
+            + #""created_by":"y"}"#
         let path = try folder.write(#"{"version":1,"keys":[\#(entry)]}"#, to: "keys.json")
         #expect(try KeysFile(path: path).activeKeys().first?.apps == nil)
         let made = try await Rouse.run(["keys", "create", "--keys-file", path, "--name", "b"])

@@ -153,8 +153,9 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The key among `keys` that has this secret, and the secret. Every secret is compared in whole,
-    /// so that the time taken tells nothing of where a difference lies, nor which key it was.
+    /// The key among `keys` that has this secret, and the secret. Every secret is compared in
+    /// whole, so that the time taken tells nothing of where a difference lies, nor which key it
+    /// was.
     static func match(_ text: Substring, among keys: [APIKey]) -> (key: APIKey, secret: Secret)? {
         var bytes = Array(text.utf8)
         defer { bytes.cleanse() }

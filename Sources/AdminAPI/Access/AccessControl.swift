@@ -9,7 +9,8 @@ import Hummingbird
 struct AccessControl: Sendable {
     let authentication: AdminConfiguration.Authentication
 
-    /// What the key that the caller shows grants; `nil` where none is asked for. Throws ``Problem``.
+    /// What the key that the caller shows grants; `nil` where none is asked for. Throws
+    /// ``Problem``.
     func check(_ request: Request, _ access: Route.Access) throws(Problem) -> KeyGrant? {
         guard case .scope(let scope) = access, case .keys(let ring) = authentication else {
             return nil

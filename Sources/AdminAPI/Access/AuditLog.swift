@@ -14,9 +14,9 @@ public struct AuditLog: Sendable {
     private let file: AuditFile?
     private let clock: any GatewayClock
 
-    /// An audit log that writes to this file. Without one, and where the file fails, it writes where
-    /// the logger does, at `notice`. What level the logger has does not matter: whoever wants fewer
-    /// lines of the gateway's doings still wants each of these.
+    /// An audit log that writes to this file. Without one, and where the file fails, it writes
+    /// where the logger does, at `notice`. What level the logger has does not matter: whoever wants
+    /// fewer lines of the gateway's doings still wants each of these.
     public init(
         _ logger: Logger, file: AuditFile? = nil, clock: any GatewayClock = SystemGatewayClock()
     ) {

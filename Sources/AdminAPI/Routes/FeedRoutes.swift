@@ -56,8 +56,8 @@ struct FeedRoutes {
                 description: "Each event is named outcome; its data is an object like an entry of "
                     + "a wake's history. \(configuration.eventBufferCount) wait for a reader "
                     + "that is slower than they come; beyond, it misses the oldest, and is told "
-                    + "how many of them so far by an event named dropped. The stream ends when the API "
-                    + "key is revoked or expires. Nothing is kept: the "
+                    + "how many of them so far by an event named dropped. The stream ends when the "
+                    + "API key is revoked or expires. Nothing is kept: the "
                     + "durable feeds are feedback and webhooks. A reader that closes its side of "
                     + "the connection ends the stream.",
                 parameters: [

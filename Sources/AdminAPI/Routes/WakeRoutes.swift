@@ -108,9 +108,9 @@ struct WakeRoutes {
     }
 
     /// Waits for the end of a wake. A caller that hangs up ends the wait, and so does a shutdown,
-    /// which waits for open answers, and the end of what the caller's key grants. `nil` then, and as
-    /// well when the store fails meanwhile: the wake is on disk, and an error would say that it is
-    /// not.
+    /// which waits for open answers, and the end of what the caller's key grants. `nil` then, and
+    /// as well when the store fails meanwhile: the wake is on disk, and an error would say that it
+    /// is not.
     private func outcome(
         of id: WakeID, within milliseconds: Int64, for context: AdminRequestContext
     ) async -> WakeRecord? {

@@ -151,7 +151,8 @@ final class Dispatcher: Sendable {
             }
             guard !rooms.isEmpty else { return nil }
             let leaseSeconds = state.leaseSeconds(limits)
-            // The leases begin with the acceptance, which is the caller's and not the transaction's.
+            // The leases begin with the acceptance, which is the caller's and not the
+            // transaction's.
             if let firstEnd = first?.advanced(bySeconds: Int64(leaseSeconds)) {
                 state.leases.promise(areCalls ? .voip : .background, until: firstEnd)
             }

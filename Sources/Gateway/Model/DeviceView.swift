@@ -83,7 +83,8 @@ public struct Receipt: Hashable, Sendable {
     public let launchedAt: WallInstant?
     /// Whether the app fetched all there was when it was launched.
     public let hasSynced: Bool
-    /// The apps of which its caller may name wakes; `nil` for all. A wake of another one is unknown.
+    /// The apps of which its caller may name wakes; `nil` for all. A wake of another one is
+    /// unknown.
     public let apps: Set<BundleID>?
 
     /// Spells out one receipt.

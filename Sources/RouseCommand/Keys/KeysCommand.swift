@@ -240,8 +240,8 @@ struct KeysListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "List the keys, when they were used last, and revoked ones too.",
         discussion: """
-            With --config the keys of api-keys are listed too. Uses are known to the minute, from a \
-            running gateway.
+            With --config the keys of api-keys are listed too. Uses are known to the minute, from \
+            a running gateway.
 
             Example:
 

@@ -6,8 +6,8 @@ import Foundation
 /// Standard output, for a secret that is shown once: that it was written is certain before anything
 /// relies on it.
 enum SecretOutput {
-    /// Writes a line. Throws ``ExitStatus/output`` unless all of it was taken, by a pipe or terminal
-    /// or by the disk behind a file.
+    /// Writes a line. Throws ``ExitStatus/output`` unless all of it was taken, by a pipe or
+    /// terminal or by the disk behind a file.
     static func write(_ line: String) throws(CommandFailure) {
         try check()
         var bytes = Array((line + "\n").utf8)

@@ -21,11 +21,12 @@ struct OwnerFile {
         self.field = "\(field) (\(path))"
     }
 
-    /// Makes the file, or replaces it, once `confirm` has returned; a failure leaves what was there.
+    /// Makes the file, or replaces it, once `confirm` has returned; a failure leaves what was
+    /// there.
     ///
-    /// What root writes belongs to the owner of the file that it replaces, or of the folder, so that
-    /// a gateway that runs as another user can still read it. `isDurable` says whether it outlives a
-    /// loss of power.
+    /// What root writes belongs to the owner of the file that it replaces, or of the folder, so
+    /// that a gateway that runs as another user can still read it. `isDurable` says whether it
+    /// outlives a loss of power.
     func replace(
         with bytes: [UInt8], isDurable: Bool = true,
         after confirm: () throws(CommandFailure) -> Void = {}
