@@ -69,8 +69,8 @@ extension WakeBooks {
             // A clock that was set back must not make it due for ever.
             wake.dueAt = max(wake.dueAt, order.now.advanced(byMilliseconds: 1))
             try rows.update(wake, .schedule)
-            // Its ledger may have learned that the clock was set back; else it would learn that anew
-            // each time, and the wait would begin anew with it.
+            // Its ledger may have learned that the clock was set back; else it would learn that
+            // anew each time, and the wait would begin anew with it.
             try save(&device, at: order.now)
             answer.deferred += 1
             return false
