@@ -60,6 +60,10 @@ struct ExampleConfigurationTests {
         untouched.keysPath = configuration.keysPath
         #expect(configuration.auditPath == "/var/lib/rouse/audit.jsonl")
         untouched.auditPath = configuration.auditPath
+        // What the machine's limits decide where nobody says it, and what only a socket has.
+        #expect(configuration.listener.connections == 1024)
+        #expect(configuration.listener.connectionsPerPeer == 896)
+        untouched.listener = configuration.listener
         // What stands there beside the default.
         untouched.transport.maximumStreamsPerConnection = 1000
         untouched.transport.proxy = .none
@@ -85,7 +89,8 @@ struct ExampleConfigurationTests {
             ServeConfiguration.keys + ServeConfiguration.App.keys
             + ServeConfiguration.NamedKey.keys + ServeConfiguration.Server.keys
             + ServeConfiguration.TLSFiles.keys + ServeConfiguration.TransportSettings.keys
-            + ServeConfiguration.Webhook.keys + BudgetMapping.keys
+            + ServeConfiguration.Webhook.keys + ServeConfiguration.ListenerSettings.keys
+            + BudgetMapping.keys
         // One endpoint alone is said in words: it does not stand beside the list.
         #expect(Set(known).subtracting(keys) == ["webhook"])
         #expect(keys.subtracting(known) == [])

@@ -57,7 +57,7 @@ struct GatewaySecrecyTests {
             Try("POST", "/v1/wakes", String(wake().dropLast(3)), status: 400),
             Try("POST", "/v1/wakes", wake() + wake(), status: 400),
             Try("POST", "/v1/wakes", wake(device: StandIn.device + "x"), status: 400),
-            Try("POST", "/v1/wakes", wake(app: StandIn.device), status: 400),
+            Try("POST", "/v1/wakes", wake(app: StandIn.device), status: 404),
             Try("POST", "/v1/wakes", wake(kind: payloadSecret), status: 400),
             Try("POST", "/v1/wakes", wake(more: #","surplus":"\#(payloadSecret)""#), status: 400),
             Try("POST", "/v1/wakes", wake(more: #","payload":"\#(payloadSecret)""#), status: 400),
@@ -135,7 +135,7 @@ struct GatewaySecrecyTests {
             for (method, path, expected) in [
                 ("GET", "/v1/stats", 200), ("POST", "/v1/apps/\(StandIn.bundleID)/pause", 200),
                 ("POST", "/v1/apps/\(StandIn.bundleID)/resume", 200),
-                ("POST", "/v1/apps/\(Self.payloadSecret)/pause", 400),
+                ("POST", "/v1/apps/\(Self.payloadSecret)/pause", 404),
             ] {
                 let (status, text) = try await Self.send(
                     Try(method, path, key: madeKey, status: expected), base)
