@@ -10,8 +10,11 @@ final class FileLibrary {
     private var properties: [String: AppProperties?] = [:]
     private var sources: [String: SourceText?] = [:]
 
-    /// The dictionary that a property list holds; `nil`, and a problem, where that fails.
-    func properties(_ path: String, _ kind: AuditReport.FileKind) -> AppProperties? {
+    /// The dictionary that a property list holds; `nil` where that fails, and a problem, unless it
+    /// is optional.
+    func properties(
+        _ path: String, _ kind: AuditReport.FileKind, isOptional: Bool = false
+    ) -> AppProperties? {
         if let known = properties[path] { return known }
         let limit =
             kind == .xcodeProject ? AuditLimits.projectBytes : AuditLimits.propertyListBytes
@@ -20,7 +23,7 @@ final class FileLibrary {
             do throws(ReadingFailure) {
                 result = try PropertyList.readProperties(bytes, file: path)
             } catch {
-                note(error)
+                if !isOptional { note(error) }
             }
         }
         properties[path] = .some(result)

@@ -29,6 +29,9 @@ final class FileTree {
         case folder
     }
 
+    /// The folder that relative paths begin at.
+    static var currentFolder: String { FileManager.default.currentDirectoryPath }
+
     /// What stands at a path; `nil` for nothing.
     static func kind(of path: String) -> Kind? {
         var isFolder = false
@@ -69,6 +72,25 @@ final class FileTree {
         }
     }
 
+    /// The file whose path differs in nothing but capitals: a Mac's disk finds it, and so do
+    /// projects that are built on one. `nil` where there is none, or more than one.
+    private static func inAnyCase(_ path: String) -> String? {
+        var found = path.hasPrefix("/") ? "/" : "."
+        for part in path.split(separator: "/") {
+            let exact = Paths.join(found, String(part))
+            if part == ".." || kind(of: exact) != nil {
+                found = exact
+                continue
+            }
+            let wanted = part.lowercased()
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: found)) ?? []
+            let matches = names.filter { $0.lowercased() == wanted }
+            guard matches.count == 1 else { return nil }
+            found = Paths.join(found, matches[0])
+        }
+        return found
+    }
+
     private static func isSkipped(_ name: String) -> Bool {
         skippedFolders.contains(name) || name.hasSuffix("Tests")
             || skippedEndings.contains(where: name.hasSuffix)
@@ -77,7 +99,10 @@ final class FileTree {
     /// The bytes of a file, unless there are more than `limit`. What is no regular file, such as a
     /// pipe or a device, is not read.
     static func read(_ path: String, limit: Int) throws(FileFailure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        var descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0, errno == ENOENT, let other = inAnyCase(path) {
+            descriptor = open(other, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        }
         guard descriptor >= 0 else {
             throw FileFailure(path: path, reason: errno == ENOENT ? .missing : .unreadable)
         }

@@ -90,8 +90,12 @@ struct ProjectReader {
         let isGenerated = settings.text("GENERATE_INFOPLIST_FILE")?.value == "YES"
         var info = AppProperties([:], at: place)
         if let file = settings.text("INFOPLIST_FILE") {
-            let path = Paths.join(project.folder, file.value)
-            guard let list = library.properties(path, .infoPlist) else { return nil }
+            let path = project.path(ofSetting: file.value)
+            // A preprocessor may leave another text than stands in the file.
+            let isOptional = settings.text("INFOPLIST_PREPROCESS")?.value == "YES"
+            guard let list = library.properties(path, .infoPlist, isOptional: isOptional) else {
+                return nil
+            }
             info = AppProperties(list.members.mapValues { $0.expanded(settings) }, at: list.place)
         } else if !isGenerated {
             return nil
@@ -125,7 +129,7 @@ struct ProjectReader {
         _ settings: BuildSettings, _ place: AppPlace
     ) -> AppFacts.Entitlements {
         guard let file = settings.text("CODE_SIGN_ENTITLEMENTS") else { return .none(place) }
-        let path = Paths.join(project.folder, file.value)
+        let path = project.path(ofSetting: file.value)
         guard let list = library.properties(path, .entitlements) else { return .unknown }
         return .known(
             AppProperties(list.members.mapValues { $0.expanded(settings) }, at: list.place))

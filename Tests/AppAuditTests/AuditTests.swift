@@ -103,6 +103,45 @@ struct AuditTests {
         #expect(task.diagnostic.message.contains("`a.Refresh`"))
     }
 
+    @Test(
+        "files that build settings name are found, from the root, without brackets, in any case",
+        arguments: [
+            "$(SRCROOT)/App/Info.plist", "${PROJECT_DIR}/App/Info.plist", "$SRCROOT/App/Info.plist",
+            "$(PROJECT)/Info.plist", "app/info.plist", "./App/../App/Info.plist",
+        ])
+    func settingPaths(path: String) throws {
+        let folder = try Self.project(app: "INFOPLIST_FILE = \"\(path)\";")
+        try folder.write(
+            XML.dictionary([("UIBackgroundModes", XML.array("remote-notifications"))]),
+            to: "App/Info.plist")
+        let whole = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(whole.problems == [])
+        #expect(Self.rules(whole).contains("CF001"))
+        // The same from a relative path, as in a hook that runs at the top of a repository.
+        let up = String(
+            repeating: "../",
+            count: FileManager.default.currentDirectoryPath.split(separator: "/")
+                .count)
+        let relative = up + folder.path.dropFirst()
+        for argument in [relative, relative + "/App.xcodeproj"] {
+            let report = try Audit(paths: [argument], sends: [.background]).report()
+            #expect(report.problems == [], "\(argument)")
+            #expect(Self.rules(report) == Self.rules(whole), "\(argument)")
+            #expect(report.files.allSatisfy { $0.path.hasPrefix("../") }, "\(argument)")
+        }
+    }
+
+    @Test("an Info.plist for the preprocessor is read where it can be, and is no problem else")
+    func preprocessed() throws {
+        let app = "INFOPLIST_FILE = App/Info.plist; INFOPLIST_PREPROCESS = YES;"
+        let folder = try Self.project(app: app)
+        try folder.write("#include \"ids.h\"\n<plist><dict>\n", to: "App/Info.plist")
+        #expect(try Audit(paths: [folder.path], sends: [.background]).report().problems == [])
+        let other = try Self.project(app: "INFOPLIST_FILE = App/Info.plist;")
+        try other.write("#include \"ids.h\"\n<plist><dict>\n", to: "App/Info.plist")
+        #expect(try Audit(paths: [other.path], sends: [.background]).report().problems.count == 1)
+    }
+
     @Test("an extension: its settings, its synchronised folder and the app's prefix")
     func serviceExtension() throws {
         let folder = try Self.project(

@@ -22,6 +22,8 @@ struct BuildSettingsTests {
             ("$(TARGET_NAME:c99extidentifier:lower)", "my_app"), ("$(MISSING)", "$(MISSING)"),
             ("$(MISSING:default=z)", "z"), ("$(N_$(A))", "nested"), ("$", "$"), ("$(", "$("),
             ("$()", "$()"), ("a$b", "a$b"),
+            ("$A/x", "a/x"), ("$A_$B", "$A_ba"), ("$TARGET_NAME.plist", "My App.plist"),
+            ("$1", "$1"), ("$MISSING", "$MISSING"),
         ])
     func expansion(text: String, value: String) {
         let settings = Self.settings(["A": "a", "B": "b$(A)", "N_a": "nested"])

@@ -122,7 +122,7 @@ struct BuildSettings {
         return inner == "inherited" ? "" : builtIn[inner]
     }
 
-    /// `$(NAME)` or `${NAME}`, perhaps with operators: `$(NAME:lower)`.
+    /// `$(NAME)`, `${NAME}` or `$NAME`, the first two perhaps with operators: `$(NAME:lower)`.
     private struct Reference {
         let whole: Substring
         let name: Substring
@@ -132,7 +132,18 @@ struct BuildSettings {
         /// Reads a reference at the beginning of a text; `nil` if none stands there.
         init?(_ text: Substring) {
             let open = text.dropFirst().first
-            guard open == "(" || open == "{" else { return nil }
+            guard open == "(" || open == "{" else {
+                let name = text.dropFirst().prefix {
+                    $0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_")
+                }
+                // In capitals, as Xcode's own names are: a dollar sign stands for itself elsewhere.
+                guard let first = name.first, !first.isNumber else { return nil }
+                whole = text[..<name.endIndex]
+                self.name = name
+                operators = []
+                rest = text[name.endIndex...]
+                return
+            }
             let close: Character = open == "(" ? ")" : "}"
             var depth = 0
             guard

@@ -11,6 +11,8 @@ struct XcodeProject {
     let file: String
     /// The folder that relative paths begin at: the one that holds the `.xcodeproj`.
     let folder: String
+    /// The same from the root, as build settings name it.
+    private let sourceRoot: String
     /// The project's name: that of its `.xcodeproj`.
     let name: String
     private let objects: [String: AppProperty]
@@ -34,6 +36,7 @@ struct XcodeProject {
         self.root = root
         let subfolder = root["projectDirPath"]?.string ?? ""
         self.folder = subfolder.isEmpty ? folder : Paths.join(folder, subfolder)
+        sourceRoot = Paths.join(FileTree.currentFolder, self.folder)
         var parents: [String: String] = [:]
         for (id, object) in objects {
             for child in object["children"]?.strings ?? [] { parents[child.value] = id }
@@ -89,9 +92,19 @@ struct XcodeProject {
             builtIn: [
                 "CONFIGURATION": configuration, "TARGET_NAME": target.name,
                 "TARGETNAME": target.name,
-                "PROJECT_NAME": name, "SRCROOT": folder, "SOURCE_ROOT": folder,
-                "PROJECT_DIR": folder, "PRODUCT_NAME": target.name,
+                "PROJECT": name, "PROJECT_NAME": name, "SRCROOT": sourceRoot,
+                "SOURCE_ROOT": sourceRoot, "PROJECT_DIR": sourceRoot,
+                "PRODUCT_NAME": target.name,
             ])
+    }
+
+    /// The path of a file that a build setting names: relative to the project's folder, or from the
+    /// root. One that begins at `$(SRCROOT)` is told as the project's own files are.
+    func path(ofSetting text: String) -> String {
+        let path = Paths.join(sourceRoot, text)
+        let start = sourceRoot == "/" ? "/" : sourceRoot + "/"
+        return path.hasPrefix(start)
+            ? Paths.join(folder, String(path.dropFirst(start.count))) : path
     }
 
     /// Where a target's settings of this configuration stand.
