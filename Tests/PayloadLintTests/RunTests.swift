@@ -231,6 +231,37 @@ struct RunTests {
         #expect(named.result.summary.notes == 1)
     }
 
+    @Test("JSON about other things is passed over in folders, and judged where it is named")
+    func foreignJSON() async throws {
+        let folder = try TestFolder()
+        let foreign = [
+            ("Assets.xcassets/Contents.json", #"{"info":{"author":"xcode","version":1}}"#),
+            ("package.json", #"{"name":"a","payload":{},"scripts":{}}"#),
+            ("list.json", "[1, 2]"), ("broken.json", #"{"name": "#), ("empty.json", ""),
+            ("call.json", #"{"callUUID":"x","handle":"y"}"#),
+            ("log.jsonl", "{\"level\":1}\n{\"level\":2}\n"),
+        ]
+        for (name, text) in foreign { try folder.write(text, to: name) }
+        for (name, text) in [
+            ("a.json", Self.background), ("b.json", #"{"aps":{"badge":1}"#),
+            ("c.apns", #"{"callUUID":"x"}"#), ("d.apns", "{"),
+            ("e.json", #"{"headers":{},"payload":"{}"}"#),
+            ("f.jsonl", Self.background + "\n" + Self.background + "\n"),
+        ] {
+            try folder.write(text, to: name)
+        }
+        let run = try await FinishedRun([folder.path], try Self.options())
+        #expect(run.result.summary.files == 6)
+        #expect(run.result.summary.foreignFiles == foreign.count)
+        for (name, _) in foreign {
+            let named = try await FinishedRun([folder.path + "/" + name], try Self.options())
+            #expect(named.result.summary.files == 1, "\(name)")
+            #expect(named.result.summary.foreignFiles == 0, "\(name)")
+        }
+        let told = try await FinishedRun([folder.path]) { $0.kind = .payload }
+        #expect(told.result.summary.foreignFiles == 0)
+    }
+
     @Test("YAML about other things is passed over in folders, and a fault where it is named")
     func foreign() async throws {
         let folder = try TestFolder()

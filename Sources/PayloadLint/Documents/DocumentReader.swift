@@ -16,13 +16,28 @@ struct DocumentReader: Sendable {
     func read(_ bytes: [UInt8], name: String) -> PushDocument {
         let isYAML = looksLikeYAML(bytes, name: name)
         do throws(JSONSyntaxError) {
-            return read(try JSONScanner.scan(bytes))
+            var document = read(try JSONScanner.scan(bytes))
+            document.isForeign = document.isForeign && !isNamedForPushes(name)
+            return document
         } catch {
             if isYAML { return readYAML(bytes) }
             // The rules find the fault again, and say what it is.
-            return bare(bytes, forcedKind == .request ? .request : .payload)
+            var document = bare(bytes, forcedKind == .request ? .request : .payload)
+            document.isForeign =
+                forcedKind == nil && !isNamedForPushes(name) && !Self.mentionsPush(bytes)
+            return document
         }
     }
+
+    /// Whether a text that is not one JSON document says that it is about pushes.
+    static func mentionsPush(_ bytes: [UInt8]) -> Bool {
+        bytes.contains(text: "\"aps\"")
+            || (bytes.contains(text: "\"headers\"")
+                && (bytes.contains(text: "\"payload\"") || bytes.contains(text: "\"body\"")))
+    }
+
+    /// Whether a file's ending is Xcode's for payloads.
+    private func isNamedForPushes(_ name: String) -> Bool { name.lowercased().hasSuffix(".apns") }
 
     /// Reads one line of JSON lines.
     func readLine(_ bytes: [UInt8]) -> PushDocument {
@@ -40,12 +55,14 @@ struct DocumentReader: Sendable {
     }
 
     private func read(_ document: JSONDocument) -> PushDocument {
-        guard document.kind(0) == .object else { return bare(document.bytes, .payload) }
+        guard document.kind(0) == .object else { return foreign(document) }
         var members = RequestMembers()
         var bundle: (key: Int, value: Int)?
+        var hasAPS = false
         for member in document.members(of: 0) {
             members.look(at: member, in: document)
             if document.hasText(member.key, Self.simulatorKey) { bundle = member }
+            if document.hasText(member.key, "aps") { hasAPS = true }
         }
         switch forcedKind {
         case .payload: return bare(document.bytes, .payload)
@@ -53,8 +70,16 @@ struct DocumentReader: Sendable {
         case .apns: return simulated(bundle, in: document)
         case .lines, .log, nil:
             if members.areComplete { return request(members, in: document) }
-            return bundle == nil ? bare(document.bytes, .payload) : simulated(bundle, in: document)
+            guard bundle == nil else { return simulated(bundle, in: document) }
+            return hasAPS ? bare(document.bytes, .payload) : foreign(document)
         }
+    }
+
+    /// A payload without anything that is Apple's: one of a call, or about something else.
+    private func foreign(_ document: JSONDocument) -> PushDocument {
+        var result = bare(document.bytes, .payload)
+        result.isForeign = forcedKind == nil
+        return result
     }
 
     private func bare(_ bytes: [UInt8], _ kind: InputKind) -> PushDocument {

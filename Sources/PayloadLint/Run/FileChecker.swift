@@ -53,14 +53,22 @@ struct FileChecker: Sendable {
     func check(_ input: LintInput, by checker: PushChecker) -> Outcome {
         do throws(LintProblem) {
             switch try read(input.path) {
-            case .longLines: return .long
-            case .lines(let bytes): return .checked(checkLines(bytes, input, checker))
+            case .longLines(let head, _):
+                return isForeign(head, input) ? .foreign : .long
+            case .lines(let bytes):
+                if isForeign(bytes, input) { return .foreign }
+                return .checked(checkLines(bytes, input, checker))
             case .document(let bytes):
                 return checkDocument(bytes, input, checker).map { .checked($0) } ?? .foreign
             }
         } catch {
             return .failed(error)
         }
+    }
+
+    /// Whether lines that nobody named have nothing to do with pushes.
+    private func isForeign(_ lines: [UInt8], _ input: LintInput) -> Bool {
+        !input.isNamed && forcedKind == nil && !DocumentReader.mentionsPush(lines)
     }
 
     /// Checks one document; `nil` for one that has nothing to do with pushes and was not named.
