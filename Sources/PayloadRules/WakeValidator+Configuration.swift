@@ -8,7 +8,8 @@ extension WakeValidator {
         /// The keys that name a call, the preferred one first (rule VO003). Case, `-`, `_`, `.` and
         /// spaces make no difference. They are looked for at the top level, then one level down.
         public var callIdentifierKeys = [
-            "callUUID", "callId", "callIdentifier", "callSid", "uuid", "sessionId", "sessionUUID",
+            "callUUID", "callId", "callIdentifier", "callSid", "callCid", "twiCallSid", "uuid",
+            "sessionId", "sessionUUID",
         ]
 
         /// How far ahead the expiration of a VoIP push may be, in seconds (rule VO005).

@@ -178,7 +178,7 @@ extension DraftCase {
             "H017", .background, [.init("apns-collapse-id", "x"), .init("x-mine", "1")], .clean),
         DraftCase(
             "H018", bare(.init("APNs-Priority", "5")), "capitals",
-            .found(at: "apns-priority", .error)),
+            .found(at: "apns-priority", .note)),
         .request("H018", .background, .clean),
     ]
 
@@ -225,6 +225,8 @@ extension DraftCase {
             "VO001", .alert, [.init("apns-topic", "com.example.app.voip")],
             .found(at: "apns-push-type", .error)),
         .request("VO001", .background, [.init("apns-topic", "com.example.app.voip")], .clean),
+        .request(
+            "VO001", .voip, [.init("apns-topic", ".voip")], .found(at: "apns-topic", .error)),
         .request("VO001", .pushtotalk, .clean),
         .request("VO001", .voip, .clean),
         .request(

@@ -76,6 +76,17 @@ extension DraftCase {
 
     private static func activity(_ aps: String) -> String { "{\"aps\":{\(aps)}}" }
 
+    /// An update of this time, as it is sent now.
+    private static func old(
+        _ rule: RuleID, _ seconds: Int64, _ expectation: RuleCase.Expectation
+    ) -> DraftCase {
+        let payload = activity(#""event":"update","content-state":{},"timestamp":\#(seconds)"#)
+        let draft = PushDraft(
+            payload: Array(payload.utf8), headers: [.init("apns-push-type", "liveactivity")],
+            now: testNow)
+        return DraftCase(rule, draft, payload, expectation)
+    }
+
     static let liveActivity: [DraftCase] = [
         .payload(
             "LA001", .liveactivity, activity(#""event":"update""#), .found(at: "/aps", .error)),
@@ -202,6 +213,39 @@ extension DraftCase {
             "G011", .alert, #"{"aps":{"alert":{"body":"x","mine":"y"}}}"#,
             .found(at: "/aps/alert/mine", .note)),
         .payload("G011", .alert, #"{"aps":{"alert":{"body":"x","titleLocKey":"y"}}}"#, .clean),
+        .payload(
+            "G011", .alert, #"{"aps":{"alert":{"body":"x","sound":"default"}}}"#,
+            .found(at: "/aps/alert/sound", .warning)),
+        .payload(
+            "G011", .alert, #"{"aps":{"alert":{"body":"x","content-available":1}}}"#,
+            .found(at: "/aps/alert/content-available", .warning)),
+        .payload(
+            "G011", .liveactivity, activity(#""event":"start","alert":{"title":"a","sound":"b"}"#),
+            .clean),
+        .payload(
+            "G020", .background,
+            #"{"Simulator Target bundle":"com.example.app","aps":{"content-available":1}}"#,
+            .found(at: "/Simulator Target bundle", .warning)),
+        .payload(
+            "G020", .background,
+            #"{"Simulator Target Bundle ID":"com.example.app","aps":{"content-available":1}}"#,
+            .found(at: "/Simulator Target Bundle ID", .warning)),
+        .payload(
+            "G020", .background,
+            #"{"SimulatorBundle":"com.example.app","aps":{"content-available":1}}"#, .clean),
+        .payload(
+            "LA009", .liveactivity, activity(#""event":"update","badge":1"#),
+            .found(at: "/aps/badge", .warning)),
+        .payload(
+            "LA009", .liveactivity, activity(#""event":"update","alert":"Goal""#),
+            .found(at: "/aps/alert", .warning)),
+        .payload(
+            "LA009", .liveactivity, activity(#""event":"update","alert":{"title":"Goal"}"#),
+            .clean),
+        old("LA010", 1_483_228_800, .found(at: "/aps/timestamp", .warning)),
+        old("LA010", testNow.secondsSinceEpoch - 365 * 86_400, .clean),
+        old("LA010", 1_483_228_800_000, .clean),
+        .payload("LA010", .liveactivity, activity(#""event":"update","timestamp":1"#), .clean),
         .payload(
             "G012", .alert, #"{"aps":{"alert":{"body":"x","titleLocKey":"y"}}}"#,
             .found(at: "/aps/alert/titleLocKey", .warning)),

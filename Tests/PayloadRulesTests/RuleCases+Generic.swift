@@ -71,7 +71,7 @@ extension RuleCase {
         RuleCase("G010", .voip, cleanCall, .clean),
         .aps("G011", #"{"content-available":1,"version":7}"#, .found(at: "/aps/version", .warning)),
         RuleCase(
-            "G011", .voip, #"{"aps":{"callUUID":"x"}}"#, .found(at: "/aps/callUUID", .warning)),
+            "G011", .voip, #"{"aps":{"callUUID":"x"}}"#, .clean),
         .aps("G011", #"{"content-available":1,"content_available":1}"#, .clean),
         .data("G011", #""version":7"#, .clean),
         .aps("G012", #"{"content_available":1}"#, .found(at: "/aps/content_available", .warning)),
@@ -101,7 +101,8 @@ extension RuleCase {
         .aps("G014", #"{"sound":{"volume":1.5}}"#, .found(at: "/aps/sound/volume", .error)),
         .aps("G014", #"{"sound":{"critical":"1"}}"#, .found(at: "/aps/sound/critical", .error)),
         .aps("G014", #"{"thread-id":5}"#, .found(at: "/aps/thread-id", .error)),
-        .aps("G014", #"{"mutable-content":true}"#, .found(at: "/aps/mutable-content", .error)),
+        .aps("G014", #"{"mutable-content":true}"#, .found(at: "/aps/mutable-content", .warning)),
+        .aps("G014", #"{"mutable-content":false}"#, .found(at: "/aps/mutable-content", .error)),
         .aps(
             "G014", #"{"interruption-level":"urgent"}"#,
             .found(at: "/aps/interruption-level", .error)),

@@ -96,14 +96,34 @@ extension RuleCase {
         RuleCase("VO002", .voip, body(5121, #""callUUID":"x""#), .found(at: "", .error)),
         RuleCase("VO002", .voip, body(100_000, #""callUUID":"x""#), .found(at: "", .error)),
         RuleCase("VO002", .voip, body(5120, #""callUUID":"x""#), .clean),
-        RuleCase("VO003", .voip, #"{"handle":"Ann"}"#, .found(at: "", .error)),
-        RuleCase("VO003", .voip, #"{"callUUID":""}"#, .found(at: "/callUUID", .error)),
-        RuleCase("VO003", .voip, #"{"callUUID":null}"#, .found(at: "/callUUID", .error)),
-        RuleCase("VO003", .voip, #"{"a":{"b":{"callUUID":"x"}}}"#, .found(at: "", .error)),
+        RuleCase("VO003", .voip, #"{"handle":"Ann"}"#, .found(at: "", .warning)),
+        RuleCase("VO003", .voip, #"{"callUUID":""}"#, .found(at: "/callUUID", .warning)),
+        RuleCase("VO003", .voip, #"{"callUUID":null}"#, .found(at: "/callUUID", .warning)),
+        RuleCase("VO003", .voip, #"{"id":"17","name":"Ann"}"#, .found(at: "", .warning)),
         RuleCase("VO003", .voip, #"{"callUUID":"x"}"#, .clean),
         RuleCase("VO003", .voip, #"{"call_id":17}"#, .clean),
         RuleCase("VO003", .voip, #"{"data":{"session-id":"x"}}"#, .clean),
-        RuleCase("VO004", .voip, #"{"callUUID":"x"}"#, .found(at: "", .warning)),
+    ]
+
+    /// What services for calls send, whose names are their own: nothing to complain of.
+    static let voipServices: [RuleCase] = [
+        #"{"twi_call_sid":"CA1","twi_from":"client:ann","twi_message_type":"twilio.voice.call"}"#,
+        #"{"stream":{"type":"call.ring","call_cid":"default:1","created_by_display_name":"Ann"}}"#,
+        #"{"metadata":{"voice_sdk_id":"a","call_id":"b","caller_name":"Ann"}}"#,
+        #"{"aps":{"alert":{"loc-key":"SIN"}},"sin":"AgEBCQ","display_name":"Ann"}"#,
+        #"{"id":"44d915e1-5ff4-4bed-bf13-c423048ec97a","nameCaller":"Ann","isVideo":true}"#,
+        #"{"type":"message","sub_type":"calls","channel_id":"c1","sender_name":"Ann"}"#,
+        #"{"aps":{"call-id":"x","from-uri":"sip:ann@example.org","display-name":"Ann"}}"#,
+        #"{"data":"eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..aGVsbG8td29ybGQtaGVsbG8td29ybGQ"}"#,
+        #"{"a":{"b":{"callUUID":"x"}},"from":"Ann"}"#,
+    ].flatMap { payload in
+        ["VO003", "VO004", "VO007", "VO008", "G011"].map {
+            RuleCase($0, .voip, payload, expiration: .immediately, .clean)
+        }
+    }
+
+    static let voipHeaders: [RuleCase] = [
+        RuleCase("VO004", .voip, #"{"callUUID":"x"}"#, .found(at: "", .note)),
         RuleCase("VO004", .voip, #"{"callUUID":"x","data":{"callerDisplayName":"Ann"}}"#, .clean),
         RuleCase("VO004", .voip, cleanCall, .clean),
         RuleCase("VO005", .voip, cleanCall, .found(at: "apns-expiration", .warning)),
@@ -133,14 +153,24 @@ extension RuleCase {
             "VO007", #""data":{"callState":"answeredElsewhere"}"#,
             .found(at: "/data/callState", .error)),
         .call("VO007", #""type":"MISSED_CALL""#, .found(at: "/type", .error)),
-        .call("VO007", #""cmd":"callUpdate""#, .found(at: "/cmd", .error)),
+        .call("VO007", #""cmd":"callUpdate""#, .found(at: "/cmd", .warning)),
+        .call("VO007", #""isCancelled":true"#, .found(at: "/isCancelled", .warning)),
+        .call("VO007", #""isCancelled":false"#, .clean),
+        RuleCase(
+            "VO007", .voip, #"{"twi_call_sid":"CA1","twi_message_type":"twilio.voice.cancel"}"#,
+            .found(at: "/twi_message_type", .warning)),
+        RuleCase(
+            "VO007", .voip, #"{"stream":{"type":"call.missed","call_cid":"a:b"}}"#,
+            .found(at: "/stream/type", .error)),
         .call(
             "VO007", #""event":"incoming","state":"ringing","text":"cancel","type":"weekend""#,
             .clean),
-        .call("VO008", #""type":"chat""#, .found(at: "/type", .error)),
-        .call("VO008", #""data":{"event":"location.request"}"#, .found(at: "/data/event", .error)),
-        .call("VO008", #""message":"Ann calls""#, .found(at: "/message", .warning)),
-        RuleCase("VO008", .voip, #"{"unread_count":3}"#, .found(at: "/unread_count", .error)),
+        .call("VO008", #""type":"chat""#, .found(at: "/type", .warning)),
+        .call(
+            "VO008", #""data":{"event":"location.request"}"#, .found(at: "/data/event", .warning)),
+        .call("VO008", #""message":"Ann calls""#, .clean),
+        RuleCase("VO008", .voip, #"{"message":"Hello"}"#, .found(at: "/message", .warning)),
+        RuleCase("VO008", .voip, #"{"unread_count":3}"#, .found(at: "/unread_count", .warning)),
         .call("VO008", #""type":"incoming_call","name":"Chat","kind":"text call""#, .clean),
     ]
 }

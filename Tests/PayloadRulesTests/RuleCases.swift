@@ -65,7 +65,7 @@ struct RuleCase: Sendable, CustomTestStringConvertible {
 
     static let all: [RuleCase] =
         genericText + genericKeys + genericValues + headers + background + backgroundContent + voip
-        + voipContent
+        + voipServices + voipHeaders + voipContent
 }
 
 /// A background push that no rule has a remark on, given an expiration.

@@ -29,7 +29,8 @@ struct PushDocument: Sendable {
     var item: PushItem?
     /// What is wrong around it.
     var faults: [Fault] = []
-    /// Whether nothing in the text says that it is about a push: YAML is used for much else.
+    /// Whether nothing in the text says that it is about a push: JSON and YAML are used for much
+    /// else, so that only a file that was named is judged then.
     var isForeign = false
 }
 
@@ -61,9 +62,14 @@ public struct PushAssumptions: Hashable, Sendable {
             payload: payload, headers: headers, target: isForWatch ? .watchOS : .phone, now: now)
     }
 
-    /// A push with headers of its own.
+    /// A push with headers of its own. The topic depends on the app and not on the push, so that a
+    /// document may leave it to the command line.
     func draft(payload: [UInt8], headers: [PushDraft.Header]) -> PushDraft {
-        PushDraft(
+        var headers = headers
+        if let topic, !headers.contains(where: { $0.name.lowercased() == "apns-topic" }) {
+            headers.append(PushDraft.Header("apns-topic", topic))
+        }
+        return PushDraft(
             payload: payload, headers: headers, target: isForWatch ? .watchOS : .phone, now: now,
             headersAreComplete: true)
     }

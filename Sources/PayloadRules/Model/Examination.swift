@@ -177,9 +177,16 @@ extension JSONDocument {
         return roles
     }
 
+    /// Whether a string has several words.
+    func hasSeveralWords(_ string: Int) -> Bool {
+        var reader = NameReader()
+        forEachByte(of: string) { reader.read($0) }
+        return reader.hasSeveralWords
+    }
+
     /// The roles that a string's words play, and the string as a whole.
     func wordRoles(_ string: Int) -> NameRole {
-        guard kind(string) == .string else { return [] }
+        guard kind(string) == .string || kind(string) == .key else { return [] }
         var reader = NameReader()
         var roles: NameRole = []
         forEachByte(of: string) { byte in

@@ -130,9 +130,12 @@ extension Rules {
             fix: "Remove the header, or write the name as Apple does.", in: .draft,
             check: unknownHeaders),
         Rule(
-            "H018", .error, "a header's name has capitals",
-            why: "HTTP/2 treats a request with such a name as malformed.", from: [.rfc9113],
-            fix: "Write header names in lower case.", in: .draft
+            "H018", .note, "a header's name has capitals",
+            why: """
+                HTTP/2 has names in lower case only. Most libraries write them so; a request that is \
+                sent with capitals is malformed.
+                """,
+            from: [.rfc9113], fix: "Write header names in lower case.", in: .draft
         ) { push, findings in
             guard let draft = push.draft else { return }
             for (field, name) in zip(draft.fields, draft.names) where field.name != name {

@@ -11,7 +11,9 @@ extension Rules {
         Rule(
             "G011", .warning, "a key inside `aps` is none of Apple's",
             why: "Custom keys inside `aps` are ignored; they belong beside it.",
-            from: [.generating], fix: "Move it out of `aps` to the top level."
+            from: [.generating], fix: "Move it out of `aps` to the top level.",
+            // PushKit hands the whole payload to the app, whatever stands in `aps`.
+            for: .every.subtracting(.voip)
         ) { push, findings in
             forEachForeignKey(push) { key, nearMiss in
                 if nearMiss == nil { findings.report(.node(key)) }
@@ -33,7 +35,34 @@ extension Rules {
             "G016", .warning, "a custom key is reserved by another push service",
             why: "Firebase Cloud Messaging strips or refuses such keys.", from: [.fcmReservedKeys],
             fix: "Rename the key.", check: reservedKeys),
+        Rule(
+            "G020", .warning, "the key that names the simulated app is misspelt",
+            why: "The simulator reads `Simulator Target Bundle`; any other key is custom data.",
+            from: [.practice], fix: "Write `Simulator Target Bundle`.", in: .draft,
+            check: misspeltSimulatorKey),
     ]
+
+    /// How Xcode's `.apns` files name the simulated app.
+    private static let simulatorKey: StaticString = "Simulator Target Bundle"
+
+    private static func misspeltSimulatorKey(_ push: Examination, _ findings: inout Findings) {
+        guard push.hasRootObject, let document = push.document else { return }
+        let name = NearMiss.letters(of: simulatorKey)
+        for member in document.members(of: 0)
+        where abs(document.content(member.key).count - simulatorKey.utf8CodeUnitCount) <= 4 {
+            guard !document.hasText(member.key, simulatorKey) else { continue }
+            let letters = NearMiss.letters(document.text(member.key))
+            guard
+                letters == name || letters == name + Array("id".utf8)
+                    || NearMiss.distance(letters, name, limit: 2) != nil
+            else { continue }
+            findings.report(
+                .node(member.key),
+                repair: Repair(
+                    edits: [document.replacing(member.key, with: "\"\(simulatorKey)\"")],
+                    isSafe: true))
+        }
+    }
 
     private static func missingAPS(_ push: Examination, _ findings: inout Findings) {
         guard push.hasRootObject, let document = push.document else { return }
@@ -133,6 +162,12 @@ extension Rules {
                 findings.report(
                     .node(key), "Apple does not list this key of the alert any more",
                     fix: "Leave it out.", severity: .note)
+                return
+            }
+            if let own = APSKey.named(key, in: document) {
+                findings.report(
+                    .node(key), "`\(own.name)` stands inside `alert`, where it has no effect",
+                    fix: "Move it beside `alert`, into `aps`.")
                 return
             }
             let known = spellings ?? Self.spellings(of: parts)

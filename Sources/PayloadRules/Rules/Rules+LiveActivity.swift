@@ -78,6 +78,45 @@ extension Rules {
             for: .liveactivity, check: customEncoding),
     ]
 
+    /// What the five rules above do not know: keys of a visible push, and a time long gone.
+    static let liveActivityContent: [Rule] = [
+        Rule(
+            "LA009", .warning, "a Live Activity push has keys of a visible push",
+            why: """
+                A Live Activity shows its `content-state`. Its alert is an object with `title` and \
+                `body`, and it counts on no badge.
+                """,
+            from: [.liveActivities], fix: "Remove the key.", for: .liveactivity
+        ) { push, findings in
+            if let member = push.member(.badge) {
+                findings.report(
+                    .node(member.key), "a Live Activity push has a `badge`",
+                    repair: removing(member.key, push))
+            }
+            if let member = push.member(.alert), push.document?.kind(member.value) == .string {
+                findings.report(
+                    .node(member.value), "the alert of a Live Activity is a text",
+                    fix: "Write it as an object with `title` and `body`.")
+            }
+        },
+        Rule(
+            "LA010", .warning, "`timestamp` is years old",
+            why: "The system passes over a push that is older than what it shows.",
+            from: [.liveActivities], fix: "Use the time at which the push is made.",
+            for: .liveactivity, in: .draft
+        ) { push, findings in
+            guard let now = push.draft?.now, let member = push.member(.timestamp),
+                let document = push.document, document.kind(member.value) == .number,
+                let seconds = document.double(member.value), seconds < latestSecond,
+                Double(now.millisecondsSinceEpoch) / 1_000 - seconds > longAgoSeconds
+            else { return }
+            findings.report(.node(member.value))
+        },
+    ]
+
+    /// Two years: no example in a repository is refreshed every day.
+    private static let longAgoSeconds = 2.0 * 365 * 86_400
+
     /// What a Live Activity push does.
     enum ActivityEvent {
         case start

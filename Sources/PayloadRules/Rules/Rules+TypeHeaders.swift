@@ -90,7 +90,11 @@ extension Rules {
         ) { push, findings in
             guard let topic = push.draft?.topic, !topic.isEmpty else { return }
             let isVoIPTopic = topic.hasSuffix(PushType.voip.topicSuffix)
-            if push.type == .voip, !isVoIPTopic {
+            if topic == PushType.voip.topicSuffix {
+                findings.report(
+                    .header("apns-topic"), "the topic is .voip alone, without a bundle id",
+                    fix: "Use the bundle id and .voip.")
+            } else if push.type == .voip, !isVoIPTopic {
                 findings.report(
                     .header("apns-topic"), "the topic of a VoIP push does not end in .voip",
                     fix: "Use the bundle id and .voip.")

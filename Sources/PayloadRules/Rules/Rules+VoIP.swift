@@ -9,19 +9,22 @@ extension Rules {
             fix: "Send the call's id and the caller; the app fetches the rest.", for: .voip,
             in: .size, check: overLimit),
         Rule(
-            "VO003", .error, "the payload names no call",
-            why: "The app must report a call for each VoIP push, and needs its identity for that.",
+            "VO003", .warning, "the payload names no call",
+            why: """
+                The app must report a call for each VoIP push, and needs its identity for that. What \
+                the key is called is a convention, so that this may be wrong.
+                """,
             from: [.pushKit], fix: "Add the call's UUID, for example as \"callUUID\".", for: .voip,
             check: missingCallIdentifier),
         Rule(
-            "VO004", .warning, "the payload names no caller",
+            "VO004", .note, "the payload names no caller",
             why: "The call is shown without a name until the app has asked for it.",
             from: [.pushKit], fix: "Add the caller's handle or name, for example as \"handle\".",
             for: .voip
         ) { push, findings in
             // What is no incoming call needs no caller: rules VO007 and VO008 speak then.
-            guard push.hasRootObject, !push.customRoles.contains(.caller),
-                !saysLaterCallEvent(push), !saysOtherThanCall(push)
+            guard push.hasRootObject, !push.customRoles.contains(.caller), !namesCallerInAPS(push),
+                !saysLaterCallEvent(push), !saysOtherThanCall(push), !push.isOpaque
             else { return }
             findings.report(.whole)
         },
@@ -56,20 +59,28 @@ extension Rules {
             from: [.proposal, .lateVoIP], fix: "Add a time, for example as \"timestamp\".",
             for: .voip
         ) { push, findings in
-            if push.hasRootObject, !push.customRoles.contains(.creationTime) {
+            if push.hasRootObject, !push.customRoles.contains(.creationTime), !push.isOpaque {
                 findings.report(.whole)
             }
         },
     ]
 
     private static func missingCallIdentifier(_ push: Examination, _ findings: inout Findings) {
-        guard push.hasRootObject, push.callID == nil else { return }
+        guard push.hasRootObject, !push.tellsCallsApart, !push.isOpaque else { return }
         if let key = push.unusableCallIdentifier {
             findings.report(
                 .node(key), "the call's identifier is empty or neither text nor integer")
         } else {
             findings.report(.whole)
         }
+    }
+
+    private static func namesCallerInAPS(_ push: Examination) -> Bool {
+        var found = false
+        forEachForeignKey(push) { key, _ in
+            found = found || push.document?.keyRoles(key).contains(.caller) == true
+        }
+        return found
     }
 
     private static func lateExpiration(_ push: Examination, _ findings: inout Findings) {

@@ -12,67 +12,92 @@ extension Rules {
             from: [.pushKit, .voipSession, .voipCancellation],
             fix: "Send it over the connection that the app opened for the call.", for: .voip
         ) { push, findings in
-            forEachLaterCallEvent(push) { findings.report(.node($0)) }
+            forEachLaterCallEvent(push) { findings.report(.node($0), severity: $1) }
         },
         Rule(
-            "VO008", .error, "the push is not a call",
+            "VO008", .warning, "the push is not a call",
             why: """
                 VoIP pushes are for calls only; an app that reports none is ended, and then gets \
-                no more of them.
+                no more of them. What the words mean is a convention, so that this may be wrong.
                 """,
             from: [.pushKit], fix: "Use a background or an alert push.", for: .voip,
             check: notACall),
     ]
 
-    /// Whether a discriminator's value says cancel, end, update and the like.
+    /// Whether a value says cancel, end, update and the like.
     static func saysLaterCallEvent(_ push: Examination) -> Bool {
         var found = false
-        forEachLaterCallEvent(push) { _ in found = true }
+        forEachLaterCallEvent(push) { _, _ in found = true }
         return found
     }
 
-    /// Whether a discriminator's value says chat, sync, location and the like, and no call.
+    /// Whether a discriminator's value says chat, sync, location and the like, and nothing says
+    /// that the push is a call all the same.
     static func saysOtherThanCall(_ push: Examination) -> Bool {
         var found = false
         forEachOtherContent(push) { _ in found = true }
         return found
     }
 
-    private static func forEachLaterCallEvent(_ push: Examination, _ body: (Int) -> Void) {
-        forEachDiscriminator(push) { value, roles in
-            if roles.contains(.laterCallEvent) { body(value) }
+    /// Calls `body` with what says that a call is over: the value of a key such as `type`, an error
+    /// where the word is unmistakable, or a key such as `isCancelled` that is true.
+    private static func forEachLaterCallEvent(
+        _ push: Examination, _ body: (_ node: Int, _ severity: Severity) -> Void
+    ) {
+        guard let document = push.document else { return }
+        push.forEachCustomMember { key, value in
+            switch document.kind(value) {
+            case .string:
+                let roles = document.keyRoles(key)
+                let words = document.wordRoles(value)
+                if roles.contains(.discriminator), words.contains(.laterCallEvent) {
+                    body(value, .error)
+                } else if roles.contains(.callEventKey), words.contains(.laterCallEvent) {
+                    body(value, .warning)
+                } else if roles.contains(.discriminator), words.contains(.maybeLaterCallEvent),
+                    !words.contains(.call) || document.hasSeveralWords(value)
+                {
+                    body(value, .warning)
+                }
+            case .trueLiteral where document.wordRoles(key).contains(.laterCallEvent):
+                body(key, .warning)
+            case .trueLiteral, .falseLiteral, .null, .number, .object, .array, .key: break
+            }
         }
     }
 
     private static func forEachOtherContent(_ push: Examination, _ body: (Int) -> Void) {
-        forEachDiscriminator(push) { value, roles in
-            if roles.contains(.notCall), !roles.contains(.call) { body(value) }
-        }
-    }
-
-    private static func forEachDiscriminator(
-        _ push: Examination, _ body: (_ value: Int, _ roles: NameRole) -> Void
-    ) {
-        guard push.customRoles.contains(.discriminator), let document = push.document else {
-            return
-        }
+        guard push.customRoles.contains(.discriminator), let document = push.document,
+            !saysCall(push, document)
+        else { return }
         push.forEachCustomMember { key, value in
             guard document.keyRoles(key).contains(.discriminator) else { return }
-            body(value, document.wordRoles(value))
+            if document.wordRoles(value).contains(.notCall) { body(value) }
         }
     }
 
-    /// A discriminator decides; a key such as `message` alone is an error only where the payload
-    /// names no call either, since a call may well carry a text.
+    /// Whether a key or a short value speaks of a call: `"sub_type": "calls"`.
+    private static func saysCall(_ push: Examination, _ document: JSONDocument) -> Bool {
+        var found = false
+        push.forEachCustomMember { key, value in
+            guard !found else { return }
+            found =
+                document.wordRoles(value).contains(.call)
+                || (document.kind(value) == .object && document.wordRoles(key).contains(.call))
+        }
+        return found
+    }
+
+    /// A discriminator decides. A key such as `message` alone speaks only where the payload names no
+    /// call, since a call may well carry a text.
     private static func notACall(_ push: Examination, _ findings: inout Findings) {
         forEachOtherContent(push) { findings.report(.node($0)) }
-        guard push.customRoles.contains(.notCall), let document = push.document else { return }
-        let severity: Severity = push.callID == nil ? .error : .warning
+        guard push.customRoles.contains(.notCall), let document = push.document,
+            !push.tellsCallsApart, !push.isOpaque, !saysCall(push, document)
+        else { return }
         for member in document.members(of: 0)
         where document.keyRoles(member.key).contains(.notCall) {
-            findings.report(
-                .node(member.key), "a key speaks of something else than a call",
-                severity: severity)
+            findings.report(.node(member.key), "a key speaks of something else than a call")
         }
     }
 }

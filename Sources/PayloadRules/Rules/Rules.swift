@@ -11,7 +11,7 @@ public enum Rules {
     private static let families: [[Rule]] = [
         genericText, genericKeys, genericTypes, genericValues, headers, draftHeaders, background,
         backgroundHeaders, backgroundContent, voip, voipHeaders, voipContent, alert, liveActivity,
-        otherTypes, authentication, history,
+        liveActivityContent, otherTypes, authentication, history,
     ]
 
     /// The rule with this id; `nil` for an unknown one.

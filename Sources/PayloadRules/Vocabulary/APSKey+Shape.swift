@@ -136,7 +136,8 @@ extension APSKey.Shape {
         }
     }
 
-    private var isFlag: Bool {
+    /// Whether 1 is what `true` stands for.
+    var isFlag: Bool {
         switch self {
         case .flag, .numberForTrue, .one: true
         default: false

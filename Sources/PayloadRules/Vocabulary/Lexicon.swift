@@ -27,6 +27,10 @@ struct NameRole: OptionSet, Hashable, Sendable {
     static let call = NameRole(rawValue: 1 << 9)
     /// A word for what a person should see or hear at once.
     static let urgent = NameRole(rawValue: 1 << 10)
+    /// A word that may be for what follows the first push of a call, and for much else: update.
+    static let maybeLaterCallEvent = NameRole(rawValue: 1 << 11)
+    /// The last word of a key whose value may say what happens to a call: `message_type`.
+    static let callEventKey = NameRole(rawValue: 1 << 12)
 }
 
 /// Names and their roles, in a hash table with open addressing.
@@ -131,19 +135,33 @@ extension Lexicon {
     /// Keys by the last of several words.
     static let keyEndings = Lexicon([
         (.version, "version revision cursor seq sequence etag checkpoint"),
-        (.caller, "name handle caller"),
+        (.caller, "name handle caller from uri"),
         (.creationTime, "timestamp time"),
+        (.callEventKey, "type event action status state reason"),
     ])
+
+    /// How names of what tells one call from another end, by the habits of calling services, as the
+    /// letters that are left without capitals and separators: `twi_call_sid`, `stream.call_cid`,
+    /// `roomName`; `sin` and `nexmo` are whole bodies of two services.
+    static let callIdentitySuffixes: [[UInt8]] = [
+        "callid", "callsid", "callcid", "calluuid", "callkey", "callref", "calltoken",
+        "callidentifier", "sessionid", "sessionuuid", "sessiontoken", "roomid", "roomname",
+        "roomuuid", "roomsid", "conferenceid", "conferencename", "meetingid", "meetingnumber",
+        "channelid", "channelname", "channeluuid", "uuid", "guid", "sin", "nexmo",
+    ].map { Array($0.utf8) }
 
     /// Words of a discriminator's value, and such values as a whole.
     static let values = Lexicon([
         (
             .laterCallEvent,
             """
-            cancel cancelled canceled end ended hang hangup hungup bye missed answered elsewhere \
-            reject rejected decline declined update updated stop stopped stopring terminate \
-            terminated finish finished dismiss state status
+            cancel cancelled canceled end ended hang hangup hungup bye missed elsewhere reject \
+            rejected decline declined stopring terminate terminated unanswered noanswer
             """
+        ),
+        (
+            .maybeLaterCallEvent,
+            "update updated answered stop stopped finish finished dismiss state status busy timeout"
         ),
         (
             .notCall,
@@ -152,7 +170,7 @@ extension Lexicon {
             location logout signout ping keepalive wake wakeup heartbeat news sms email
             """
         ),
-        (.call, "call calls calling voip ring ringing dial"),
+        (.call, "call calls calling caller voip voice video ring ringing dial incoming offer"),
         (.urgent, "message msg chat call voip ring otp alert alarm mention sms"),
     ])
 }
