@@ -204,7 +204,9 @@ extension CurlLoop {
         connection.drain()
         let now = CCurl_monotonic_milliseconds()
         if connection.goAway.isInOrder, connection.window.isValidated {
-            requestLimit.didEnd(after: Int(connection.goAway.lastStream + 1) / 2, now: now)
+            let last = Int(connection.goAway.lastStream)
+            // The first step of a shutdown covers every stream there can be, and tells no number.
+            if last < Int(Int32.max) { requestLimit.didEnd(after: (last + 1) / 2, now: now) }
             backoff.didEndInOrder(answers: connection.answers)
             return
         }
