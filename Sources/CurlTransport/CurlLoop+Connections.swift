@@ -59,9 +59,11 @@ extension CurlLoop {
 
     /// Opens one more connection, if there is none to wait for and the back-off allows it.
     private func openConnection(now: Int64) -> CurlConnection? {
-        let live = connections.filter { !$0.isDraining }
-        guard live.count < configuration.maximumConnections,
-            live.allSatisfy(\.window.isValidated),
+        // One that has started all it may has its place until it ends: else each push of a server
+        // that takes few a connection would open one.
+        let underWay = connections.filter { !$0.isRetired }
+        guard underWay.count < configuration.maximumConnections,
+            underWay.allSatisfy(\.window.isValidated),
             now >= backoff.notBefore(isUrgent: hasUrgent)
         else { return nil }
         let window = StreamWindow(maximum: settings.maximumStreams)
@@ -234,6 +236,7 @@ extension CurlLoop {
             takeBackHeld(from: connection)
         }
         if isProbeOverdue(on: connection, now: now) { retire(connection) }
+        if isSpentInSilence(connection, now: now) { connection.drain() }
         let age = now - connection.openedAt
         let idle = connection.inFlight == 0 ? now - connection.lastAnswerAt : 0
         if age >= configuration.maximumConnectionAge.wholeMilliseconds
@@ -246,10 +249,17 @@ extension CurlLoop {
     /// Whether a connection's first request, for which all others wait, has been out for too long.
     /// It keeps its own time for an answer, but the others go over another connection.
     private func isProbeOverdue(on connection: CurlConnection, now: Int64) -> Bool {
-        guard !connection.window.isValidated, !connection.isDraining, connection.held == 0,
+        guard !connection.window.isValidated, !connection.isRetired, connection.held == 0,
             let probe = connection.transfers.values.first
         else { return false }
         return now - probe.startedAt >= Self.probePatienceMilliseconds
+    }
+
+    /// Whether a connection that has started all it may brings no answers either, so that it must
+    /// not keep its place from another.
+    private func isSpentInSilence(_ connection: CurlConnection, now: Int64) -> Bool {
+        connection.isSpent && connection.window.isValidated
+            && now - connection.lastAnswerAt >= Self.probePatienceMilliseconds
     }
 
     /// Puts those that libcurl gave no stream back to the front of their queue. They are certainly

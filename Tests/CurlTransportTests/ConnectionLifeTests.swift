@@ -2,6 +2,7 @@
 
 import CurlTransport
 import PushTransport
+import Synchronization
 import Testing
 import TransportTestKit
 
@@ -43,6 +44,72 @@ extension ServerTests {
             #expect(transport.gauges.connectionsOpened == 2)
             await transport.shutDown(gracePeriod: .zero)
             server.close()
+        }
+
+        /// Guards two counts: connections that start nothing more stood beside the maximum, so that
+        /// each push opened one; and one end after one request was taken for a habit.
+        @Test(
+            "a server of few requests a connection meets no more connections than configured",
+            arguments: [(1, 4), (2, 1)])
+        func fewRequests(limit: Int, maximum: Int) async throws {
+            let sender = Mutex<CurlTransport?>(nil)
+            let most = Mutex(0)
+            let server = try await HostileServer { peer in
+                peer.converse(settings: [(3, 100)]) { frame in
+                    guard frame.endsRequest, frame.stream < 2 * limit else { return [] }
+                    let open = sender.withLock { $0?.gauges.connections ?? 0 }
+                    most.withLock { $0 = max($0, open) }
+                    let isLast = frame.stream == 2 * limit - 1
+                    return ServerFrame.accepted(stream: frame.stream)
+                        + (isLast ? ServerFrame.goAway(last: frame.stream) : [])
+                }
+            }
+            let (transport, inbox) = try connect(to: server, maximumConnections: maximum)
+            sender.withLock { $0 = transport }
+            try await teach(limit, transport, inbox)
+            transport.submit(TestPush.batch(1000..<1100))
+            await inbox.waitForCount(2 * limit + 100)
+            #expect(inbox.failures == [:])
+            #expect((1...maximum).contains(most.withLock { $0 }))
+            #expect(transport.gauges.connectionsOpened == 2 + 100 / limit)
+            await transport.shutDown(gracePeriod: .zero)
+            sender.withLock { $0 = nil }
+            server.close()
+        }
+
+        /// Guards those who wait while a connection that starts nothing more keeps its place.
+        @Test(
+            "a silent connection that may start nothing more does not hold the others up",
+            arguments: [1, 2])
+        func silentAndSpent(limit: Int) async throws {
+            let server = try await HostileServer { peer in
+                peer.converse { frame in
+                    guard frame.endsRequest, frame.stream < 2 * limit else { return [] }
+                    let isLast = frame.stream == 2 * limit - 1
+                    if isLast, peer.connection == 3 { return [] }
+                    return ServerFrame.accepted(stream: frame.stream)
+                        + (isLast ? ServerFrame.goAway(last: frame.stream) : [])
+                }
+            }
+            let (transport, inbox) = try connect(to: server)
+            try await teach(limit, transport, inbox)
+            transport.submit(TestPush.batch(1000...1000 + limit, timeout: .seconds(30)))
+            // All but the one without an answer, long before its time is up.
+            #expect(await inbox.outcome(of: UInt64(1000 + limit)).label == "200")
+            #expect(inbox.outcomes[UInt64(999 + limit)] == nil)
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
+
+        /// Two connections that end after so many requests.
+        private func teach(_ limit: Int, _ transport: CurlTransport, _ inbox: Inbox) async throws {
+            for round in 1...2 {
+                let first = 10 * round
+                transport.submit(TestPush.batch(first..<first + limit))
+                await inbox.waitForCount(round * limit)
+                #expect(await eventually { transport.gauges.connections == 0 })
+            }
+            #expect(inbox.failures == [:])
         }
     }
 }
