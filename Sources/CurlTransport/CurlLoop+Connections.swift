@@ -262,29 +262,40 @@ extension CurlLoop {
             && now - connection.lastAnswerAt >= Self.probePatienceMilliseconds
     }
 
-    /// Puts those that libcurl gave no stream back to the front of their queue. They are certainly
-    /// not sent, so another connection may take them.
+    /// Puts those that libcurl gave no stream back into their queue. They are certainly not sent, so
+    /// another connection may take them.
     private func takeBackHeld(from connection: CurlConnection) {
-        let held = connection.transfers.values.filter { transfer in
-            if case .started(_, let exchange) = transfer.stage { return !exchange.requestBegan }
-            return false
-        }
-        // The last submitted goes in first, so that the first submitted stands in front.
-        for transfer in held.sorted(by: { $0.order > $1.order }) {
-            guard case .started(_, let exchange) = transfer.stage else { continue }
+        for transfer in Array(connection.transfers.values) {
+            guard case .started(_, let exchange) = transfer.stage, !exchange.requestBegan else {
+                continue
+            }
             connection.remove(transfer, exchange: exchange)
             connection.didTakeBack()
             requeue(transfer)
         }
     }
 
+    /// Back into its queue, as if nothing had happened.
     private func requeue(_ transfer: Transfer) {
         transfer.stage = .queued
         queued += 1
         if transfer.request.isUrgent {
-            urgentQueue.prepend(transfer)
+            urgentQueue.putBack(transfer)
         } else {
-            ordinaryQueue.prepend(transfer)
+            ordinaryQueue.putBack(transfer)
         }
+    }
+}
+
+extension Deque<Transfer> {
+    /// Puts one back that was taken out before: in front of all that were submitted after it. All
+    /// stand in the order of their submission.
+    fileprivate mutating func putBack(_ transfer: Transfer) {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if self[middle].order < transfer.order { low = middle + 1 } else { high = middle }
+        }
+        insert(transfer, at: low)
     }
 }

@@ -111,5 +111,42 @@ extension ServerTests {
             }
             #expect(inbox.failures == [:])
         }
+
+        /// Guards the order of those that were certainly not sent, which once was turned round.
+        @Test("pushes that a lost connection has not sent go over the next one in their order")
+        func orderAfterLoss() async throws {
+            let firstOfNext = Mutex<[UInt8]?>(nil)
+            let server = try await HostileServer { peer in
+                var frames = ClientFrames()
+                guard peer.connection == 1 else {
+                    peer.converse { frame in
+                        if frame.type == 0, frame.stream == 1 {
+                            firstOfNext.withLock { $0 = $0 ?? frame.payload }
+                        }
+                        return frame.endsRequest ? ServerFrame.accepted(stream: frame.stream) : []
+                    }
+                    return
+                }
+                // One stream at a time; the end comes with the second request.
+                guard peer.send(ServerFrame.settings([(3, 1)])) else { return }
+                while let bytes = peer.receive() {
+                    let requests = frames.hear(bytes).filter(\.endsRequest)
+                    if requests.contains(where: { $0.stream > 1 }) { return }
+                    guard requests.isEmpty || peer.send(ServerFrame.accepted(stream: 1)) else {
+                        return
+                    }
+                }
+            }
+            let (transport, inbox) = try connect(to: server)
+            transport.submit(TestPush.batch(1...20))
+            await inbox.waitForCount(20)
+            #expect(inbox.outcomes[1]?.first?.label == "200")
+            #expect(inbox.outcomes[2]?.first?.label == "connection-lost (unknown)")
+            #expect(inbox.count(status: 200) == 19)
+            let first = firstOfNext.withLock { $0 } ?? []
+            #expect(String(decoding: first, as: UTF8.self).contains(#""n":3}"#))
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
     }
 }
