@@ -14,6 +14,7 @@ final class CurlConnection {
     /// Transfers on this connection.
     private(set) var transfers: [Submission.ID: Transfer] = [:]
     var window: StreamWindow
+    /// Whether it failed or goes, or was told to: another may take its place.
     private(set) var isRetired = false
     let openedAt: Int64
     /// How many answers have come.
@@ -43,8 +44,11 @@ final class CurlConnection {
         return pointer
     }
 
+    /// Whether it has started all that it may.
+    var isSpent: Bool { startsLeft <= 0 }
+
     /// Whether nothing new goes on it, for good.
-    var isDraining: Bool { isRetired || startsLeft <= 0 }
+    var isDraining: Bool { isRetired || isSpent }
 
     var inFlight: Int { transfers.count }
 

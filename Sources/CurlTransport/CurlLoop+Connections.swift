@@ -59,9 +59,11 @@ extension CurlLoop {
 
     /// Opens one more connection, if there is none to wait for and the back-off allows it.
     private func openConnection(now: Int64) -> CurlConnection? {
-        let live = connections.filter { !$0.isDraining }
-        guard live.count < configuration.maximumConnections,
-            live.allSatisfy(\.window.isValidated),
+        // One that has started all it may has its place until it ends: else each push of a server
+        // that takes few a connection would open one.
+        let underWay = connections.filter { !$0.isRetired }
+        guard underWay.count < configuration.maximumConnections,
+            underWay.allSatisfy(\.window.isValidated),
             now >= backoff.notBefore(isUrgent: hasUrgent)
         else { return nil }
         let window = StreamWindow(maximum: settings.maximumStreams)
@@ -204,7 +206,9 @@ extension CurlLoop {
         connection.drain()
         let now = CCurl_monotonic_milliseconds()
         if connection.goAway.isInOrder, connection.window.isValidated {
-            requestLimit.didEnd(after: Int(connection.goAway.lastStream + 1) / 2, now: now)
+            let last = Int(connection.goAway.lastStream)
+            // The first step of a shutdown covers every stream there can be, and tells no number.
+            if last < Int(Int32.max) { requestLimit.didEnd(after: (last + 1) / 2, now: now) }
             backoff.didEndInOrder(answers: connection.answers)
             return
         }
@@ -232,6 +236,7 @@ extension CurlLoop {
             takeBackHeld(from: connection)
         }
         if isProbeOverdue(on: connection, now: now) { retire(connection) }
+        if isSpentInSilence(connection, now: now) { connection.drain() }
         let age = now - connection.openedAt
         let idle = connection.inFlight == 0 ? now - connection.lastAnswerAt : 0
         if age >= configuration.maximumConnectionAge.wholeMilliseconds
@@ -244,35 +249,53 @@ extension CurlLoop {
     /// Whether a connection's first request, for which all others wait, has been out for too long.
     /// It keeps its own time for an answer, but the others go over another connection.
     private func isProbeOverdue(on connection: CurlConnection, now: Int64) -> Bool {
-        guard !connection.window.isValidated, !connection.isDraining, connection.held == 0,
+        guard !connection.window.isValidated, !connection.isRetired, connection.held == 0,
             let probe = connection.transfers.values.first
         else { return false }
         return now - probe.startedAt >= Self.probePatienceMilliseconds
     }
 
-    /// Puts those that libcurl gave no stream back to the front of their queue. They are certainly
-    /// not sent, so another connection may take them.
+    /// Whether a connection that has started all it may brings no answers either, so that it must
+    /// not keep its place from another.
+    private func isSpentInSilence(_ connection: CurlConnection, now: Int64) -> Bool {
+        connection.isSpent && connection.window.isValidated
+            && now - connection.lastAnswerAt >= Self.probePatienceMilliseconds
+    }
+
+    /// Puts those that libcurl gave no stream back into their queue. They are certainly not sent, so
+    /// another connection may take them.
     private func takeBackHeld(from connection: CurlConnection) {
-        let held = connection.transfers.values.filter { transfer in
-            if case .started(_, let exchange) = transfer.stage { return !exchange.requestBegan }
-            return false
-        }
-        // The last submitted goes in first, so that the first submitted stands in front.
-        for transfer in held.sorted(by: { $0.order > $1.order }) {
-            guard case .started(_, let exchange) = transfer.stage else { continue }
+        for transfer in Array(connection.transfers.values) {
+            guard case .started(_, let exchange) = transfer.stage, !exchange.requestBegan else {
+                continue
+            }
             connection.remove(transfer, exchange: exchange)
             connection.didTakeBack()
             requeue(transfer)
         }
     }
 
+    /// Back into its queue, as if nothing had happened.
     private func requeue(_ transfer: Transfer) {
         transfer.stage = .queued
         queued += 1
         if transfer.request.isUrgent {
-            urgentQueue.prepend(transfer)
+            urgentQueue.putBack(transfer)
         } else {
-            ordinaryQueue.prepend(transfer)
+            ordinaryQueue.putBack(transfer)
         }
+    }
+}
+
+extension Deque<Transfer> {
+    /// Puts one back that was taken out before: in front of all that were submitted after it. All
+    /// stand in the order of their submission.
+    fileprivate mutating func putBack(_ transfer: Transfer) {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if self[middle].order < transfer.order { low = middle + 1 } else { high = middle }
+        }
+        insert(transfer, at: low)
     }
 }

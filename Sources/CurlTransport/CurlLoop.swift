@@ -19,8 +19,9 @@ final class CurlLoop {
     /// A connection that is lost before this age counts as a failed attempt to connect.
     static let shortLifeMilliseconds: Int64 = 10_000
 
-    /// How long all may wait for the answer to a connection's first request: 5 s, far longer than
-    /// APNs takes, and short enough for those that have 30 s in all.
+    /// How long all may wait for the answer to a connection's first request, or for any of one that
+    /// starts nothing more: 5 s, far longer than APNs takes, and short enough for those that have
+    /// 30 s in all.
     static let probePatienceMilliseconds: Int64 = 5000
     /// How often a submission that was certainly not sent moves to another connection by itself,
     /// unless it waits for a connection as long as its time lasts.

@@ -11,19 +11,18 @@ struct RequestLimit: Hashable {
     /// How long a habit is believed: 10 min.
     static let beliefMilliseconds: Int64 = 600_000
 
-    private var last = 0
+    private var last: Int?
     private var learned = Int.max
     private var believedUntil: Int64 = .min
 
     /// A connection was ended in order, and this many of its requests were taken.
     mutating func didEnd(after count: Int, now: Int64) {
         guard count > 0 else { return }
+        defer { last = count }
         // Two that are not quite the same are still a habit: a server may count in batches.
-        if abs(count - last) <= max(1, last / 8) {
-            learned = min(count, last)
-            believedUntil = now + Self.beliefMilliseconds
-        }
-        last = count
+        guard let last, abs(count - last) <= max(1, last / 8) else { return }
+        learned = min(count, last)
+        believedUntil = now + Self.beliefMilliseconds
     }
 
     /// How many requests to start on a connection that is opened now.

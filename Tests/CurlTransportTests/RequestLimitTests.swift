@@ -18,6 +18,14 @@ struct RequestLimitTests {
         #expect(limit.value(now: 601_000) == .max)
     }
 
+    /// Guards the first end of all, which once was compared with nothing: a limit of 0.
+    @Test("a first end after one request or none is no habit", arguments: [-1, 0, 1])
+    func firstEnd(count: Int) {
+        var limit = RequestLimit()
+        limit.didEnd(after: count, now: 0)
+        #expect(limit.value(now: 0) == .max)
+    }
+
     @Test("ends after different numbers are no habit")
     func noHabit() {
         var limit = RequestLimit()

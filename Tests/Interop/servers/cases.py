@@ -444,6 +444,19 @@ def _(peer):
     peer.listen()
 
 
+@case("GOAWAY in two steps, behind an answer", "accepted")
+def _(peer):
+    peer.send(settings())
+    request = peer.await_whole()
+    peer.answer(request)
+    second = peer.await_whole()
+    peer.send(goaway((1 << 31) - 1))
+    time.sleep(0.1)
+    peer.answer(second)
+    peer.send(goaway(second.stream))
+    peer.listen()
+
+
 @case("GOAWAY that leaves the push out", "accepted", curl="any")
 def _(peer):
     peer.send(settings())
