@@ -58,8 +58,8 @@ struct TextStyle: ReportStyle {
         }
         if summary.foreignFiles > 0 {
             text +=
-                "\(Self.count(summary.foreignFiles, "file")) passed over: neither `aps` nor headers "
-                + "beside a payload. A file that is named is checked.\n"
+                "\(Self.count(summary.foreignFiles, "file")) passed over: neither `aps` nor "
+                + "headers beside a payload. A file that is named is checked.\n"
         }
         return text
     }

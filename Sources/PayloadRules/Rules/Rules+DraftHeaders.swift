@@ -132,8 +132,8 @@ extension Rules {
         Rule(
             "H018", .note, "a header's name has capitals",
             why: """
-                HTTP/2 has names in lower case only. Most libraries write them so; a request that is \
-                sent with capitals is malformed.
+                HTTP/2 has names in lower case only. Most libraries write them so; a request that \
+                is sent with capitals is malformed.
                 """,
             from: [.rfc9113], fix: "Write header names in lower case.", in: .draft
         ) { push, findings in

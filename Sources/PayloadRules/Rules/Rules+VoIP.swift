@@ -11,8 +11,8 @@ extension Rules {
         Rule(
             "VO003", .warning, "the payload names no call",
             why: """
-                The app must report a call for each VoIP push, and needs its identity for that. What \
-                the key is called is a convention, so that this may be wrong.
+                The app must report a call for each VoIP push, and needs its identity for that. \
+                What the key is called is a convention, so that this may be wrong.
                 """,
             from: [.pushKit], fix: "Add the call's UUID, for example as \"callUUID\".", for: .voip,
             check: missingCallIdentifier),

@@ -88,8 +88,8 @@ extension Rules {
         return found
     }
 
-    /// A discriminator decides. A key such as `message` alone speaks only where the payload names no
-    /// call, since a call may well carry a text.
+    /// A discriminator decides. A key such as `message` alone speaks only where the payload names
+    /// no call, since a call may well carry a text.
     private static func notACall(_ push: Examination, _ findings: inout Findings) {
         forEachOtherContent(push) { findings.report(.node($0)) }
         guard push.customRoles.contains(.notCall), let document = push.document,
