@@ -190,6 +190,18 @@ public struct DeviceLedger: Hashable, Sendable {
         return Int(ledger.marks.count)
     }
 
+    /// Forgets all sends, reports and the pending wake. A send that is under way comes back as one
+    /// of another time: it is not refunded in the name of a later one, nor taken for the latest.
+    public mutating func forget() {
+        switch books {
+        case .background(let ledger):
+            books = .background(
+                BackgroundLedger(
+                    corrections: ledger.corrections &+ 1, debits: ledger.debits &+ 1))
+        case .voip: books = .voip(CallLedger())
+        }
+    }
+
     // MARK: Reports
 
     /// Books what the app reported of its device; how that ended the pending wake, if it did.

@@ -179,6 +179,20 @@ struct VerbTests {
         #expect(device.holds(at: 1) == [.spacing])
     }
 
+    @Test("a send from before a device was forgotten is not taken for a later one")
+    func forgetting() throws {
+        let device = Device()
+        _ = device.ask(at: 0)
+        let old = try device.charge(at: 0)
+        device.forget()
+        #expect(device.send(at: 0))
+        let unsent = device.copy()
+        #expect(unsent.settle(old, as: .notSent, returns: true, at: 1) == .pending)
+        #expect(unsent.due(at: 1) == 900)
+        #expect(device.settle(old, as: .unknown, returns: true, at: 1) == .pending)
+        #expect(device.due(at: 1) == 900)
+    }
+
     @Test("a try that certainly was not sent is refunded, and the one before it is not")
     func repeatingUnsent() throws {
         let device = Device()

@@ -61,6 +61,8 @@ final class Device {
         ledger.report(signal, at: Self.at(second))
     }
 
+    func forget() { ledger.forget() }
+
     func observe(at second: Double) { ledger.observe(Self.at(second)) }
 
     func settle(
