@@ -179,7 +179,7 @@ struct BudgetFleet {
     ) {
         _ = ledger.admit(.background(), policy: policy, at: now)
         guard case .charged(let charge) = ledger.claim(policy: policy, at: now) else { return }
-        _ = ledger.settle(charge, as: .accepted, at: now)
+        _ = ledger.settle(charge, as: .accepted)
         _ = ledger.confirmLaunch(ofSendAt: charge.at, at: now.advanced(bySeconds: 2))
     }
 }

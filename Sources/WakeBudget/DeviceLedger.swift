@@ -148,10 +148,15 @@ public struct DeviceLedger: Hashable, Sendable {
     /// them. The spacing alone does not hold a wake back from its own attempts, unless another was
     /// sent after them. A wake that returns while another waits is carried by that one, which keeps
     /// its distance; they merge as the newer of the two asks for.
+    ///
+    /// It takes no time: a result may be booked minutes after it was known, or was known by a clock
+    /// that was wrong, and what was sent since must not become older by that.
     public mutating func settle(
-        _ charge: Charge, as fate: SendFate, returns: Bool = false, at now: WallInstant
+        _ charge: Charge, as fate: SendFate, returns: Bool = false
     ) -> SettledWake {
-        withBackground(at: now, otherwise: .ended) { $0.settle(charge, fate, returns: returns) }
+        guard case .background(var ledger) = books else { return .ended }
+        defer { books = .background(ledger) }
+        return ledger.settle(charge, fate, returns: returns)
     }
 
     /// Ends the pending wake if its time is over, or if it certainly will be before the rules let
@@ -173,12 +178,10 @@ public struct DeviceLedger: Hashable, Sendable {
     }
 
     /// Forgets a call that certainly was not sent; whether it was counted. `newer` is how often the
-    /// same call was counted after it: a call may be asked for again when its deadline is over.
-    public mutating func refund(
-        _ call: CallFingerprint, behind newer: Int = 0, at now: WallInstant
-    ) -> Bool {
+    /// same call was counted after it: a call may be asked for again when its deadline is over. It
+    /// takes no time, as ``settle(_:as:returns:)`` takes none.
+    public mutating func refund(_ call: CallFingerprint, behind newer: Int = 0) -> Bool {
         guard case .voip(var ledger) = books else { return false }
-        ledger.observe(now)
         defer { books = .voip(ledger) }
         return ledger.refund(call, behind: newer)
     }
@@ -188,6 +191,18 @@ public struct DeviceLedger: Hashable, Sendable {
         guard case .voip(var ledger) = books else { return 0 }
         ledger.observe(now)
         return Int(ledger.marks.count)
+    }
+
+    /// Forgets all sends, reports and the pending wake. A send that is under way comes back as one
+    /// of another time: it is not refunded in the name of a later one, nor taken for the latest.
+    public mutating func forget() {
+        switch books {
+        case .background(let ledger):
+            books = .background(
+                BackgroundLedger(
+                    corrections: ledger.corrections &+ 1, debits: ledger.debits &+ 1))
+        case .voip: books = .voip(CallLedger())
+        }
     }
 
     // MARK: Reports

@@ -38,7 +38,7 @@ struct BudgetedSending: SendingRule {
         let instant = WallInstant(millisecondsSinceEpoch: now)
         switch ledger.claim(policy: policy, at: instant) {
         case .charged(let charge):
-            _ = ledger.settle(charge, as: .accepted, at: instant)
+            _ = ledger.settle(charge, as: .accepted)
             return .sends
         case .expired: return .expires
         case .notYet, .nothingPending: return .waits

@@ -127,7 +127,7 @@ struct StoredRowsFuzzTests {
             let now = Samples.start.advanced(bySeconds: minute * 420)
             _ = background.admit(.background(), policy: .standard, at: now)
             if case .charged(let charge) = background.claim(policy: .standard, at: now) {
-                _ = background.settle(charge, as: minute % 3 == 0 ? .notSent : .accepted, at: now)
+                _ = background.settle(charge, as: minute % 3 == 0 ? .notSent : .accepted)
                 all.append(charge.encoded())
             }
             if minute % 7 == 0 { _ = background.report(.lowPowerMode(minute % 2 == 0), at: now) }
@@ -151,14 +151,14 @@ struct StoredRowsFuzzTests {
             _ = ledger.decide(on: request, policy: .standard, at: now)
             _ = ledger.admit(request, policy: .standard, at: now)
             _ = ledger.outlook(policy: .standard, at: now)
-            if let charge { _ = ledger.settle(charge, as: .notSent, returns: true, at: now) }
+            if let charge { _ = ledger.settle(charge, as: .notSent, returns: true) }
             if case .charged(let new) = ledger.claim(policy: .standard, at: now) {
-                _ = ledger.settle(new, as: .unknown, returns: true, at: now)
+                _ = ledger.settle(new, as: .unknown, returns: true)
             }
             _ = ledger.report(.forceQuit, at: now)
             _ = ledger.report(.battery(percent: 3, isCharging: false), at: now)
             _ = ledger.confirmLaunch(ofSendAt: now, launchedAt: now, hasSynced: true, at: now)
-            _ = ledger.refund(CallFingerprint(bits: 3), at: now)
+            _ = ledger.refund(CallFingerprint(bits: 3))
             _ = ledger.cancelPending(at: now)
             _ = try? DeviceLedger(decoding: ledger.encoded())
         }

@@ -108,7 +108,7 @@ struct VerbTests {
             let charge = try device.charge(at: 0)
             #expect(charge.at == Device.at(0))
             #expect(device.ledger.inFlight == 1)
-            #expect(device.settle(charge, as: fate, at: 1) == .ended)
+            #expect(device.settle(charge, as: fate) == .ended)
             #expect(device.ledger.inFlight == 0)
             _ = device.ask(at: 1)
             #expect(device.due(at: 1) == (fate == .notSent ? 1 : 900))
@@ -121,9 +121,7 @@ struct VerbTests {
         _ = device.ask(at: 0)
         let charge = try device.charge(at: 0)
         #expect(device.send(at: 900))
-        for second in [901.0, 902, 903] {
-            _ = device.settle(charge, as: .notSent, at: second)
-        }
+        for _ in 0..<3 { _ = device.settle(charge, as: .notSent) }
         let hourly = device.ledger.explain(policy: device.policy, at: Device.at(904)).hourly
         #expect(hourly.used == 1)
     }
@@ -134,12 +132,12 @@ struct VerbTests {
         _ = device.ask(at: 0, .urgent)
         let charge = try device.charge(at: 0)
         let alone = device.copy()
-        let settled = alone.settle(charge, as: .notSent, returns: true, at: 1)
+        let settled = alone.settle(charge, as: .notSent, returns: true)
         #expect(settled == .pending)
         #expect(alone.due(at: 1) == 1)
         _ = device.ask(at: 1, .deferrable)
         #expect(
-            device.settle(charge, as: .unknown, returns: true, at: 2)
+            device.settle(charge, as: .unknown, returns: true)
                 == .coalesced(isNewer: false))
         #expect(device.ledger.pending?.requests == 2)
         #expect(device.ledger.pending?.urgency == .urgent)
@@ -156,7 +154,7 @@ struct VerbTests {
         for tries in 1...3 {
             let charge = try device.charge(at: Double(tries))
             #expect(
-                device.settle(charge, as: .unknown, returns: true, at: Double(tries)) == .pending)
+                device.settle(charge, as: .unknown, returns: true) == .pending)
             let hourly = device.ledger.explain(policy: device.policy, at: Device.at(3)).hourly
             #expect(hourly.used == tries)
         }
@@ -174,17 +172,31 @@ struct VerbTests {
         _ = device.ask(at: 0)
         let lost = try device.charge(at: 0)
         #expect(device.send(at: 0, .urgent))
-        #expect(device.settle(lost, as: .unknown, returns: true, at: 1) == .pending)
+        #expect(device.settle(lost, as: .unknown, returns: true) == .pending)
         #expect(device.due(at: 1) == 900)
         #expect(device.holds(at: 1) == [.spacing])
+    }
+
+    @Test("a send from before a device was forgotten is not taken for a later one")
+    func forgetting() throws {
+        let device = Device()
+        _ = device.ask(at: 0)
+        let old = try device.charge(at: 0)
+        device.forget()
+        #expect(device.send(at: 0))
+        let unsent = device.copy()
+        #expect(unsent.settle(old, as: .notSent, returns: true) == .pending)
+        #expect(unsent.due(at: 1) == 900)
+        #expect(device.settle(old, as: .unknown, returns: true) == .pending)
+        #expect(device.due(at: 1) == 900)
     }
 
     @Test("a try that certainly was not sent is refunded, and the one before it is not")
     func repeatingUnsent() throws {
         let device = Device()
         _ = device.ask(at: 0)
-        _ = device.settle(try device.charge(at: 0), as: .unknown, returns: true, at: 1)
-        _ = device.settle(try device.charge(at: 5), as: .notSent, returns: true, at: 6)
+        _ = device.settle(try device.charge(at: 0), as: .unknown, returns: true)
+        _ = device.settle(try device.charge(at: 5), as: .notSent, returns: true)
         let hourly = device.ledger.explain(policy: device.policy, at: Device.at(6)).hourly
         #expect(hourly.used == 1)
         #expect(device.due(at: 6) == 6)

@@ -72,7 +72,7 @@ struct ClockTests {
         let charge = try device.charge(at: 1_000)
         device.observe(at: -500)
         #expect(device.send(at: 1_000))
-        _ = device.settle(charge, as: .notSent, returns: true, at: 1_001)
+        _ = device.settle(charge, as: .notSent, returns: true)
         #expect(device.due(at: 1_001) == 1_900)
         #expect(device.ledger.invariantsBroken() == [])
     }

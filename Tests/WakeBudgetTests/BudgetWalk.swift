@@ -292,7 +292,7 @@ struct BudgetWalk {
             sends.removeAll { $0.number == flight.number }
             loseBehindCutGaps()
         }
-        switch ledger.settle(flight.charge, as: fate, returns: returns, at: instant) {
+        switch ledger.settle(flight.charge, as: fate, returns: returns) {
         case .ended:
             findings.expect(!returns, "a wake ended that was to return")
             ended += flight.wakes

@@ -18,8 +18,8 @@ struct CallLedgerTests {
             ).decision
         }
 
-        func refund(_ callID: String, at second: Double) -> Bool {
-            ledger.refund(CallFingerprint(callID), at: Device.at(second))
+        func refund(_ callID: String) -> Bool {
+            ledger.refund(CallFingerprint(callID))
         }
     }
 
@@ -55,8 +55,8 @@ struct CallLedgerTests {
     func refund() {
         let phone = Phone()
         for number in 0..<10 { #expect(phone.call("\(number)", at: 0) == .send) }
-        #expect(phone.refund("4", at: 1))
-        #expect(!phone.refund("4", at: 1))
+        #expect(phone.refund("4"))
+        #expect(!phone.refund("4"))
         #expect(phone.call("4", at: 2) == .send)
         #expect(phone.ledger.invariantsBroken() == [])
     }

@@ -53,7 +53,7 @@ final class Device {
     func send(at second: Double, _ urgency: Urgency = .normal) -> Bool {
         _ = ask(at: second, urgency)
         guard case .charged(let charge) = claim(at: second) else { return false }
-        _ = ledger.settle(charge, as: .accepted, at: Self.at(second))
+        _ = ledger.settle(charge, as: .accepted)
         return true
     }
 
@@ -61,12 +61,14 @@ final class Device {
         ledger.report(signal, at: Self.at(second))
     }
 
+    func forget() { ledger.forget() }
+
     func observe(at second: Double) { ledger.observe(Self.at(second)) }
 
     func settle(
-        _ charge: Charge, as fate: SendFate, returns: Bool = false, at second: Double
+        _ charge: Charge, as fate: SendFate, returns: Bool = false
     ) -> SettledWake {
-        ledger.settle(charge, as: fate, returns: returns, at: Self.at(second))
+        ledger.settle(charge, as: fate, returns: returns)
     }
 
     func expire(at second: Double) -> Bool {
@@ -117,7 +119,7 @@ final class Device {
             let next = questions.first ?? end
             if let due = due(at: now), due < next {
                 guard due < end, case .charged(let charge) = claim(at: due) else { return sent }
-                _ = ledger.settle(charge, as: .accepted, at: Self.at(due))
+                _ = ledger.settle(charge, as: .accepted)
                 sent.append(due)
                 now = due
             } else {
@@ -125,7 +127,7 @@ final class Device {
                 now = asked
                 _ = ask(at: asked)
                 guard case .charged(let charge) = claim(at: asked) else { continue }
-                _ = ledger.settle(charge, as: .accepted, at: Self.at(asked))
+                _ = ledger.settle(charge, as: .accepted)
                 sent.append(asked)
             }
         }

@@ -157,7 +157,7 @@ struct EncodingTests {
         let first = try Charge(
             decoding: Self.bytes("010001d2496b0000000000d2496b88e5496b02010000d2496b"))
         #expect(first.at == charge.at && first.wake == charge.wake)
-        #expect(device.settle(stored, as: .notSent, returns: true, at: 2) == .pending)
+        #expect(device.settle(stored, as: .notSent, returns: true) == .pending)
         #expect(device.due(at: 2) == 2)
         let damaged: [[UInt8]] = [
             [], [1], [3] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9],

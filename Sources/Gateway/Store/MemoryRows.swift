@@ -34,6 +34,24 @@ final class MemoryRows: WakeRows {
         var tries = 0
     }
 
+    init() {}
+
+    /// The same rows, which change no more with these.
+    init(copying other: MemoryRows) {
+        laneRows = other.laneRows
+        devices = other.devices
+        deviceNumbers = other.deviceNumbers
+        lastDevice = other.lastDevice
+        wakes = other.wakes
+        history = other.history
+        marks = other.marks
+        feed = other.feed
+        webhooks = other.webhooks
+        counters = other.counters
+        lastNumber = other.lastNumber
+        pendingNumbers = other.pendingNumbers
+    }
+
     // MARK: Lanes
 
     func lane(_ number: Int64) throws(StoreFailure) -> LaneRow { laneRows[Int(number - 1)] }

@@ -118,7 +118,7 @@ extension WakeBooks {
         if isDue, room.take(lane.row.lane),
             case .charged(let charge) = device.ledger.claim(policy: lane.policy, at: now)
         {
-            _ = device.ledger.settle(charge, as: .accepted, at: now)
+            _ = device.ledger.settle(charge, as: .accepted)
             device.pending = 0
             row.charge = charge
             hold(&row, at: now, until: room.leaseEnd(now))

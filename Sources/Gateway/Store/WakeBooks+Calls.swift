@@ -24,12 +24,12 @@ extension WakeBooks {
     }
 
     /// Takes a call that certainly was not sent out of what its device's ledger counts.
-    func refundCall(_ wake: borrowing WakeRow, _ device: inout DeviceRow, at now: WallInstant) {
+    func refundCall(_ wake: borrowing WakeRow, _ device: inout DeviceRow) {
         let id = wake.id
         guard let place = device.calls.firstIndex(where: { $0.wake == id }) else { return }
         let call = device.calls.remove(at: place).call
         let newer = device.calls[..<place].count(where: { $0.call == call })
-        _ = device.ledger.refund(call, behind: newer, at: now)
+        _ = device.ledger.refund(call, behind: newer)
     }
 
     /// The answer to a request for a call that the ledger says was counted within its deadline.
@@ -62,7 +62,7 @@ extension WakeBooks {
             guard var wake = try liveWake(call.wake.number), wake.state == .pending else {
                 continue
             }
-            if wake.tries == 0 { refundCall(wake, &device, at: now) }
+            if wake.tries == 0 { refundCall(wake, &device) }
             ended.append(try finish(&wake, .cancelled, at: now, lane))
         }
         return ended

@@ -62,7 +62,7 @@ extension WakeBooks {
         switch device.ledger.claim(policy: lane.policy, at: order.now) {
         case .charged(let charge):
             // Final until it turns out that it was not sent; see the type.
-            _ = device.ledger.settle(charge, as: .accepted, at: order.now)
+            _ = device.ledger.settle(charge, as: .accepted)
             wake.charge = charge
         case .notYet:
             schedule(&wake, device, lane, at: order.now)
@@ -130,7 +130,7 @@ extension WakeBooks {
             }
         case .voip:
             // One that may have rung stays counted.
-            if wake.tries == 0 { refundCall(wake, &device, at: now) }
+            if wake.tries == 0 { refundCall(wake, &device) }
         }
         try save(&device, at: now)
         return try finish(&wake, end, at: now, lane)

@@ -106,7 +106,7 @@ extension WakeBooks {
             ended.append(end)
         }
         switch lane.row.lane.kind {
-        case .background: device.ledger = DeviceLedger(kind: .background)
+        case .background: device.ledger.forget()
         // What it was called with stays counted for as long as the row does: a phone that was
         // forgotten must not ring again for the same call either.
         case .voip: ended += try cancelCalls(of: &device, at: now, lane)

@@ -75,7 +75,7 @@ extension WakeBooks {
         var end = end
         // What APNs took is final already; see the type.
         if settlement.fate != .accepted, var device = try readableDevice(wake.device) {
-            refund(wake, &device, settlement.fate, at: settlement.at)
+            refund(wake, &device, settlement.fate)
             if case .refused(let refusal) = settlement.attempt {
                 end = try learn(refusal, end, wake, &device, lane, at: settlement.at)
             }
@@ -86,16 +86,15 @@ extension WakeBooks {
     }
 
     private func refund(
-        _ wake: borrowing WakeRow, _ device: inout DeviceRow, _ fate: SendFate,
-        at now: WallInstant
+        _ wake: borrowing WakeRow, _ device: inout DeviceRow, _ fate: SendFate
     ) {
         switch device.ledger.kind {
         case .background:
             if let charge = wake.charge {
-                _ = device.ledger.settle(charge, as: fate, at: now)
+                _ = device.ledger.settle(charge, as: fate)
             }
         case .voip:
-            if fate == .notSent, wake.tries == 0 { refundCall(wake, &device, at: now) }
+            if fate == .notSent, wake.tries == 0 { refundCall(wake, &device) }
         }
     }
 
@@ -158,7 +157,7 @@ extension WakeBooks {
         // and the day count each attempt. Alone, it is sent again as the same push, with the same
         // apns-id, and the spacing does not hold it back from its own lost attempt, or a crash
         // would cost every wake in flight a quarter of an hour. Another wake keeps its distance.
-        let place = device.ledger.settle(charge, as: fate, returns: true, at: now)
+        let place = device.ledger.settle(charge, as: fate, returns: true)
         wake.charge = nil
         switch place {
         case .coalesced(let isNewer):

@@ -114,6 +114,23 @@ struct CallContractTests {
     }
 
     @Test(
+        "When another call's result, kept from the store or of a clock ahead, is written between",
+        arguments: StoreKind.allCases, [0, 400 * 86_400])
+    func lateResult(_ kind: StoreKind, ahead: Int64) async throws {
+        try await kind.withCounter { (desk) async throws in
+            let other = try await desk.claimOne(call(1, at: desk.now))
+            let later = desk.later(300)
+            let first = try await later.claimOne(call(2, at: later.now))
+            try await later.settleSent(first)
+            // Its time is that at which it was known, and says nothing of the clock.
+            try await desk.later(ahead).settle(other, .end(.expired))
+            let last = later.later(2)
+            expectSame(try await last.admitOne(call(2, at: last.now)), as: first.id)
+            #expect(try await last.claim().claims.isEmpty)
+        }
+    }
+
+    @Test(
         "When its wake was pruned meanwhile, the phone does not ring again",
         arguments: StoreKind.allCases)
     func pruned(_ kind: StoreKind) async throws {

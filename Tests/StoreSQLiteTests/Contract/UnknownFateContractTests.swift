@@ -52,6 +52,23 @@ struct UnknownFateContractTests {
     }
 
     @Test(
+        "A result that was kept from the store for minutes does not make later sends older",
+        arguments: StoreKind.allCases)
+    func lateResult(_ kind: StoreKind) async throws {
+        let refused = SendFailure(certainty: .notSent, description: "refused")
+        try await kind.withCounter { (desk) async throws in
+            let claim = try await desk.claimOne(Samples.wake(at: desk.now))
+            let later = desk.later(1_000)
+            try await later.settleSent(try await later.claimOne(Samples.wake(at: later.now)))
+            try await desk.settle(
+                claim, .retry(at: desk.now, charged: false), attempt: .unanswered(refused))
+            #expect(try await later.later(2).claim().claims.isEmpty)
+            #expect(try await later.later(899).claim().claims.isEmpty)
+            #expect(try await later.later(901).claim().claims.map(\.id) == [claim.id])
+        }
+    }
+
+    @Test(
         "Each try of unknown fate is charged, and the hour holds the next when it is full",
         arguments: StoreKind.allCases)
     func eachTry(_ kind: StoreKind) async throws {

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import PayloadRules
+import WakeBudget
+import WakeModel
+
+/// What was asked for, as its caller knows it.
+struct WakeInfo {
+    /// A call, and when it was accepted.
+    struct Call {
+        let number: UInt64
+        /// In true time, in milliseconds.
+        let acceptedAt: Int64
+        /// How often the clock had leapt ahead by then.
+        let leaps: Int
+    }
+
+    enum Payload {
+        /// A background wake with this key in its payload.
+        case key(Int)
+        case call(Call)
+    }
+
+    let device: UInt64
+    let app: AppIdentity
+    let payload: Payload
+
+    var call: Call? {
+        if case .call(let call) = payload { call } else { nil }
+    }
+}
+
+/// What the callers, the devices and APNs know: what a queue is held against.
+struct QueueModel {
+    /// A push that may have arrived.
+    struct Arrival {
+        let wake: WakeID
+        /// When it was claimed, by its gateway's clock.
+        let at: WallInstant
+    }
+
+    /// How many wakes are remembered for cancelling, and calls for repetitions: more than come at
+    /// once.
+    private static let recentCount = 60
+    private static let recentCallCount = 150
+
+    /// All wakes that were accepted, until they are pruned.
+    private(set) var wakes: [WakeID: WakeInfo] = [:]
+    /// Those whose caller had its answer, in the order of the answers.
+    private(set) var acknowledged: [WakeID] = []
+    private var known: Set<WakeID> = []
+    /// The ends that were told.
+    var ends: [WakeID: WakeEnd] = [:]
+    /// The latest wakes.
+    private(set) var recent: [WakeID] = []
+    /// The latest calls that were asked for.
+    private(set) var recentCalls: [(UInt64, UInt64)] = []
+    /// How often the clock has leapt ahead.
+    var leaps = 0
+    /// The background pushes of a day that may have arrived, of each device of one app.
+    var arrivals: [UInt64: [Arrival]] = [:]
+    /// When each device was forgotten last: what was claimed before counts for nothing.
+    private(set) var forgotten: [UInt64: WallInstant] = [:]
+    /// The calls that may have rung, by device and number.
+    var rung: [UInt64: [(wake: WakeID, call: WakeInfo.Call)]] = [:]
+
+    mutating func keep(_ id: WakeID, _ info: WakeInfo) {
+        wakes[id] = info
+        recent.append(id)
+        if recent.count > Self.recentCount { recent.removeFirst() }
+    }
+
+    /// Notes that a caller was answered with this wake. The answer to a repeated call names it even
+    /// when it is gone already, because the clock leapt past the end of its time.
+    mutating func acknowledge(_ id: WakeID) {
+        guard wakes[id] != nil else { return }
+        if known.insert(id).inserted { acknowledged.append(id) }
+    }
+
+    mutating func forgetDevice(_ device: UInt64, at now: WallInstant) {
+        arrivals[device] = nil
+        forgotten[device] = now
+    }
+
+    mutating func noteCall(_ device: UInt64, _ number: UInt64) {
+        recentCalls.append((device, number))
+        if recentCalls.count > Self.recentCallCount { recentCalls.removeFirst() }
+    }
+
+    /// Forgets wakes that are gone.
+    mutating func forget(_ gone: Set<WakeID>) {
+        guard !gone.isEmpty else { return }
+        acknowledged.removeAll { gone.contains($0) }
+        known.subtract(gone)
+        recent.removeAll { gone.contains($0) }
+        for id in gone {
+            wakes[id] = nil
+            ends[id] = nil
+        }
+    }
+}
+
+/// Requests that were found valid, kept so that a step costs no validation.
+struct WakePool {
+    /// Devices of background wakes.
+    static let devices = 5
+    /// Devices that are called.
+    static let phones = 3
+    /// Different calls to one phone.
+    static let calls = 400
+    /// Different keys in payloads.
+    static let keys = 40
+    /// The device all of whose wakes unite.
+    static let unitingDevice: UInt64 = 4
+
+    /// A small day, so that its limit is met. Receipts come from the other app only.
+    static let settings: BudgetSettings = {
+        var settings = BudgetSettings()
+        settings.dailySends = 8
+        return settings
+    }()
+
+    static let rules: StoreRules = {
+        guard let policy = try? BudgetPolicy(settings) else { fatalError("No policy.") }
+        return StoreRules(policies: [Samples.app: policy])
+    }()
+
+    /// Whether urgent wakes, which keep no spacing, go to a device.
+    static func mayBeUrgent(_ device: UInt64) -> Bool { device % 2 == 1 }
+
+    private struct Key: Hashable {
+        let app: AppIdentity
+        let kind: WakeKind
+        let device: UInt64
+        let number: UInt64
+    }
+
+    private var wakes: [Key: ValidWake] = [:]
+
+    /// The text by which a key is found in a payload.
+    static func text(ofKey key: Int) -> String { "\"key\(key)\":\(key)" }
+
+    mutating func background(
+        _ app: AppIdentity, _ device: UInt64, _ key: Int, _ expiration: Expiration?,
+        at now: WallInstant
+    ) -> ValidWake {
+        let name = Key(app: app, kind: .background, device: device, number: UInt64(key))
+        if expiration == nil, let wake = wakes[name] { return wake }
+        let wake = Samples.wake(
+            app: app, at: now, device: device, expiration: expiration,
+            payload: #"{"aps":{"content-available":1},\#(Self.text(ofKey: key))}"#
+        ).wake
+        if expiration == nil { wakes[name] = wake }
+        return wake
+    }
+
+    mutating func call(_ device: UInt64, _ number: UInt64, at now: WallInstant) -> ValidWake {
+        let name = Key(app: Samples.app, kind: .voip, device: device, number: number)
+        if let wake = wakes[name] { return wake }
+        let wake = Samples.wake(.voip, at: now, device: device, call: number).wake
+        wakes[name] = wake
+        return wake
+    }
+}
