@@ -317,7 +317,7 @@ public final class Gateway: Service {
         case .stored(.damaged(let reason)): .damaged(reason)
         case .overloaded(let pause): .overloaded(retryAfterSeconds: pause)
         case .closed: .unavailable("The gateway is shutting down.")
-        case .failed(let failure):
+        case .failed(let failure), .stored(.failed(let failure)):
             failure.kind == .damaged ? .damaged(failure.message) : .unavailable(failure.message)
         }
     }

@@ -48,7 +48,7 @@ final class Checkpointer: Sendable {
     /// Whether the last try to copy failed.
     var isFailing: Bool { state.withLock { $0.failure != nil } }
 
-    /// Whether the log is as long as it may become: no new work is to be taken.
+    /// Whether the log is so long that no new work is to be taken.
     var isFull: Bool { state.withLock { $0.plan.isFull } }
 
     /// To be called by the writer between two transactions.

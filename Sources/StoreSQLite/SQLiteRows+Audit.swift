@@ -34,6 +34,8 @@ final class DamageCollector: Sendable {
 extension SQLiteRows {
     /// How many wakes one look of an audit reads.
     private static let auditedWakes = 4_096
+    /// How many entries of the feedback feed one look of an audit reads.
+    private static let auditedEntries = 4_096
 
     /// Reads every row of every table as a gateway would; ``damage`` is told of each that cannot be
     /// read. A table that an earlier version wrote, and that was not brought up to date, is left
@@ -54,8 +56,14 @@ extension SQLiteRows {
             _ = try attempts(of: number)
         }
         if try Self.has("answer", in: "idempotency", database) { try readMarks() }
-        for entry in try feedback(after: .min, limit: .max, lane: nil) where knowsLanes {
-            checkLane(entry.lane, .feedback, entry.number)
+        var cursor = Int64.min
+        while true {
+            let entries = try feedback(after: cursor, limit: Self.auditedEntries, lane: nil)
+            for entry in entries where knowsLanes {
+                checkLane(entry.lane, .feedback, entry.number)
+            }
+            guard entries.count == Self.auditedEntries, let last = entries.last else { break }
+            cursor = last.number
         }
         if try Self.has("endpoint", in: "webhook", database) { try readWebhooks() }
     }

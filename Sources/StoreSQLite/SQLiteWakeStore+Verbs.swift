@@ -127,7 +127,8 @@ extension SQLiteWakeStore {
     public func setPause(
         _ pause: LanePause?, of lanes: [Lane]
     ) async throws(StoreFailure) {
-        try await writing.write(isCallers: true) { books throws(StoreFailure) in
+        // Also while the log is full: somebody stops an app in need, and that adds a page.
+        try await writing.write(isCallers: true, addsWork: false) { books throws(StoreFailure) in
             try books.setPause(pause, of: lanes)
         }
     }
@@ -176,7 +177,8 @@ extension SQLiteWakeStore {
     /// Removes what has had its time, and gives pages that stay empty back to the file system; see
     /// ``Gateway/WakeStore/prune(_:)``.
     public func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
-        try await writing.write(weight: order.limit) { books throws(StoreFailure) in
+        // It can wait, and while the log is full it would only make it longer.
+        try await writing.write(weight: order.limit, addsWork: true) { books throws(StoreFailure) in
             try books.prune(order)
         }
     }

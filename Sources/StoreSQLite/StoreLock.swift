@@ -110,17 +110,12 @@ final class StoreLock: Sendable {
 
     // MARK: The database
 
-    /// Makes the file if there is none, readable by its owner only, before SQLite would make it
-    /// otherwise; and locks it. Gives `body` its descriptor, which must not be closed.
-    func claimFile(_ body: (CInt) throws(StoreFailure) -> Void) throws(StoreFailure) {
+    /// Makes the file if there is none, before SQLite would make it otherwise; and locks it. Gives
+    /// `check` its descriptor, which must not be closed; a file that this does not refuse is
+    /// readable by its owner only from then on.
+    func claimFile(_ check: (CInt) throws(StoreFailure) -> Void) throws(StoreFailure) {
         let descriptor = openDescriptor(path, O_RDWR | O_CREAT)
-        guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
-            let code = errno
-            if descriptor >= 0 { closeDescriptor(descriptor) }
-            throw StoreFailure(
-                kind: code == ENOSPC ? .full : .readOnly,
-                message: "The store \(path) cannot be opened: \(Self.reason(code)).")
-        }
+        guard descriptor >= 0 else { throw cannotOpen(errno) }
         let code = Self.setLock(descriptor, F_WRLCK)
         // The descriptor stays open then: if this very process owns the store, closing it would
         // drop SQLite's locks.
@@ -130,7 +125,15 @@ final class StoreLock: Sendable {
             // A system without such locks has the lock beside the file, and no more.
             state.holdsFile = code == 0
         }
-        try body(descriptor)
+        try check(descriptor)
+        // Not before: another program's file is not changed.
+        guard fchmod(descriptor, 0o600) == 0 else { throw cannotOpen(errno) }
+    }
+
+    private func cannotOpen(_ code: CInt) -> StoreFailure {
+        StoreFailure(
+            kind: code == ENOSPC ? .full : .readOnly,
+            message: "The store \(path) cannot be opened: \(Self.reason(code)).")
     }
 
     /// Where the file is locked: behind everything that SQLite locks, which ends 512 bytes after

@@ -8,8 +8,8 @@ public enum StoreNotice: Hashable, Sendable {
     case logIsNotCopied(StoreFailure)
     /// It is copied again.
     case logIsCopiedAgain
-    /// The log is as long as it may become, because another program has been reading the file for
-    /// long; new work is refused.
+    /// The log is so long that new work is refused, because another program has been reading the
+    /// file for long.
     case logIsFull
     /// The log has room again.
     case logHasRoom
@@ -19,7 +19,7 @@ public enum StoreNotice: Hashable, Sendable {
 public struct StoreLogStatus: Hashable, Sendable {
     /// How much space it takes.
     public let byteCount: Int
-    /// Whether it is as long as it may become, so that new work is refused.
+    /// Whether it is so long that new work is refused.
     public let isFull: Bool
     /// Whether the last try to copy it into the database failed.
     public let isCopyingFailed: Bool

@@ -84,13 +84,13 @@ final class WriteQueue: Sendable {
     var waitingCount: Int { state.withLock { $0.urgent.count + $0.others.count } }
 
     /// Waits until a verb is done, and durable. It is not given up when the calling task is
-    /// cancelled. A caller's verb, and no other, is refused when too many of them wait; and it is,
-    /// as is one that `addsWork`, while the log has no room.
+    /// cancelled. A caller's verb, and no other, is refused when too many of them wait. One that
+    /// `addsWork`, as a caller's does unless it is said, is refused while the log is full.
     func write<Answer: Sendable>(
-        weight: Int = 1, isUrgent: Bool = false, isCallers: Bool = false, addsWork: Bool = false,
+        weight: Int = 1, isUrgent: Bool = false, isCallers: Bool = false, addsWork: Bool? = nil,
         _ verb: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
-        if isCallers || addsWork, checkpointer.isFull {
+        if addsWork ?? isCallers, checkpointer.isFull {
             // Where nothing else is written, nobody else would look whether there is room again.
             database.asyncWriteWithoutTransaction { _ in self.look() }
             throw Self.fullLog
@@ -118,8 +118,8 @@ final class WriteQueue: Sendable {
 
     private static let fullLog = StoreFailure(
         kind: .overloaded,
-        message: "The store's log is as long as it may become, because another program has been "
-            + "reading the store's file for long; nothing was changed. End that program.")
+        message: "The store's log is so long that no new work is taken, because another program "
+            + "has been reading the store's file for long; nothing was changed. End that program.")
 
     /// Whether there was room for it.
     private func enqueue(_ job: Job, isUrgent: Bool) -> Bool {

@@ -24,6 +24,11 @@ package final class ManualClock: GatewayClock {
 
     package func now() -> WallInstant { state.withLock { $0.now } }
 
+    /// Whether somebody sleeps until this instant.
+    package func isAwaited(at instant: WallInstant) -> Bool {
+        state.withLock { $0.sleepers.values.contains { $0.instant == instant } }
+    }
+
     package func advance(bySeconds seconds: Int64) { advance(byMilliseconds: seconds * 1000) }
 
     package func advance(byMilliseconds milliseconds: Int64) {

@@ -8,6 +8,14 @@ package import WakeModel
 /// A store in front of another one: it counts transactions, tells when a wake has ended, fails on
 /// demand, and can be cut off for good, as by the death of the process.
 package final class WatchfulStore: WakeStore {
+    private struct Spoiled {
+        let tokens: Set<DeviceToken>
+        let wakes: Set<WakeID>
+        let failure: StoreFailure
+        /// How many transactions it still fails.
+        var times: Int
+    }
+
     private struct State {
         var admissions: [Int] = []
         var settled = 0
@@ -15,7 +23,7 @@ package final class WatchfulStore: WakeStore {
         var failure: StoreFailure?
         var sparesReads = false
         var upkeepFailure: StoreFailure?
-        var spoiled: (tokens: Set<DeviceToken>, wakes: Set<WakeID>, failure: StoreFailure)?
+        var spoiled: [Spoiled] = []
         var gate: CheckedContinuation<Void, Never>?
         var isGated = false
         var claimHook: (@Sendable () -> Void)?
@@ -45,12 +53,26 @@ package final class WatchfulStore: WakeStore {
         state.withLock { $0.upkeepFailure = failure }
     }
 
-    /// From now on each transaction fails that admits a wake for one of these devices, or settles
-    /// one of these wakes.
+    /// From now on each transaction fails, or so many do, that admits a wake for one of these
+    /// devices, or settles one of these wakes. Of several spoilings the first one counts.
     package func spoil(
-        _ tokens: Set<DeviceToken>, wakes: Set<WakeID> = [], with failure: StoreFailure
+        _ tokens: Set<DeviceToken>, wakes: Set<WakeID> = [], with failure: StoreFailure,
+        times: Int = .max
     ) {
-        state.withLock { $0.spoiled = (tokens, wakes, failure) }
+        state.withLock { state in
+            state.spoiled.append(
+                Spoiled(tokens: tokens, wakes: wakes, failure: failure, times: times))
+        }
+    }
+
+    private func checkSpoiled(_ isConcerned: (Spoiled) -> Bool) throws(StoreFailure) {
+        let failure = state.withLock { state -> StoreFailure? in
+            let place = state.spoiled.firstIndex { $0.times > 0 && isConcerned($0) }
+            guard let place else { return nil }
+            state.spoiled[place].times -= 1
+            return state.spoiled[place].failure
+        }
+        if let failure { throw failure }
     }
 
     /// Calls `hook` after each claim that took something, before its caller has it.
@@ -118,10 +140,8 @@ package final class WatchfulStore: WakeStore {
         }
         try check()
         state.withLock { $0.admissions.append(submissions.count) }
-        if let spoiled = state.withLock({ $0.spoiled }),
-            submissions.contains(where: { spoiled.tokens.contains($0.wake.wake.deviceToken) })
-        {
-            throw spoiled.failure
+        try checkSpoiled { spoiled in
+            submissions.contains { spoiled.tokens.contains($0.wake.wake.deviceToken) }
         }
         let answer = try await base.admit(submissions, grant: grant, under: rules)
         if !answer.claims.isEmpty { state.withLock { $0.claimHook }?() }
@@ -141,10 +161,8 @@ package final class WatchfulStore: WakeStore {
         _ settlements: [Settlement], under rules: StoreRules
     ) async throws(StoreFailure) -> SettleAnswer {
         try check()
-        if let spoiled = state.withLock({ $0.spoiled }),
-            settlements.contains(where: { spoiled.wakes.contains($0.ticket.id) })
-        {
-            throw spoiled.failure
+        try checkSpoiled { spoiled in
+            settlements.contains { spoiled.wakes.contains($0.ticket.id) }
         }
         let answer = try await base.settle(settlements, under: rules)
         let ready = state.withLock { state in

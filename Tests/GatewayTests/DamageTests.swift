@@ -96,6 +96,50 @@ struct DamageTests {
         }
     }
 
+    @Test("When the disk is full for a part of a halved batch, only the bad device's wake is bad")
+    func mixedIntake() async throws {
+        let full = StoreFailure(kind: .full, message: "No space is left.")
+        let store = WatchfulStore(InMemoryWakeStore())
+        let gateway = sampleGateway(
+            store: store, sender: ScriptedSender(), clock: FastClock(factor: 1))
+        try await withRunning(gateway) { () async throws in
+            store.spoil([Samples.deviceToken(2)], with: Self.corrupt)
+            store.spoil([Samples.deviceToken(3)], with: full)
+            let answers = await gateway.accept(
+                (0..<4 as Range<UInt64>).map { Inquiry(Samples.request(device: $0)) })
+            #expect(answers.prefix(2).allSatisfy { $0.admittedID != nil })
+            #expect(
+                Array(answers.suffix(2))
+                    == [.damaged(Self.corrupt.message), .unavailable(full.message)])
+        }
+    }
+
+    @Test("When the disk is full for a part of a halved batch, none of its results is given up")
+    func mixedSettlement() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let hall = sampleHall(store: store)
+        let grant = ClaimGrant(
+            lanes: Set(Samples.lanes), background: 3, calls: 0, leaseSeconds: 60)
+        let admitted = try await hall.admit(
+            (1...3 as ClosedRange<UInt64>).map { Submission(wake: Samples.wake(device: $0)) },
+            grant: grant
+        ).get()
+        let claims = admitted.claims
+        try #require(claims.count == 3)
+        store.spoil([], wakes: [claims[0].id], with: StoreFailure(kind: .damaged, message: "Bad."))
+        store.spoil(
+            [], wakes: [claims[1].id], with: StoreFailure(kind: .full, message: "No space."),
+            times: 1)
+        let settlements = claims.map {
+            Settlement(
+                ticket: $0.ticket, at: Samples.start, attempt: .accepted(apnsUniqueID: nil),
+                effect: .end(.sent(apnsUniqueID: nil)))
+        }
+        #expect(await hall.settle(settlements) == nil)
+        #expect(await hall.settle(settlements)?.verdicts == [.damaged, .applied, .applied])
+        #expect(try await store.recount().byState == [.sent: 2, .claimed: 1])
+    }
+
     @Test("Halves come in the order of the batch, and what fails is found")
     func halving() {
         for bad in [[], [0], [63], [7, 8, 40], Array(0..<64)] as [[Int]] {

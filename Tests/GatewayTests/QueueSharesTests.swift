@@ -123,6 +123,31 @@ struct QueueSharesTests {
         #expect(shares.unresponsive(at: later.advanced(bySeconds: 60)).isEmpty)
     }
 
+    @Test("A queue whose last push failed is not unresponsive while none is in flight")
+    func failedLast() {
+        var shares = QueueShares(limits: Self.limits)
+        func fail(at now: WallInstant) {
+            shares.take(1, of: Self.mute, at: now)
+            shares.sent(Self.mute, at: now)
+            _ = shares.note(.unanswered("lost"), on: Self.mute, at: now)
+            shares.giveBack(1, of: Self.mute)
+        }
+        fail(at: Self.start)
+        let later = Self.start.advanced(bySeconds: 60)
+        #expect(shares.unresponsive(at: later).isEmpty)
+        #expect(shares.room(for: Self.mute, at: later) == 256)
+        // The next one has its own time, and failures add up until there is an answer.
+        shares.take(1, of: Self.mute, at: later)
+        shares.sent(Self.mute, at: later)
+        #expect(shares.unresponsive(at: later.advanced(bySeconds: 4)).isEmpty)
+        #expect(!shares.unresponsive(at: later.advanced(bySeconds: 5)).isEmpty)
+        shares.giveBack(1, of: Self.mute)
+        for _ in 0..<30 { fail(at: later) }
+        #expect(shares.unresponsive(at: later).isEmpty)
+        fail(at: later)
+        #expect(shares.unresponsiveness(of: Self.mute, at: later)?.since == later)
+    }
+
     @Test("What other queues lost to unresponsive ones is bounded by as much again as the pool")
     func bounded() {
         var shares = Self.busy()

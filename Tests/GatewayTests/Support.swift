@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
 import GatewayTestKit
+import Logging
 import Synchronization
 import Testing
 import WakeModel
+
+@testable import Gateway
 
 /// A switch that a test throws once.
 final class Flag: Sendable {
     private let value = Atomic(false)
     var isSet: Bool { value.load(ordering: .acquiring) }
     func set() { value.store(true, ordering: .releasing) }
+}
+
+/// A hall for two apps, which nobody watches.
+func sampleHall(
+    store: any WakeStore, clock: any GatewayClock = ManualClock(),
+    limits: GatewayLimits = GatewayLimits()
+) -> Hall {
+    Hall(
+        store: store, configuration: GatewayConfiguration(apps: [Samples.app, Samples.otherApp]),
+        clock: clock, limits: limits, metrics: NoMetrics(), logger: .silent)
 }
 
 /// Reports background wakes twice, as sent and then as rejected, and forgets VoIP.

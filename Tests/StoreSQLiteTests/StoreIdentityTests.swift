@@ -12,6 +12,11 @@ import Testing
 struct StoreIdentityTests {
     private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
 
+    private func mode(_ path: String) throws -> Int? {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue
+    }
+
     private func makeDatabase(_ path: String, _ sql: String) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
@@ -42,6 +47,8 @@ struct StoreIdentityTests {
         try await withTemporaryFolder { folder in
             let path = folder + "/other.sqlite"
             try makeDatabase(path, sql)
+            let rights = [FileAttributeKey.posixPermissions: 0o644]
+            try FileManager.default.setAttributes(rights, ofItemAtPath: path)
             let before = try bytes(path)
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             let failure = #expect(throws: StoreFailure.self) { try SQLiteWakeStore(path: path) }
@@ -54,6 +61,7 @@ struct StoreIdentityTests {
             }
             #expect(audit == failure)
             #expect(try bytes(path) == before)
+            #expect(try mode(path) == 0o644)
             let after = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(Set(after) == Set(names + ["other.sqlite.lock"]))
         }
@@ -79,7 +87,10 @@ struct StoreIdentityTests {
             try StoreSchema.migrator.migrate(queue, upTo: "1 wakes")
             try queue.close()
             #expect(try SQLiteWakeStore.refusal(path: path) == nil)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o644], ofItemAtPath: path)
             try SQLiteWakeStore(path: path).close()
+            #expect(try mode(path) == 0o600)
             let id = try await DatabaseQueue(path: path).read {
                 try Int32.fetchOne($0, sql: "PRAGMA application_id")
             }

@@ -13,7 +13,7 @@ public struct MetricReading: Sendable {
         case providerTokenAge
         /// Size of the store's write-ahead log, in bytes.
         case logSize
-        /// 1 while new wakes are refused because the log is as long as it may become, else 0.
+        /// 1 while new wakes are refused because the log has become too long, else 0.
         case logFull
         /// 1 while the log cannot be copied into the database, else 0.
         case logCopyingFailed

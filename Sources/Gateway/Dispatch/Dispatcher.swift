@@ -176,19 +176,25 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// Takes over what an admission claimed, and gives the room back that it did not use.
+    /// Takes over what an admission claimed, and gives the room back that it did not use, for which
+    /// due wakes of other queues or the drain may wait.
     func admitted(_ answer: AdmitAnswer?, under grant: ClaimGrant?) {
         let claims = answer?.claims ?? []
+        let now = clock.now()
         let rings = state.withLock { state in
             var unused = grant?.rooms ?? [:]
             for claim in claims { unused[claim.lane, default: 0] -= 1 }
             for (lane, count) in unused { state.shares.giveBack(count, of: lane) }
+            let isAwaited =
+                unused.values.contains { $0 > 0 }
+                && (state.isStopping
+                    || state.withoutRoom.contains { state.shares.room(for: $0, at: now) > 0 })
             state.leases.take(claims)
             if let grant { state.leases.promiseEnded(grant.calls > 0 ? .voip : .background) }
-            guard let answer, let nextDue = answer.nextDue else { return false }
+            guard let answer, let nextDue = answer.nextDue else { return isAwaited }
             // Until the loop has looked, new ones must not overtake those.
             state.unfinished.formUnion(answer.leftDue)
-            return nextDue < state.nextLook
+            return isAwaited || nextDue < state.nextLook
         }
         if !claims.isEmpty { deliveries.put(claims) }
         if rings { bell.ring() }

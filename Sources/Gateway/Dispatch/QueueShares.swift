@@ -22,9 +22,9 @@ struct QueueShares: Sendable {
         var inFlight = 0
         /// How many may be in flight, as far as its answers say.
         var window: Int
-        /// When the first push was sent that nothing was answered after.
+        /// When the first push was sent that nothing was answered after, among those in flight.
         var unansweredSince: WallInstant?
-        /// How many pushes have failed without an answer since then.
+        /// How many pushes have failed since the last answer.
         var failures = 0
         /// When an answer came last.
         var answeredAt: WallInstant?
@@ -174,8 +174,10 @@ struct QueueShares: Sendable {
         guard count > 0, var queue = queues[lane] else { return }
         inFlight -= count
         queue.inFlight -= count
-        // The last one was answered, or never sent.
-        if queue.inFlight == 0, queue.failures == 0 { queue.unansweredSince = nil }
+        // No answer is waited for. One that failed so often stays unresponsive.
+        if queue.inFlight == 0, queue.failures < limits.queueFailureCount {
+            queue.unansweredSince = nil
+        }
         queues[lane] = queue
     }
 

@@ -26,7 +26,9 @@ public struct GatewayLimits: Hashable, Sendable {
     public var settleBatchCount = 512
     /// The most wakes claimed in one transaction.
     public var claimBatchCount = 500
-    /// The most wakes claimed and not yet settled.
+    /// The room for wakes claimed and not yet settled that all queues share. Beside it each queue
+    /// has ``queueReserveCount``, and unresponsive ones take room for their probes only: at no time
+    /// are there more than twice as many, and each queue's reserve.
     public var inFlightCount = 4_000
     /// The part of `inFlightCount` that background wakes leave free for VoIP.
     public var voipReserveCount = 400

@@ -83,7 +83,10 @@ final class Hall: Sendable {
                 answer.append(kept)
             case .failure(let failure):
                 guard halving.failed(part, mayHalve: failure.isOfSomeRows) else { continue }
-                answer.admissions += part.map { _ in .damaged(failure.message) }
+                // What fails as a whole by now is no fault of these wakes.
+                let admission: Admission =
+                    failure.isOfSomeRows ? .damaged(failure.message) : .failed(failure)
+                answer.admissions += part.map { _ in admission }
             }
         }
         return isAnyKept ? .success(answer) : result
@@ -116,9 +119,9 @@ final class Hall: Sendable {
         return answer
     }
 
-    /// Writes settlements; `nil` when the store failed. When it finds something damaged, the batch
-    /// is halved until it is known whom that concerns; what is damaged is given up, and the others
-    /// are written.
+    /// Writes settlements; `nil` when the store failed: then some may be written, and all are to be
+    /// given to this again. When it finds something damaged, the batch is halved until it is known
+    /// whom that concerns; what is damaged is given up, and the others are written.
     func settle(_ batch: [Settlement]) async -> SettleAnswer? {
         let result = await settleTogether(batch)
         if case .success(let answer) = result { return answer }
@@ -134,7 +137,9 @@ final class Hall: Sendable {
                 answer.verdicts += written.verdicts
                 answer.nextDue = [answer.nextDue, written.nextDue].compactMap(\.self).min()
             case .failure(let failure):
-                guard halving.failed(part, mayHalve: failure.isOfSomeRows) else { continue }
+                // All of it is tried again; what was written by then is known again.
+                guard failure.isOfSomeRows else { return nil }
+                guard halving.failed(part, mayHalve: true) else { continue }
                 lost += part
                 answer.verdicts += part.map { _ in .damaged }
             }

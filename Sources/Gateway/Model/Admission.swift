@@ -121,4 +121,8 @@ public enum Admission: Hashable, Sendable {
     case conflict
     /// What the store holds of its device cannot be read, so nothing is kept: why, as a sentence.
     case damaged(String)
+    /// The store failed as a whole when the other submissions of its batch had been answered;
+    /// nothing is kept, unless the failure's words say that this is not known. A gateway's answer:
+    /// a store throws instead.
+    case failed(StoreFailure)
 }

@@ -17,7 +17,7 @@ extension WakeBooks {
         let others = device.ledger.callCount(at: now) - 1
         var kept = Array(device.calls.prefix(others))
         for old in device.calls.dropFirst(others) {
-            guard let row = try liveWake(old.wake.number), !row.state.isEnd else { continue }
+            guard let row = try readableWake(old.wake.number), !row.state.isEnd else { continue }
             kept.append(old)
         }
         device.calls = [CountedCall(call: call, wake: wake.id)] + kept

@@ -114,7 +114,14 @@ extension WakeBooks {
     func finishForgotten(
         _ wake: inout WakeRow, at now: WallInstant, _ lane: SeenLane
     ) throws(StoreFailure) -> EndedWake {
-        let isGone = try rows.token(ofDevice: wake.device) == nil
+        let isGone: Bool
+        do throws(StoreFailure) {
+            isGone = try rows.token(ofDevice: wake.device) == nil
+        } catch {
+            // It is there, and not even whose it is can be read.
+            guard error.kind == .damaged else { throw error }
+            isGone = false
+        }
         return try finish(&wake, isGone ? .cancelled : .damaged, at: now, lane)
     }
 

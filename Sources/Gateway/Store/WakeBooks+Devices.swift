@@ -29,7 +29,14 @@ extension WakeBooks {
         for name in lanes {
             if report == .forget, var damaged = try damagedDevice(token, in: name) {
                 devices += 1
-                ended += try forget(&damaged, try lane(damaged.lane), at: now)
+                let lane = try lane(damaged.lane)
+                // The calls that are known still are counted anew, the oldest first: what a phone
+                // was called with rings no second time.
+                for call in damaged.calls.reversed() where name.kind == .voip {
+                    _ = damaged.ledger.admit(
+                        .voip(call.call), policy: lane.policy, at: call.wake.acceptedAt)
+                }
+                ended += try forget(&damaged, lane, at: now)
                 continue
             }
             guard var device = try device(token, in: name, makes: makes, at: now) else { continue }

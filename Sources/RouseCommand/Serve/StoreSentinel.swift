@@ -36,8 +36,8 @@ extension StoreNotice {
         case .logIsFull:
             logger.error(
                 """
-                the store's log is as long as it may become, because a program has been reading \
-                the store for long; new wakes are refused until that program ends
+                the store's log is so long that new wakes are refused, because a program has been \
+                reading the store for long; they are taken again when that program has ended
                 """)
         case .logHasRoom: logger.notice("the store's log has room again")
         }

@@ -190,8 +190,15 @@ struct CheckpointerTests {
             // A transaction may go over it by what it writes.
             let bound = (Self.bounds.maximum + 300) * (SQLiteWakeStore.pageBytes + 24)
             #expect(Self.logSize(path) <= bound)
-            // What was accepted goes on.
+            // What was accepted goes on, and an app can be paused.
             #expect(try await desk.settleSent(claim).verdicts == [.applied])
+            try await store.setPause(LanePause(at: desk.now, reason: nil), of: Samples.lanes)
+            try await store.setPause(nil, of: Samples.lanes)
+            let order = PruneOrder(
+                now: desk.now, wakesBefore: desk.now, devicesBefore: desk.now, webhooks: [],
+                limit: 100)
+            let pruning = await #expect(throws: StoreFailure.self) { try await store.prune(order) }
+            #expect(pruning == failure)
             try await reader.unsafeRead { try $0.execute(sql: "COMMIT") }
             try reader.close()
             for _ in 0..<2_000 where store.logStatus.isFull {

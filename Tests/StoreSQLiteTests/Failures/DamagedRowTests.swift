@@ -174,7 +174,7 @@ struct DamagedRowTests {
                 switch admission {
                 case .admitted: #expect(place != 299)
                 case .damaged: #expect(place == 299)
-                case .conflict: Issue.record("a conflict")
+                case .conflict, .failed: Issue.record("\(admission)")
                 }
             }
             let audit = try SQLiteWakeStore.audit(path: path)
@@ -200,6 +200,54 @@ struct DamagedRowTests {
                 #expect(await gateway.accept(Samples.request(device: 300)).admittedID != nil)
             }
             #expect(try SQLiteWakeStore.audit(path: path).damagedCount == 0)
+        }
+    }
+
+    @Test("A device whose token is damaged costs its wake, whether that waits or is in hand")
+    func token() async throws {
+        for isClaimed in [false, true] {
+            try await withSpoiled { desk in
+                try await desk.admit(
+                    (1...3 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
+                if isClaimed { #expect(try await desk.claim().claims.count == 3) }
+            } _: {
+                ["UPDATE device SET token = x'' WHERE latest = (SELECT min(number) FROM wake)"]
+            } _: { desk, _ in
+                if isClaimed {
+                    let reclaimed = try await desk.store.reclaimLapsed(
+                        at: desk.now, limit: 10, except: [], under: desk.rules)
+                    #expect(reclaimed.ended.map(\.end) == [.damaged])
+                    #expect(reclaimed.returned.count == 2)
+                } else {
+                    let answer = try await desk.claim()
+                    #expect(answer.claims.count == 2 && answer.ended.map(\.end) == [.damaged])
+                }
+                try await conserved(desk.store, damaged: 1)
+            }
+        }
+    }
+
+    @Test("A phone whose ledger was damaged, and that was forgotten, does not ring a second time")
+    func callAfterDamage() async throws {
+        var first: WakeID?
+        try await withSpoiled { desk in
+            for call in [1, 2] as [UInt64] {
+                let claim = try await desk.claimOne(Samples.wake(.voip, at: desk.now, call: call))
+                try await desk.settleSent(claim)
+                first = first ?? claim.id
+            }
+        } _: {
+            ["UPDATE device SET ledger = x'ff'"]
+        } _: { desk, _ in
+            let report = try await desk.store.report(
+                .forget, of: Samples.deviceToken(), in: Samples.lanes, makes: false, at: desk.now,
+                under: desk.rules)
+            #expect(report.devices == 1)
+            let later = desk.later(2)
+            let again = try await later.admitOne(Samples.wake(.voip, at: later.now, call: 1))
+            #expect(again.decision == .sameCall(try #require(first)))
+            let other = try await later.admitOne(Samples.wake(.voip, at: later.now, call: 3))
+            #expect(other.decision == .send)
         }
     }
 

@@ -3,9 +3,10 @@
 import Foundation
 import Gateway
 import GatewayTestKit
-import StoreSQLite
 import Testing
 import WakeModel
+
+@testable import StoreSQLite
 
 /// A file system in memory, of a size that the test chooses. Needs the right to mount one.
 private struct SmallDisk {
@@ -137,6 +138,20 @@ struct DiskTests {
 
 @Suite("A damaged file", .timeLimit(.minutes(1)))
 struct DamageTests {
+    @Test("A part of a file that cannot be read is damage, and a failed write is not")
+    func readFailures() {
+        // SQLITE_IOERR_READ, _SHORT_READ, _DATA and _CORRUPTFS; then _WRITE, _FSYNC and _NOMEM.
+        for detail in [1, 2, 32, 33] as [CInt] {
+            let failure = StoreFailure(code: 10 | detail << 8, message: "disk I/O error")
+            #expect(failure.kind == .corrupt)
+            #expect(failure.message.contains("cannot read a part"))
+        }
+        for detail in [0, 3, 4, 12] as [CInt] {
+            let failure = StoreFailure(code: 10 | detail << 8, message: "disk I/O error")
+            #expect(failure.kind == .unavailable)
+        }
+    }
+
     @Test("A file whose pages were overwritten is refused, or fails, with the kind corrupt")
     func overwritten() async throws {
         try await withTemporaryFolder { folder in
