@@ -141,6 +141,17 @@ final class ListenerConnections: Sendable {
         return connection
     }
 
+    /// Closes the connection of the stranger that has to go first. Whether there is one.
+    func dropStranger() -> Bool {
+        let victim = state.withLock { state in
+            let victim = state.stranger(of: nil)
+            if let victim { state.remove(victim) }
+            return victim
+        }
+        victim?.channel.close(promise: nil)
+        return victim != nil
+    }
+
     /// The connection on this channel; `nil` for one that has lost its place.
     func connection(on channel: any Channel) -> ListenerConnection? {
         state.withLock { $0.connections[ObjectIdentifier(channel)] }
