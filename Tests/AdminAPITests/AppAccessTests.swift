@@ -284,6 +284,25 @@ struct AppAccessTests {
         }
     }
 
+    @Test("A key that is revoked while its body comes in asks for nothing any more")
+    func revokedInBody() async throws {
+        let bench = try Bench()
+        try await bench.serve { caller in
+            let body = Self.body(Samples.app)
+            let asking = try OpenExchange(
+                "POST /v1/wakes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                    + "Authorization: Bearer \(caller.own.text)\r\nExpect: 100-continue\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n", port: caller.caller.port)
+            // The key has been looked at by then.
+            #expect(await asking.read(until: "100 Continue").contains("100 Continue"))
+            try bench.revoke()
+            try asking.send(body)
+            let answer = await asking.read(until: "no such text")
+            #expect(answer.contains("HTTP/1.1 401"), "\(answer)")
+            #expect(answer.contains("while the request came in"), "\(answer)")
+        }
+    }
+
     @Test("A revoked key ends its stream and its wait at once; another's go on")
     func revoked() async throws {
         // Nothing is answered, so that the wait would last its minute.
