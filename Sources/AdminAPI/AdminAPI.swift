@@ -7,14 +7,6 @@ public import Logging
 import NIOCore
 public import ServiceLifecycle
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The HTTP API in front of a gateway.
 ///
 /// What it serves is in `RouteTable`, and at `/openapi.json` for its callers. Every error is a
@@ -83,8 +75,8 @@ public struct AdminAPI: Sendable {
                 // Those that are about to be closed, because they found no place, count as well.
                 availableConnectionsDelegate: MaximumAvailableConnections(
                     connectionCount + 2 * ListenerConnections.reserveCount, logger: logger)),
-            onServerRunning: { [socket] channel in
-                await Self.pauseAtFailures(channel, logger)
+            onServerRunning: { [socket, connections = services.connections] channel in
+                await Self.pauseAtFailures(channel, connections, logger)
                 if let socket, !socket.isThere() {
                     channel.close(promise: nil)
                     return
@@ -100,31 +92,18 @@ public struct AdminAPI: Sendable {
         return ListeningService(server: application, refusals: refusals, socket: socket)
     }
 
-    /// Lets the listener rest when the system has no descriptor or memory for another connection:
-    /// it would ask again and again, as fast as it can.
-    private static func pauseAtFailures(_ channel: any Channel, _ logger: Logger) async {
+    /// Frees descriptors, or lets the listener rest, when the system has none for another
+    /// connection: it would ask again and again, as fast as it can.
+    private static func pauseAtFailures(
+        _ channel: any Channel, _ connections: ListenerConnections, _ logger: Logger
+    ) async {
         let added = channel.eventLoop.submit {
-            var nextWarning = NIODeadline.now()
-            let handler = AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { error in
-                guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
-                    return nil
-                }
-                if nextWarning <= .now() {
-                    nextWarning = .now() + .seconds(60)
-                    logger.warning(
-                        "connections wait, because the system has no room for another",
-                        metadata: ["errno": "\(error.errnoCode)"])
-                }
-                return acceptPause
-            }
-            try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+            try channel.pipeline.syncOperations.addHandler(
+                AcceptPause(connections, logger), position: .first)
         }
         // It fails for a listener that is closed already, and then nothing has to rest.
         try? await added.get()
     }
-
-    /// How long the listener rests when the system has no room.
-    private static let acceptPause = TimeAmount.milliseconds(100)
 
     private var server: HTTPServerBuilder {
         let limits = configuration

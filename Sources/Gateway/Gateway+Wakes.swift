@@ -77,11 +77,13 @@ extension Gateway {
     }
 
     /// A stream of all outcomes from now on, or of those of some apps; `nil` when too many listen
-    /// already. Its reader loses the oldest when it falls behind by more than `bufferedCount`.
+    /// already, or, where a caller is named, too many by that name
+    /// (``GatewayLimits/eventSubscriberCountOfCaller``). Its reader loses the oldest when it falls
+    /// behind by more than `bufferedCount`.
     public func events(
-        bufferedCount: Int = 1_024, among apps: Set<BundleID>? = nil
+        bufferedCount: Int = 1_024, among apps: Set<BundleID>? = nil, caller: String? = nil
     ) -> OutcomeEvents? {
-        hall.hub.subscribe(bufferedCount: bufferedCount, of: apps)
+        hall.hub.subscribe(bufferedCount: bufferedCount, of: apps, caller: caller)
     }
 
     /// Books receipts: the app says that these wakes launched it; answers one by one, in order.

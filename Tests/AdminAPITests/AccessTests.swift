@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Gateway
 import GatewayTestKit
 import HTTPTypes
 import Testing
@@ -44,6 +45,43 @@ struct AccessTests {
                     #expect(answer.status != 401 && answer.status < 500, "\(answer.body)")
                 }
             }
+        }
+    }
+
+    @Test("A key has so many streams, and leaves the others to others")
+    func streamsOfKey() async throws {
+        var limits = GatewayLimits()
+        limits.eventSubscriberCountOfCaller = 2
+        let bench = try APIBench(limits: limits)
+        try await bench.serve { caller in
+            let secret = try #require(bench.keys[.read]).text
+            let streams = try (0..<2).map { _ in
+                try EventReader(port: caller.port, secret: secret)
+            }
+            for stream in streams {
+                let beginning = await stream.read { $0.hasBegun }
+                try #require(beginning.hasBegun)
+            }
+            let third = try await caller.send("GET", "/v1/events?seconds=1", as: .read)
+            try expectProblem(third, .overloaded)
+            #expect(third.head.lowercased().contains("retry-after: 3"), "\(third.head)")
+            let other = try await caller.send("GET", "/v1/events?seconds=1", as: .admin)
+            #expect(other.status == 200, "\(other.body)")
+            withExtendedLifetime(streams) {}
+        }
+    }
+
+    @Test("A request takes from its key's rate for each receipt")
+    func receipts() async throws {
+        let bench = try APIBench(rate: try RequestRate(perSecond: 1, burst: 50))
+        try await bench.serve { caller in
+            let receipt = #"{"id":"\#(Samples.freshID())"}"#
+            let list = Array(repeating: receipt, count: 500).joined(separator: ",")
+            let first = try await caller.send(
+                "POST", "/v1/receipts", #"{"receipts":[\#(list)]}"#, as: .device)
+            #expect(first.status == 200, "\(first.body)")
+            try expectProblem(
+                try await caller.send("POST", "/v1/receipts", receipt, as: .device), .rateLimited)
         }
     }
 

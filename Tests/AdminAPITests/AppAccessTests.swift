@@ -273,13 +273,33 @@ struct AppAccessTests {
         let bench = try Bench()
         try await bench.serve { caller in
             let reader = try EventReader(port: caller.caller.port, secret: caller.other.text)
-            try #require(await reader.read { $0.hasBegun }.hasBegun)
+            let beginning = await reader.read { $0.hasBegun }
+            try #require(beginning.hasBegun)
             for device in 1..<5 {
                 _ = try await caller.wake(device: UInt64(device))
                 _ = try await caller.wake(Samples.otherApp, device: UInt64(device))
             }
             let tally = await reader.read { $0.outcomes.count >= 4 }
             #expect(tally.outcomes == [1, 2, 3, 4])
+        }
+    }
+
+    @Test("A key that is revoked while its body comes in asks for nothing any more")
+    func revokedInBody() async throws {
+        let bench = try Bench()
+        try await bench.serve { caller in
+            let body = Self.body(Samples.app)
+            let asking = try OpenExchange(
+                "POST /v1/wakes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                    + "Authorization: Bearer \(caller.own.text)\r\nExpect: 100-continue\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n", port: caller.caller.port)
+            // The key has been looked at by then.
+            #expect(await asking.read(until: "100 Continue").contains("100 Continue"))
+            try bench.revoke()
+            try asking.send(body)
+            let answer = await asking.read(until: "no such text")
+            #expect(answer.contains("HTTP/1.1 401"), "\(answer)")
+            #expect(answer.contains("while the request came in"), "\(answer)")
         }
     }
 

@@ -114,6 +114,20 @@ struct AuditLogTests {
         #expect(mode as? Int == 0o600)
     }
 
+    @Test("An entry begins a line of its own, behind one of which the disk took only a part")
+    func partOfLine() throws {
+        let path = FileManager.default.temporaryDirectory.appending(
+            path: "rouse-audit-\(Samples.freshID())"
+        ).path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let entry = AuditEntry(at: Samples.start, "app paused", by: "a", from: "b", to: "c")
+        let line = String(decoding: entry.line, as: UTF8.self)
+        try Data((line + "{\"at\":").utf8).write(to: URL(filePath: path))
+        for _ in 0..<2 { try AuditFile(path: path).append(entry) }
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text == line + "{\"at\":\n" + line + line)
+    }
+
     @Test("An entry is one line, whatever stands in it")
     func oneLine() {
         let entry = AuditEntry(

@@ -96,6 +96,11 @@ struct ListenerConnectionsTests {
             #expect(await slow.read(until: "no such text").hasPrefix("HTTP/1.1 408"))
             try known.send(request)
             #expect(await known.read(until: "event_streams").hasPrefix("HTTP/1.1 200"))
+            // Whose key is not taken any more is a stranger again.
+            try known.send(request.replacing(key, with: "rouse_unknown"))
+            let start = ContinuousClock.now
+            #expect(await known.read(until: "no such text").hasPrefix("HTTP/1.1 401"))
+            #expect(start.duration(to: .now) < .seconds(20))
         }
     }
 

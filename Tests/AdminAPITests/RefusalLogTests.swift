@@ -59,6 +59,9 @@ struct RefusalLogTests {
             try expectProblem(
                 try await caller.send("GET", "/v1/stats", as: .device), .forbidden)
         }
+        let told = lines.all.filter { $0.contains("status=403") }
+        #expect(told.count == 1 && told[0].contains(" caller=device"), "\(told)")
+        #expect(told.allSatisfy { $0.hasPrefix("request ") }, "\(told)")
         let counted = lines.all.filter { $0.contains("status=401") }
         #expect(counted.contains { $0.contains("count=19") }, "\(counted)")
     }

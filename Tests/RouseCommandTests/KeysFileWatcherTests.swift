@@ -127,6 +127,35 @@ struct KeysFileWatcherTests {
         }
     }
 
+    @Test("A file that could not be read once is read again, though it has not changed since")
+    func readAgain() async throws {
+        try await Self.serve { gateway, config, base, folder in
+            let key = try await Self.key(config, "ending")
+            let path = folder + "/keys.json"
+            // Comes into its place as a file that is refused for its mode.
+            let spare = folder + "/spare.json"
+            try FileManager.default.copyItem(atPath: path, toPath: spare)
+            let revoked = try await Rouse.run(
+                ["keys", "revoke", "--keys-file", spare, "--name", "ending"])
+            #expect(revoked.status == 0, "\(revoked.all)")
+            chmod(spare, 0o622)
+            #expect(rename(spare, path) == 0)
+            for _ in 0..<100 where !gateway.error.contains("was not read again") {
+                _ = try await Self.curl("rouse_unknown", ["\(base)/v1/apps"])
+            }
+            #expect(gateway.error.contains("was not read again"), "\(gateway.error)")
+            chmod(path, 0o600)
+            let start = ContinuousClock.now
+            var answer = ""
+            while !answer.hasSuffix("\n401"), start.duration(to: .now) < Self.patience {
+                answer = try await Self.curl(key, ["\(base)/v1/apps"]).out
+            }
+            #expect(answer.hasSuffix("\n401"), "\(answer)")
+            let lines = gateway.error.split(separator: "was not read again").count - 1
+            #expect(lines == 1, "\(gateway.error)")
+        }
+    }
+
     @Test("A keys' file that is broken or gone leaves the keys as they are, and the log says so")
     func broken() async throws {
         try await Self.serve { gateway, config, base, folder in

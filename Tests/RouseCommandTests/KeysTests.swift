@@ -176,6 +176,34 @@ struct KeysTests {
         #expect(try KeysFile(path: path).keys.count == 1)
     }
 
+    @Test("a rotation gives an old secret no more time than it had, and says how long it has")
+    func oldSecret() async throws {
+        let folder = try TestFolder()
+        let path = folder.path + "/keys.json"
+        func keys(_ arguments: String...) async throws -> Rouse.Finished {
+            try await Rouse.run(
+                ["keys", arguments[0], "--keys-file", path, "--name", "a"]
+                    + arguments.dropFirst())
+        }
+        #expect(try await keys("create", "--expires", "30d").status == 0)
+        let end = try #require(try KeysFile(path: path).keys[0].expiresAt)
+        let lasting = try await keys("rotate", "--expires", "90d")
+        #expect(lasting.status == 0, "\(lasting.all)")
+        #expect(try KeysFile(path: path).keys[0].previous?.expiresAt == end)
+        #expect(lasting.error.replacing("\n", with: " ").contains("taken until \(end)."))
+
+        // A key that has expired.
+        _ = try KeysFile.change(path) { file in
+            file.keys[0].previous = nil
+            file.keys[0].expiresAt = "2020-01-01T00:00:00Z"
+        }
+        #expect(try await keys("rotate").status == 1)
+        let revived = try await keys("rotate", "--expires", "90d", "--old-expires", "7d")
+        #expect(revived.status == 0, "\(revived.all)")
+        #expect(try KeysFile(path: path).keys[0].previous == nil)
+        #expect(revived.error.contains("has expired, and stays refused"), "\(revived.all)")
+    }
+
     @Test("apps, expiry and rotation are kept, listed and told in the audit log")
     func rotation() async throws {
         let folder = try TestFolder()

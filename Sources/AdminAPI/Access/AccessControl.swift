@@ -35,6 +35,7 @@ struct AccessControl: Sendable {
                 problem.headers[.wwwAuthenticate] =
                     "Bearer realm=\"rouse\", error=\"insufficient_scope\", "
                     + "scope=\"\(scope.rawValue)\""
+                problem.callerName = key.name
                 throw problem
             }
             return grant
@@ -51,8 +52,18 @@ struct AccessControl: Sendable {
     }
 
     private static func rateLimited(_ key: APIKey, retryAfterSeconds seconds: Int) -> Problem {
-        Problem(.rateLimited, "The key \(key.name) makes more requests than its rate allows.")
-            .retrying(afterSeconds: seconds)
+        var problem = Problem(
+            .rateLimited, "The key \(key.name) makes more requests than its rate allows."
+        ).retrying(afterSeconds: seconds)
+        problem.callerName = key.name
+        return problem
+    }
+
+    /// A key that was taken when its request began, and is not any more.
+    static func over(_ grant: KeyGrant) -> Problem {
+        unauthorized(
+            "The API key \(grant.key.name) was revoked or changed, or has expired, while the "
+                + "request came in.", "invalid_token")
     }
 
     private static func unauthorized(_ detail: String, _ error: String?) -> Problem {

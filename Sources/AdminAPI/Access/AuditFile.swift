@@ -51,16 +51,25 @@ public struct AuditFile: Sendable {
     public func append(_ entry: AuditEntry) throws(Failure) {
         let descriptor = try open()
         defer { close(descriptor) }
-        let line = entry.line
+        let line = (Self.endsWithinLine(descriptor) ? [UInt8(ascii: "\n")] : []) + entry.line
         // One call, so that the lines of two programs do not mix.
         // SAFETY: `write` reads as many bytes as the array has, which lives until it returns.
         let count = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         guard count == line.count else { throw failure(count < 0 ? errno : ENOSPC) }
     }
 
+    /// Whether the last entry was written in part, to a disk that had no room for the rest.
+    private static func endsWithinLine(_ descriptor: Int32) -> Bool {
+        var last = UInt8(ascii: "\n")
+        // SAFETY: `read` writes one byte at most, into a live local. An empty file has no byte
+        // before its end, to which `lseek` could go.
+        return lseek(descriptor, -1, SEEK_END) >= 0 && read(descriptor, &last, 1) == 1
+            && last != UInt8(ascii: "\n")
+    }
+
     private func open() throws(Failure) -> Int32 {
         // Neither a link nor a pipe: whoever may write the folder must not choose where it goes.
-        let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         let descriptor = Foundation.open(path, flags, 0o600)
         guard descriptor >= 0 else { throw failure(errno) }
         var status = stat()

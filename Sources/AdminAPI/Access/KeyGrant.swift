@@ -11,6 +11,9 @@ struct KeyGrant: Sendable {
     /// Where the key is from.
     let ring: KeyRing
 
+    /// Whether the caller may not go on by now; see ``end()``.
+    var isOver: Bool { ring.isOver(self) }
+
     /// Returns when the caller may not go on: its key or this secret was revoked or has expired, or
     /// the key's scopes or apps are others. Returns when the task is cancelled too.
     func end() async { await ring.end(of: self) }

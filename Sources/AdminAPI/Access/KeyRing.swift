@@ -145,6 +145,15 @@ public final class KeyRing: Sendable {
     /// How long a wait for an expiry sleeps at a time, in milliseconds: the clock may be set.
     private static let lookMilliseconds: Int64 = 1_000
 
+    /// Whether a grant has ended.
+    func isOver(_ grant: KeyGrant) -> Bool {
+        switch state.withLock({ $0.term(of: grant) }) {
+        case .over: true
+        case .open: false
+        case .until(let end): end <= clock.now()
+        }
+    }
+
     /// Returns when a grant has ended; see ``KeyGrant/end()``.
     func end(of grant: KeyGrant) async {
         let (looks, look) = AsyncStream.makeStream(

@@ -315,8 +315,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// Tells of bytes that come in, whatever they are.
-private final class FirstByteWatch: ChannelInboundHandler, RemovableChannelHandler {
+/// Tells of bytes that come in, whatever they are. It stands in front of everything, TLS included.
+final class FirstByteWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
     private let sawBytes: () -> Void

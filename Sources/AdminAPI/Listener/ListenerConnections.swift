@@ -32,8 +32,11 @@ final class ListenerConnection: Sendable {
         self.isReserve = isReserve
     }
 
-    /// Whether the caller has shown a key that was accepted, or none is asked for.
-    var isAuthenticated: Bool { hasKey.load(ordering: .relaxed) }
+    /// Whether the key that the caller showed last was accepted, or none is asked for.
+    var isAuthenticated: Bool {
+        get { hasKey.load(ordering: .relaxed) }
+        set { hasKey.store(newValue, ordering: .relaxed) }
+    }
 
     /// Whether a request was read whose answer has not ended: the place is not given away then.
     var isBusy: Bool {
@@ -41,8 +44,20 @@ final class ListenerConnection: Sendable {
         set { isAsking.store(newValue, ordering: .relaxed) }
     }
 
-    /// The caller has shown its key.
-    func authenticate() { hasKey.store(true, ordering: .relaxed) }
+    /// Closes the connection at once, in front of TLS: its farewell waits for the caller's, and the
+    /// place and the descriptor are wanted now.
+    fileprivate func cut() {
+        let channel = channel
+        channel.eventLoop.execute {
+            if let front = try? channel.pipeline.syncOperations.context(
+                handlerType: FirstByteWatch.self)
+            {
+                front.close(promise: nil)
+            } else {
+                channel.close(promise: nil)
+            }
+        }
+    }
 }
 
 /// The connections of the listener, and who gets a place when places are few.
@@ -131,7 +146,7 @@ final class ListenerConnections: Sendable {
             if isReserve { state.reserveCount += 1 }
             return (connection, victim)
         }
-        victim?.channel.close(promise: nil)
+        victim?.cut()
         if let connection {
             channel.closeFuture.whenComplete { [weak self] _ in
                 connection.presence.end()
@@ -139,6 +154,17 @@ final class ListenerConnections: Sendable {
             }
         }
         return connection
+    }
+
+    /// Closes the connection of the stranger that has to go first. Whether there is one.
+    func dropStranger() -> Bool {
+        let victim = state.withLock { state in
+            let victim = state.stranger(of: nil)
+            if let victim { state.remove(victim) }
+            return victim
+        }
+        victim?.cut()
+        return victim != nil
     }
 
     /// The connection on this channel; `nil` for one that has lost its place.

@@ -81,7 +81,7 @@ final class RefusalLog: Sendable {
     private func write(_ subject: Subject, count: Int) {
         guard subject.status > 0 else {
             logger.info(
-                "connections were closed because the peer has too many",
+                "connections were closed because no place was left",
                 metadata: ["peer": "\(subject.peer)", "count": "\(count)"])
             return
         }

@@ -22,6 +22,9 @@ struct Problem: Error {
     var field: String?
     /// The findings of the rules.
     var diagnostics: [Diagnostic] = []
+    /// The name of the key that was shown and is known, for the log; `nil` where the caller's key
+    /// was accepted, and where it is not known.
+    var callerName: String?
     /// Header fields that belong to the answer.
     var headers = HTTPFields()
 

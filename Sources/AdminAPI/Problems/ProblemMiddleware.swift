@@ -27,12 +27,12 @@ struct ProblemMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let start = ContinuousClock.now
         var response: Response
-        var code: ProblemCode?
+        var refusal: Problem?
         do {
             response = try await next(request, context)
         } catch {
             let problem = problem(for: error, request, context)
-            code = problem.code
+            refusal = problem
             response = problem.response
             if request.method == .head { response = response.createHeadResponse() }
         }
@@ -43,7 +43,7 @@ struct ProblemMiddleware: RouterMiddleware {
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         let duration = start.duration(to: .now)
         metrics.answered(context.endpointPath, request.method, response.status.code, duration)
-        log(request, response, code, duration, context)
+        log(request, response, refusal, duration, context)
         return response
     }
 
@@ -77,13 +77,14 @@ struct ProblemMiddleware: RouterMiddleware {
     }
 
     private func log(
-        _ request: Request, _ response: Response, _ code: ProblemCode?, _ duration: Duration,
+        _ request: Request, _ response: Response, _ refusal: Problem?, _ duration: Duration,
         _ context: AdminRequestContext
     ) {
         let milliseconds = duration / .milliseconds(1)
         let status = response.status.code
+        let caller = context.caller?.name ?? refusal?.callerName
         var isCounted = false
-        if let refusals, context.caller == nil, (400..<500).contains(status) {
+        if let refusals, caller == nil, (400..<500).contains(status) {
             refusals.note(PeerAddress(context.channel.remoteAddress), status: status)
             isCounted = true
         }
@@ -93,8 +94,8 @@ struct ProblemMiddleware: RouterMiddleware {
                 "method": "\(request.method.rawValue)",
                 "route": "\(context.endpointPath ?? "none")",
                 "status": "\(status)",
-                "code": "\(code?.rawValue ?? "none")",
-                "caller": "\(context.caller?.name ?? "none")",
+                "code": "\(refusal?.code.rawValue ?? "none")",
+                "caller": "\(caller ?? "none")",
                 "milliseconds": "\((milliseconds * 1000).rounded() / 1000)",
             ])
     }

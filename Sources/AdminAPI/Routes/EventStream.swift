@@ -26,6 +26,14 @@ struct EventStream: Sendable {
     /// Whether its reader is still there.
     let presence: CallerPresence
 
+    /// What the OpenAPI document says of an event: its fields.
+    static var eventSchema: Schema {
+        .object([
+            .optional("event", .string("outcome or dropped.")), .optional("id", .string()),
+            .optional("retry", .count()), .required("data", .string("An object as JSON.")),
+        ])
+    }
+
     /// The stream as an answer.
     var response: Response {
         var headers = HTTPFields()

@@ -59,7 +59,8 @@ struct FeedRoutes {
                     + "how many of them so far by an event named dropped. The stream ends when the "
                     + "API key is revoked or expires. Nothing is kept: the "
                     + "durable feeds are feedback and webhooks. A reader that closes its side of "
-                    + "the connection ends the stream.",
+                    + "the connection ends the stream. A key has a quarter of all streams at "
+                    + "most.",
                 parameters: [
                     Operation.Parameter(
                         name: "seconds", place: .query,
@@ -68,17 +69,21 @@ struct FeedRoutes {
                 ],
                 answers: [
                     Operation.Answer(
-                        200, "The stream.", .string(), mediaType: EventStream.mediaType)
+                        200, "The stream; each event is an object of its fields.",
+                        EventStream.eventSchema, mediaType: EventStream.mediaType)
                 ], problems: [.overloaded])
         ) { request, context in
             let lifeSeconds = try Query(request).integer(
                 "seconds", in: 1...EventStream.maximumLifeSeconds)
             guard
                 let events = services.gateway.events(
-                    bufferedCount: configuration.eventBufferCount, among: context.apps)
+                    bufferedCount: configuration.eventBufferCount, among: context.apps,
+                    caller: context.caller?.name)
             else {
-                throw Problem(.overloaded, "Too many event streams are open.")
-                    .retrying(afterSeconds: EventStream.retrySeconds)
+                throw Problem(
+                    .overloaded, "Too many event streams are open, or too many of this key."
+                )
+                .retrying(afterSeconds: EventStream.retrySeconds)
             }
             return EventStream(
                 events: events, pulseSeconds: configuration.eventPulseSeconds,

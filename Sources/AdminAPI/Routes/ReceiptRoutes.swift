@@ -20,7 +20,8 @@ struct ReceiptRoutes {
                         + "An id that the gateway does not know fails nothing. A wake can also "
                         + "be named by its ref and the device token: then it is the newest with "
                         + "this ref among the device's last "
-                        + "\(WakeBooks.refChainCount).",
+                        + "\(WakeBooks.refChainCount). A request counts as many requests of the "
+                        + "key's rate as it has receipts.",
                     body: .json(.named(.receipts), limit: limit),
                     answers: [
                         Operation.Answer(200, "What became of each.", .named(.receiptAnswers))
@@ -29,6 +30,9 @@ struct ReceiptRoutes {
                 let (text, _) = try await request.readBody(
                     limit: limit, within: services.bodies, context)
                 let receipts = try ReceiptsBody(text, among: context.apps).receipts
+                // The request itself has been counted.
+                try AccessControl(authentication: services.configuration.authentication)
+                    .charge(context.caller, for: max(0, receipts.count - 1))
                 let answers = try await asking { () async throws(StoreFailure) in
                     try await services.gateway.confirm(receipts)
                 }

@@ -11,6 +11,8 @@ extension Request {
     /// ``AdminConfiguration/bodyByteCount`` takes its room from `budget`, and gives it back when
     /// the request has ended.
     ///
+    /// A body may take minutes: a key that was revoked meanwhile gets 401.
+    ///
     /// Returns the bytes and the media type, which is the first of `mediaTypes` where the request
     /// names none. Throws ``Problem``.
     func readBody(
@@ -37,6 +39,7 @@ extension Request {
             }
             bytes.append(contentsOf: buffer.readableBytesView)
         }
+        if let grant = context.grant, grant.isOver { throw AccessControl.over(grant) }
         return (bytes, mediaType)
     }
 

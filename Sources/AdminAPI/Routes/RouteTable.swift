@@ -43,12 +43,17 @@ struct RouteTable: Sendable {
         if isOpen { router.add(middleware: BrowserCheck()) }
         for route in routes {
             router.on(RouterPath(route.path), method: route.method) { request, context in
-                context.grant = try access.check(request, route.access)
-                if route.access != .open {
-                    services.connections.connection(on: context.channel)?.authenticate()
+                let connection = services.connections.connection(on: context.channel)
+                do {
+                    context.grant = try access.check(request, route.access)
+                    if route.access != .open { connection?.isAuthenticated = true }
+                    try Self.checkQuery(request, route)
+                    return try await route.handler(request, context)
+                } catch let problem as Problem where problem.code == .unauthorized {
+                    // Whoever had a key and has it no more is a stranger again.
+                    connection?.isAuthenticated = false
+                    throw problem
                 }
-                try Self.checkQuery(request, route)
-                return try await route.handler(request, context)
             }
         }
         return router

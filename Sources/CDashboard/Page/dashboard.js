@@ -120,7 +120,9 @@ function meet(error) {
     askForKey(session.key === null ? "" : `${error.message} Try another.`);
     return null;
   case "scope":
-    askForKey(`${error.message} This page needs a key with the scope read.`);
+    askForKey(error.code === "app-not-allowed"
+      ? `${error.message} This page shows all apps, and needs a key that is for all of them.`
+      : `${error.message} This page needs a key with the scope read.`);
     return null;
   case "unreachable":
     page.unreachableSince ??= Date.now();

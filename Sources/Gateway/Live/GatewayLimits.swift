@@ -81,6 +81,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var outcomeWaiterCount = 10_000
     /// The most readers of the stream of outcomes.
     public var eventSubscriberCount = 100
+    /// The most of them that one caller may have.
+    public var eventSubscriberCountOfCaller = 25
     /// The pause after the store failed, before it is asked again.
     public var storePauseMilliseconds = 250
     /// How far the wall clock may step at a time without being a leap, which is not followed at

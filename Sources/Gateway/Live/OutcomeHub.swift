@@ -20,6 +20,8 @@ final class OutcomeHub: Sendable {
         let subscriber: OutcomeEvents.Subscriber
         /// Only outcomes of these apps; `nil` for all.
         let apps: Set<BundleID>?
+        /// Whose it is; `nil` for somebody of whom nothing is known.
+        let caller: String?
         /// The sequence number of the last event.
         var sequence: UInt64
 
@@ -59,17 +61,24 @@ final class OutcomeHub: Sendable {
     // MARK: Listening to all
 
     /// A stream of all outcomes from now on, or of those of some apps; `nil` when too many listen
-    /// already.
-    func subscribe(bufferedCount: Int, of apps: Set<BundleID>? = nil) -> OutcomeEvents? {
+    /// already, or too many of this caller's.
+    func subscribe(
+        bufferedCount: Int, of apps: Set<BundleID>? = nil, caller: String? = nil
+    ) -> OutcomeEvents? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: OutcomeEvent.self, bufferingPolicy: .bufferingNewest(max(1, bufferedCount)))
         let subscriber = OutcomeEvents.Subscriber(continuation)
         let key = state.withLock { state -> Int? in
-            guard state.subscribers.count < limits.eventSubscriberCount else { return nil }
+            let countOfCaller =
+                caller == nil ? 0 : state.subscribers.values.count { $0.caller == caller }
+            guard state.subscribers.count < limits.eventSubscriberCount,
+                countOfCaller < limits.eventSubscriberCountOfCaller
+            else { return nil }
             state.nextKey += 1
             let counted = state.sequences.filter { apps?.contains($0.key) ?? true }
             state.subscribers[state.nextKey] = Subscription(
-                subscriber: subscriber, apps: apps, sequence: counted.values.reduce(0, +))
+                subscriber: subscriber, apps: apps, caller: caller,
+                sequence: counted.values.reduce(0, +))
             return state.nextKey
         }
         guard let key else { return nil }

@@ -194,6 +194,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
         let oldEnd = try KeysPlace.expiry(oldExpires, "--old-expires")?.description
         let end = try KeysPlace.expiry(expires, "--expires")?.description
         let now = WakeClock.system.now()
+        var old = ""
         try place.change(
             "api key rotated", name, ["old_expires_at": oldEnd, "expires_at": end]
         ) { (file) throws(CommandFailure) in
@@ -201,14 +202,26 @@ struct KeysRotateCommand: AsyncParsableCommand {
             try Self.rotate(&file.keys[index], secret, oldEnd: oldEnd, end: end, at: now)
             return file.keys[index]
         } after: { (entry) throws(CommandFailure) in
+            old = Self.remark(onOldSecretOf: entry)
             try secretOptions.show(secret, of: entry)
         }
         console.remark(
             "The key \"\(name)\" has a new secret. It is shown this once, and a running gateway "
-                + "takes it at once. The old one is taken "
-                + (oldEnd.map { "until \($0)." }
-                    ?? "until you revoke it: rouse keys revoke --name \(name) --old"))
+                + "takes it at once. \(old)")
     }
+
+    /// How long the old secret is taken, as a sentence.
+    private static func remark(onOldSecretOf entry: KeysFile.Entry) -> String {
+        guard let previous = entry.previous else {
+            return "The old one has expired, and stays refused."
+        }
+        let ends = [previous.expiresAt, entry.expiresAt].compactMap { $0.flatMap(instant) }
+        return "The old one is taken "
+            + (ends.min().map { "until \($0)." }
+                ?? "until you revoke it: rouse keys revoke --name \(entry.name) --old")
+    }
+
+    private static func instant(_ text: String) -> WallInstant? { WallInstant(timeText: text) }
 
     /// Gives the key the new secret beside its present one.
     private static func rotate(
@@ -226,7 +239,11 @@ struct KeysRotateCommand: AsyncParsableCommand {
                 .no,
                 "The key \(entry.name) has expired. Say how long it lasts now with --expires.")
         }
-        entry.previous = .init(sha256: entry.sha256, expiresAt: oldEnd)
+        // A secret that has expired, or will, is not given more time by the key's new one.
+        let ends = [oldEnd, entry.expiresAt].compactMap { $0.flatMap(instant) }
+        entry.previous =
+            entry.isExpired(at: now)
+            ? nil : .init(sha256: entry.sha256, expiresAt: ends.min()?.description)
         entry.sha256 = secret.sha256
         entry.rotatedAt = now.description
         entry.rotatedBy = KeysPlace.userName

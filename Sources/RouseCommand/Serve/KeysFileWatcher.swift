@@ -26,6 +26,8 @@ final class KeysFileWatcher: Service {
         var file: [APIKey]
         /// The file as it was at the last look; `nil` before the first.
         var stamp: FileStamp?
+        /// Why the file was not read at the last look; `nil` when it was.
+        var failure: String?
         var uses: KeyUses
         /// Whether the last attempt to write uses down failed, which is told once.
         var cannotWriteUses = false
@@ -76,7 +78,12 @@ final class KeysFileWatcher: Service {
     }
 
     /// Looks whether the file has changed, and takes its keys then.
-    func look() { state.withLock { _ = look(&$0, by: "keys-file") } }
+    ///
+    /// A file that could not be read is read again, whether it has changed or not: what it says may
+    /// be that a key is revoked, and what stood in the way may be gone.
+    func look() {
+        state.withLock { _ = look(&$0, by: "keys-file", readsAgain: $0.failure != nil) }
+    }
 
     /// The same for a request, which does not wait for another's look.
     private func lookUnlessLooking() {
@@ -84,13 +91,17 @@ final class KeysFileWatcher: Service {
     }
 
     /// Whether the file was read, and its keys were taken.
-    private func look(_ state: inout State, by actor: String) -> Bool {
+    private func look(
+        _ state: inout State, by actor: String, readsAgain: Bool = false
+    ) -> Bool {
         // Before the file is read: what changes meanwhile is found by the next look.
         let stamp = FileStamp(paths: [state.path])
-        guard stamp != state.stamp else { return false }
+        let isNew = stamp != state.stamp
+        guard isNew || readsAgain else { return false }
         let isFirst = state.stamp == nil
         state.stamp = stamp
         guard !stamp.isMissing else {
+            state.failure = nil
             if !isFirst || !state.file.isEmpty {
                 logger.error(
                     "the keys' file is gone; its keys are taken until a reload",
@@ -103,12 +114,16 @@ final class KeysFileWatcher: Service {
             state.file = try failing(with: .configuration) { () throws(InvalidField) in
                 try file.activeKeys()
             }
+            state.failure = nil
             use(state, by: actor)
             return true
         } catch {
-            logger.error(
-                "the keys' file was not read again; the old keys stay",
-                metadata: ["error": "\(error.message)"])
+            if isNew || state.failure != error.message {
+                logger.error(
+                    "the keys' file was not read again; the old keys stay",
+                    metadata: ["error": "\(error.message)"])
+            }
+            state.failure = error.message
             return false
         }
     }

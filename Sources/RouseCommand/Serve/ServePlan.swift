@@ -21,7 +21,8 @@ struct ServePlan {
     /// Reads the configuration, puts environment and options over it, and opens every credential.
     /// A reload does the same, with the same `shelf`.
     init(
-        _ command: ServeCommand, variables: Variables, shelf: CredentialShelf
+        _ command: ServeCommand, variables: Variables, shelf: CredentialShelf,
+        isReload: Bool = false
     ) throws(CommandFailure) {
         guard let path = command.config ?? variables[.configuration] else {
             throw CommandFailure(
@@ -31,7 +32,8 @@ struct ServePlan {
             path: path, variables: variables, options: try command.settings)
         try configuration.apply(command)
         let keysFile = try KeysFile(path: configuration.effectiveKeysPath)
-        let problems = ServeReadiness.problems(of: configuration, keysFile: keysFile)
+        let problems = ServeReadiness.problems(
+            of: configuration, keysFile: keysFile, isReload: isReload)
         guard problems.isEmpty else {
             throw CommandFailure(.configuration, "\(path): " + problems.joined(separator: "\n"))
         }
@@ -56,7 +58,7 @@ struct ServePlan {
         let assembly = GatewayAssembly(
             plan: plan, authentication: .keys(KeyRing(plan.configuredKeys + plan.fileKeys)),
             reread: { () throws(CommandFailure) in
-                try ServePlan(command, variables: variables, shelf: shelf)
+                try ServePlan(command, variables: variables, shelf: shelf, isReload: true)
             }, hangUps: hangUps, startsPaused: command.paused)
         let isEncrypted = plan.configuration.tls != nil
         try await assembly.run { address in

@@ -8,8 +8,11 @@ import WakeModel
 /// What keeps a gateway with a configuration from being started.
 enum ServeReadiness {
     /// Each problem, with its fix, in sentences; empty for a configuration that serves.
+    ///
+    /// A gateway without a key is a mistake where it is set up. It is none where the last key was
+    /// revoked or has expired: the gateway has wakes to send, and must start again and reload.
     static func problems(
-        of configuration: ServeConfiguration, keysFile: KeysFile
+        of configuration: ServeConfiguration, keysFile: KeysFile, isReload: Bool = false
     ) -> [String] {
         var problems: [String] = []
         if configuration.apps.isEmpty {
@@ -24,9 +27,9 @@ enum ServeReadiness {
         } catch {
             problems.append("keys-file (\(configuration.effectiveKeysPath)): \(error)")
         }
-        let now = WakeClock.system.now()
-        let isTaken = keysFile.keys.contains { $0.revokedAt == nil && !$0.isExpired(at: now) }
-        if !isTaken, !configuration.apiKeys.contains(where: { $0.isTaken(at: now) }) {
+        let hasKey =
+            !configuration.apiKeys.isEmpty || keysFile.keys.contains { $0.revokedAt == nil }
+        if !hasKey, !isReload {
             problems.append(
                 "There is no API key, so that nobody could ask for a wake. Make one: rouse keys "
                     + "create --name backend --keys-file \(configuration.effectiveKeysPath)")
@@ -66,9 +69,4 @@ extension ServeConfiguration {
         for key in apiKeys { keys.append(try key.apiKey()) }
         return keys
     }
-}
-
-extension ServeConfiguration.NamedKey {
-    /// Whether its time is not over.
-    func isTaken(at now: WallInstant) -> Bool { expiresAt.map { now < $0 } ?? true }
 }
