@@ -273,7 +273,8 @@ struct AppAccessTests {
         let bench = try Bench()
         try await bench.serve { caller in
             let reader = try EventReader(port: caller.caller.port, secret: caller.other.text)
-            try #require(await reader.read { $0.hasBegun }.hasBegun)
+            let beginning = await reader.read { $0.hasBegun }
+            try #require(beginning.hasBegun)
             for device in 1..<5 {
                 _ = try await caller.wake(device: UInt64(device))
                 _ = try await caller.wake(Samples.otherApp, device: UInt64(device))
