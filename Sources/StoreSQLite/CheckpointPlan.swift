@@ -49,8 +49,8 @@ struct CheckpointPlan {
 
     init(_ bounds: Bounds = Bounds()) { self.bounds = bounds }
 
-    /// Whether the log is so long that new work is refused, and the next transaction cannot begin it
-    /// anew. What is done for wakes that are kept makes it longer still.
+    /// Whether the log is so long that new work is refused, and the next transaction cannot begin
+    /// it anew. What is done for wakes that are kept makes it longer still.
     var isFull: Bool { length >= bounds.maximum && copied < length }
 
     /// What is to be done between two transactions, when the last one left a log of so many pages.

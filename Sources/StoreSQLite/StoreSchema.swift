@@ -8,9 +8,9 @@ import GRDB
 /// rows are appended in the order of time and need no index by id. `queue` says where it waits:
 /// the number of its lane while it is pending, 0 while it is claimed after it has waited, else
 /// NULL; `at` is when it is due there, or when its lease ends. A wake that was claimed with its
-/// admission stands in none for its first minute (see `SQLiteRows+Leases.swift`). The indexes cover only wakes
-/// that have not ended, so that nothing on the hot path grows with what lies behind; and a device's
-/// wakes are a chain through `previous`, which costs no index at all.
+/// admission stands in none for its first minute (see `SQLiteRows+Leases.swift`). The indexes cover
+/// only wakes that have not ended, so that nothing on the hot path grows with what lies behind; and
+/// a device's wakes are a chain through `previous`, which costs no index at all.
 enum StoreSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
