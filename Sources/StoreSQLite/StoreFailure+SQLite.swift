@@ -40,7 +40,7 @@ extension StoreFailure {
             case SQLITE_CORRUPT, SQLITE_NOTADB:
                 " The store is damaged: restore a backup, or move its files away and begin empty."
             case SQLITE_IOERR where Self.readFailures.contains(code):
-                " The system cannot read a part of the store's file: look into the system's log for "
+                " The system cannot read a part of the store's file: look into its log for "
                     + "faults of the disk. If they stay, restore a backup on another disk."
             case SQLITE_IOERR:
                 " The system refused to read or write a file of the store: look at the rights and "
