@@ -262,8 +262,8 @@ extension CurlLoop {
             && now - connection.lastAnswerAt >= Self.probePatienceMilliseconds
     }
 
-    /// Puts those that libcurl gave no stream back into their queue. They are certainly not sent, so
-    /// another connection may take them.
+    /// Puts those that libcurl gave no stream back into their queue. They are certainly not sent,
+    /// so another connection may take them.
     private func takeBackHeld(from connection: CurlConnection) {
         for transfer in Array(connection.transfers.values) {
             guard case .started(_, let exchange) = transfer.stage, !exchange.requestBegan else {
