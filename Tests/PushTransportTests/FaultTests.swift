@@ -167,7 +167,8 @@ extension ServerTests {
         func idleClose(maker: TransportMaker) async throws {
             try await withBench(maker) { bench in
                 for round in 0..<6 {
-                    #expect(await bench.send(UInt64(round)).label == "200")
+                    let outcome = await bench.send(UInt64(round))
+                    #expect(outcome.label == "200", "round \(round): \(outcome)")
                     if round.isMultiple(of: 2) {
                         bench.simulator.sendGoAway()
                     } else {
