@@ -74,7 +74,8 @@ struct ServeShutdownTests {
 
             let stream = try Self.caller(tls, ["-N", "\(base)/v1/events"])
             _ = try await stream.lines { $0.hasPrefix("retry:") }
-            let idle = try OpenCaller(address, Self.request("GET /healthz"))
+            // With a key: a caller without one is sent away after five seconds of silence.
+            let idle = try OpenCaller(address, Self.request("GET /v1/apps"))
             let awaited = try await Self.awaitOutcome(base, tls, standIn)
             let senders = Task {
                 await withTaskGroup { group in
