@@ -10,6 +10,7 @@
 #include <netinet/tcp.h>
 #include <openssl/crypto.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -376,9 +377,9 @@ bool CCurlConnection_is_lost(const CCurlConnection *connection) {
     if (!connection->isEstablished) return false;
     if (connection->socketCount == 0) return true;
     // While nothing is in flight libcurl does not watch the socket, so it is looked at here.
-    char byte;
-    ssize_t peeked = recv(connection->sockets[0], &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EINTR);
+    // Its end may stand behind bytes that nobody has read, such as a GOAWAY or TLS's close_notify.
+    struct pollfd end = {.fd = connection->sockets[0], .events = POLLRDHUP};
+    return poll(&end, 1, 0) > 0;
 }
 
 uint32_t CCurlConnection_waiting(const CCurlConnection *connection) { return connection->waiting; }
