@@ -61,7 +61,7 @@ static void settle(Transfers *transfers, CCurlExchange *exchange, int32_t code) 
         return;
     }
     const int64_t expected = CCurlExchange_tag(exchange) % 2 ? 404 : 200;
-    CHECK(report.status == expected && report.httpVersion == 2 && report.bodyWasTaken,
+    CHECK(report.status == expected && report.httpVersion == 2 && report.requestBegan,
           "push %u: status %d", (unsigned)CCurlExchange_tag(exchange), (int)report.status);
     transfers->answered++;
 }
