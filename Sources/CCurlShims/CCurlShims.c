@@ -433,7 +433,6 @@ struct CCurlExchange {
     bool mayBegin;      // the connection is up, and libcurl is about to write the request
     bool requestBegan;  // it may have written some of it
     bool streamWasRefused;
-    bool bodyWasTaken;
     bool resendWasRefused;
     bool responseTooLarge;
     bool responseMalformed;
@@ -511,7 +510,6 @@ static size_t give_body(char *buffer, size_t size, size_t count, void *context) 
     memcpy(buffer, exchange->body + exchange->bodyOffset, given);
     exchange->bodyOffset += given;
     note_beginning(exchange);
-    exchange->bodyWasTaken = true;
     return given;
 }
 
@@ -728,7 +726,6 @@ bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
     exchange->mayBegin = false;
     exchange->requestBegan = false;
     exchange->streamWasRefused = false;
-    exchange->bodyWasTaken = false;
     exchange->resendWasRefused = false;
     exchange->responseTooLarge = false;
     exchange->responseMalformed = false;
