@@ -143,8 +143,13 @@ class Program:
         raise RuntimeError("%s did not come up" % command[0])
 
     def end(self):
-        self.process.kill()
-        self.process.wait()
+        # SIGTERM, so that nginx and haproxy end their workers too.
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 def nginx(work, certificate, key, limit):
