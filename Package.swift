@@ -3,33 +3,70 @@
 
 import PackageDescription
 
-// Every room compiles with the same flags. Warnings are errors where `CI` is set, so that a newer
+// Every module compiles with the same flags. Warnings are errors where `CI` is set, so that a newer
 // compiler's new warning never stops somebody who only wants to build.
 let isContinuousIntegration = Context.environment["CI"] != nil
-let roomSettings: [SwiftSetting] =
+let swiftSettings: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + (isContinuousIntegration ? [.treatAllWarnings(as: .error)] : [])
 
-/// A room: one target in Sources, and what it may import.
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: roomSettings)
+/// The products of which the tree consists: a folder in Sources, and one of the same name in Tests.
+enum Folder: String {
+    case core = "Core"
+    case apns = "APNs"
+    case gateway = "Gateway"
+    case lint = "Lint"
+    case simulation = "Simulation"
+    case command = "Command"
 }
 
-/// The tests of a room, with what they need beside it.
+/// A module, and what it may import.
+func module(
+    _ name: String, in folder: Folder, _ dependencies: [Target.Dependency] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(folder.rawValue)/\(name)",
+        swiftSettings: swiftSettings)
+}
+
+/// A module in C.
+func cModule(
+    _ name: String, in folder: Folder, _ dependencies: [Target.Dependency] = [],
+    exclude: [String] = [], linkerSettings: [LinkerSetting] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(folder.rawValue)/C/\(name)",
+        exclude: exclude, linkerSettings: linkerSettings)
+}
+
+/// The tests of a module, with what they need beside it.
 func tests(
-    of room: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+    of module: String, in folder: Folder, _ dependencies: [Target.Dependency] = [],
+    exclude: [String] = []
 ) -> Target {
     .testTarget(
-        name: room + "Tests", dependencies: [.target(name: room)] + dependencies,
-        exclude: exclude, swiftSettings: roomSettings)
+        name: module + "Tests", dependencies: [.target(name: module)] + dependencies,
+        path: "Tests/\(folder.rawValue)/\(module)Tests", exclude: exclude,
+        swiftSettings: swiftSettings)
+}
+
+/// What several suites share.
+func testSupport(
+    _ name: String, in folder: Folder, _ dependencies: [Target.Dependency] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Tests/\(folder.rawValue)/\(name)",
+        swiftSettings: swiftSettings)
 }
 
 /// The headers of a C library, and the Debian package that holds them.
 func systemLibrary(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+    .systemLibrary(
+        name: name, path: "Sources/APNs/C/\(name)", pkgConfig: pkgConfig,
+        providers: [.apt([package])])
 }
 
 typealias Product = Target.Dependency
@@ -71,6 +108,9 @@ let package = Package(
         .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
         .library(name: "PayloadRules", targets: ["PayloadRules", "WakeModel"]),
         .library(name: "WakeBudget", targets: ["WakeBudget", "WakeModel"]),
+        // Every module, for Tests/Benchmarks only. It promises nothing.
+        .library(
+            name: "_RouseModules", targets: ["CNghttp2ResetGuard", "PayloadLint", "RouseCommand"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
@@ -96,59 +136,68 @@ let package = Package(
     ],
     targets: [
         // Chance that repeats itself, for tests of all layers.
-        .target(name: "SeedKit", path: "Tests/SeedKit", swiftSettings: roomSettings),
+        testSupport("SeedKit", in: .core),
 
-        // Layer 0: nouns.
-        room("WakeModel"),
-        tests(of: "WakeModel", ["SeedKit"]),
+        // Layer 0: values.
+        module("WakeModel", in: .core),
+        tests(of: "WakeModel", in: .core, ["SeedKit"]),
 
-        // Layer 1: pure rooms.
-        room("PushTransport", ["WakeModel"]),
-        room("PayloadRules", ["WakeModel"]),
-        tests(of: "PayloadRules", ["SeedKit", "WakeModel"]),
-        room("APNsWire", ["PushTransport", "WakeModel"]),
-        tests(of: "APNsWire", ["PushTransport", "SeedKit", "WakeModel"]),
-        room("WakeBudget", ["WakeModel"]),
-        tests(of: "WakeBudget", ["SeedKit", "WakeModel"]),
-        room("DeviceModel", ["WakeModel"]),
-        tests(of: "DeviceModel", ["WakeModel"]),
-        room("WakeSimulation", ["DeviceModel", "WakeBudget", "WakeModel"]),
-        tests(of: "WakeSimulation", ["DeviceModel", "WakeBudget", "WakeModel"]),
+        // Layer 1: pure modules.
+        module("PushTransport", in: .apns, ["WakeModel"]),
+        module("PayloadRules", in: .lint, ["WakeModel"]),
+        tests(of: "PayloadRules", in: .lint, ["SeedKit", "WakeModel"]),
+        module("APNsWire", in: .apns, ["PushTransport", "WakeModel"]),
+        tests(of: "APNsWire", in: .apns, ["PushTransport", "SeedKit", "WakeModel"]),
+        module("WakeBudget", in: .gateway, ["WakeModel"]),
+        tests(of: "WakeBudget", in: .gateway, ["SeedKit", "WakeModel"]),
+        module("DeviceModel", in: .simulation, ["WakeModel"]),
+        tests(of: "DeviceModel", in: .simulation, ["WakeModel"]),
+        module("WakeSimulation", in: .simulation, ["DeviceModel", "WakeBudget", "WakeModel"]),
+        tests(of: "WakeSimulation", in: .simulation, ["DeviceModel", "WakeBudget", "WakeModel"]),
 
         // Readers of files, for `rouse validate` and `rouse audit`.
-        room("PayloadLint", ["PayloadRules", "WakeModel", yams]),
-        tests(of: "PayloadLint", ["PayloadRules", "SeedKit", "WakeModel"], exclude: ["Golden"]),
-        room("AppAudit", ["PayloadRules"]),
-        tests(of: "AppAudit", ["PayloadRules", "SeedKit"]),
+        module("PayloadLint", in: .lint, ["PayloadRules", "WakeModel", yams]),
+        tests(
+            of: "PayloadLint", in: .lint, ["PayloadRules", "SeedKit", "WakeModel"],
+            exclude: ["Golden"]),
+        module("AppAudit", in: .lint, ["PayloadRules"]),
+        tests(of: "AppAudit", in: .lint, ["PayloadRules", "SeedKit"]),
 
-        // Layer 2: the hall.
-        room("Gateway", ["PayloadRules", "WakeBudget", "WakeModel", lifecycle, logging]),
-        tests(of: "Gateway", ["GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel"]),
-        .target(
-            name: "GatewayTestKit",
-            dependencies: [
+        // Layer 2: the gateway.
+        module(
+            "Gateway", in: .gateway,
+            ["PayloadRules", "WakeBudget", "WakeModel", lifecycle, logging]),
+        tests(
+            of: "Gateway", in: .gateway,
+            ["GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel"]),
+        testSupport(
+            "GatewayTestKit", in: .gateway,
+            [
                 "Gateway", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel", lifecycle, logging,
-            ],
-            path: "Tests/GatewayTestKit", swiftSettings: roomSettings),
+            ]),
 
         // Layer 3: C.
         systemLibrary("CLibcurl", "libcurl", apt: "libcurl4-openssl-dev"),
         systemLibrary("CLibcrypto", "libcrypto", apt: "libssl-dev"),
         systemLibrary("CLibssl", "libssl", apt: "libssl-dev"),
         systemLibrary("CLibnghttp2", "libnghttp2", apt: "libnghttp2-dev"),
-        .target(
-            name: "CCurlShims", dependencies: ["CLibcurl", "CLibcrypto"],
+        cModule(
+            "CCurlShims", in: .apns, ["CLibcurl", "CLibcrypto"],
             linkerSettings: [.linkedLibrary("ssl")]),
-        .target(name: "CCryptoShims", dependencies: ["CLibcrypto"]),
-        .target(name: "CCacheHints"),
-        .target(name: "CNghttp2ResetGuard", dependencies: ["CLibnghttp2"]),
-        .target(name: "CHTTP2Shims", dependencies: ["CLibcrypto", "CLibnghttp2", "CLibssl"]),
+        cModule("CCryptoShims", in: .apns, ["CLibcrypto"]),
+        cModule("CCacheHints", in: .apns),
+        cModule("CNghttp2ResetGuard", in: .apns, ["CLibnghttp2"]),
+        cModule("CHTTP2Shims", in: .apns, ["CLibcrypto", "CLibnghttp2", "CLibssl"]),
 
         // Layer 3: shells.
-        room("LoopKit", ["PushTransport", "WakeModel", heap]),
-        tests(of: "LoopKit", ["PushTransport", "SeedKit", "TransportTestKit", "WakeModel"]),
-        room("CurlTransport", ["CCurlShims", "LoopKit", "PushTransport", "WakeModel", deque]),
-        room("HTTP2Transport", ["CHTTP2Shims", "LoopKit", "PushTransport", "WakeModel"]),
+        module("LoopKit", in: .apns, ["PushTransport", "WakeModel", heap]),
+        tests(
+            of: "LoopKit", in: .apns, ["PushTransport", "SeedKit", "TransportTestKit", "WakeModel"]),
+        module(
+            "CurlTransport", in: .apns,
+            ["CCurlShims", "LoopKit", "PushTransport", "WakeModel", deque]),
+        module(
+            "HTTP2Transport", in: .apns, ["CHTTP2Shims", "LoopKit", "PushTransport", "WakeModel"]),
         // A client without the reset guard, in a process of its own: the transports' tests run it,
         // and the sanitizers do.
         .executableTarget(
@@ -157,72 +206,70 @@ let package = Package(
                 "APNsClient", "APNsWire", "CHTTP2Shims", "CurlTransport", "HTTP2Transport",
                 "LoopKit", "PushTransport", "SeedKit", "WakeModel",
             ],
-            path: "Tests/TransportFixture",
+            path: "Tests/APNs/TransportFixture",
             exclude: [
                 "Valgrind", "address-sanitizer.sh", "server.sh", "thread-sanitizer.sh",
                 "valgrind.sh",
             ],
-            swiftSettings: roomSettings),
-        .target(
-            name: "TransportTestKit",
-            dependencies: [
+            swiftSettings: swiftSettings),
+        testSupport(
+            "TransportTestKit", in: .apns,
+            [
                 "APNsSimulator", "CLibssl", "CurlTransport", "HTTP2Transport", "PushTransport",
                 "WakeModel",
-            ],
-            path: "Tests/TransportTestKit", swiftSettings: roomSettings),
+            ]),
         // The contract of the port, on both transports.
         tests(
-            of: "PushTransport",
+            of: "PushTransport", in: .apns,
             [
                 "APNsSimulator", "CNghttp2ResetGuard", "SeedKit", "TransportFixture",
                 "TransportTestKit", "WakeModel",
             ]),
         tests(
-            of: "CurlTransport",
+            of: "CurlTransport", in: .apns,
             [
                 "APNsSimulator", "CNghttp2ResetGuard", "PushTransport", "SeedKit",
                 "TransportFixture", "TransportTestKit", "WakeModel",
             ]),
         tests(
-            of: "HTTP2Transport",
+            of: "HTTP2Transport", in: .apns,
             [
                 "APNsSimulator", "CHTTP2Shims", "CLibnghttp2", "LoopKit", "PushTransport",
                 "SeedKit", "TransportFixture", "TransportTestKit", "WakeModel",
             ]),
-        room(
-            "APNsClient",
+        module(
+            "APNsClient", in: .apns,
             [
                 "APNsWire", "CCacheHints", "CCryptoShims", "CurlTransport", "HTTP2Transport",
                 "LoopKit", "PushTransport", "WakeModel", deque,
             ]),
         tests(
-            of: "APNsClient",
+            of: "APNsClient", in: .apns,
             [
                 "APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport", "SeedKit",
                 "WakeModel",
             ]),
-        .target(name: "CGatheredLog", linkerSettings: [.linkedLibrary("sqlite3")]),
-        room(
-            "StoreSQLite",
+        cModule("CGatheredLog", in: .gateway, linkerSettings: [.linkedLibrary("sqlite3")]),
+        module(
+            "StoreSQLite", in: .gateway,
             [
                 "CGatheredLog", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", sqlite,
                 sqliteC,
             ]),
         tests(
-            of: "StoreSQLite",
+            of: "StoreSQLite", in: .gateway,
             [
                 "CGatheredLog", "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit",
                 "WakeBudget", "WakeModel", sqlite, sqliteC,
             ]),
         // The dashboard's files, as bytes: see its header.
-        .target(name: "CDashboard", exclude: ["Page"]),
-        .target(name: "CCurlCalls", dependencies: ["CLibcurl", "CLibcrypto"]),
-        room("CurlHTTP", ["CCurlCalls", "CCurlShims"]),
-        tests(of: "CurlHTTP", ["HTTPTestKit"]),
-        .target(
-            name: "HTTPTestKit", path: "Tests/HTTPTestKit", swiftSettings: roomSettings),
-        room(
-            "AdminAPI",
+        cModule("CDashboard", in: .gateway, exclude: ["Page"]),
+        cModule("CCurlCalls", in: .gateway, ["CLibcurl", "CLibcrypto"]),
+        module("CurlHTTP", in: .gateway, ["CCurlCalls", "CCurlShims"]),
+        tests(of: "CurlHTTP", in: .gateway, ["HTTPTestKit"]),
+        testSupport("HTTPTestKit", in: .gateway),
+        module(
+            "AdminAPI", in: .gateway,
             [
                 "CDashboard", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", coreMetrics,
                 crypto,
@@ -230,17 +277,17 @@ let package = Package(
                 nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
             ]),
         tests(
-            of: "AdminAPI",
+            of: "AdminAPI", in: .gateway,
             [
                 "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel",
                 coreMetrics, crypto, httpTypes, lifecycle, logging,
             ]),
 
-        .target(name: "CProcess"),
+        cModule("CProcess", in: .command),
 
-        // Layer 4: where rooms are wired together.
-        room(
-            "RouseCommand",
+        // Layer 4: where the modules are wired together.
+        module(
+            "RouseCommand", in: .command,
             [
                 "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "CProcess",
                 "CurlHTTP", "CurlTransport", "DeviceModel", "Gateway", "HTTP2Transport",
@@ -249,7 +296,7 @@ let package = Package(
                 "WakeSimulation", argumentParser, lifecycle, logging, unixSignals, yams,
             ]),
         tests(
-            of: "RouseCommand",
+            of: "RouseCommand", in: .command,
             [
                 "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "GatewayTestKit",
                 "HTTPTestKit", "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel", "rouse",
@@ -261,38 +308,23 @@ let package = Package(
         // is where the dynamic linker looks before it looks into libnghttp2.
         .executableTarget(
             name: "rouse", dependencies: ["CNghttp2ResetGuard", "RouseCommand"],
-            swiftSettings: roomSettings),
+            path: "Sources/Command/rouse", swiftSettings: swiftSettings),
 
-        // Measurements. Not a product: nothing ships them.
-        .target(name: "CBenchmarkProcess"),
-        .target(name: "CCurlBaseline", dependencies: ["CLibcurl"]),
-        .target(name: "CNghttp2Baseline", dependencies: ["CLibnghttp2", "CLibssl"]),
-        .executableTarget(
-            name: "RouseBenchmarks",
-            dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CBenchmarkProcess",
-                "CCurlBaseline", "CNghttp2Baseline", "CNghttp2ResetGuard", "CurlTransport",
-                "DeviceModel", "Gateway", "HTTP2Transport", "PayloadLint", "PayloadRules",
-                "PushTransport", "RouseCommand", "StoreSQLite", "WakeBudget", "WakeModel",
-                "WakeSimulation", argumentParser, logging,
-            ],
-            swiftSettings: roomSettings),
-
-        // The fake: it imports no client code, so that it is an independent check.
-        room(
-            "APNsSimulator",
+        // The simulator imports no client code, so that it is an independent check.
+        module(
+            "APNsSimulator", in: .simulation,
             [
                 "DeviceModel", "WakeModel", asn1, crypto, heap, logging, nioCore, nioHPACK,
                 nioHTTP1, nioPosix, nioSSL, nioTLS, x509,
             ]),
         tests(
-            of: "APNsSimulator",
+            of: "APNsSimulator", in: .simulation,
             [
                 "DeviceModel", "WakeModel", asn1, crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
                 nioPosix, nioSSL, x509,
             ]),
 
-        // The house rules.
-        .testTarget(name: "TidyTests", swiftSettings: roomSettings),
+        // The rules of the repository.
+        .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
     ]
 )

@@ -109,8 +109,8 @@ install_completions() {
 }
 
 # The manual for reading without a network. What is in Deploy here is in one folder there, so that
-# links between its pages hold. Two kinds of links lead out of Deploy: those to pages of rooms, which
-# come along in rooms/, and those to the README, which is overview.md there.
+# links between its pages hold. Two kinds of links lead out of Deploy: those to pages of modules,
+# which come along in modules/, and those to the README, which is overview.md there.
 install_manual() {
     local folder=usr/share/doc/rouse file
     while read -r file; do
@@ -118,7 +118,7 @@ install_manual() {
     done < <(find Deploy/{README.md,ci/README.md,dependencies.txt,manual,rouse.yaml,scenarios} -type f)
     put_page README.md "${folder}/overview.md"
     while read -r file; do
-        put_page "${file}" "${folder}/rooms/${file#Sources/}"
+        put_page "${file}" "${folder}/modules/${file#Sources/}"
     done < <(grep -ohE 'Sources/[[:alnum:]/.]+\.md' README.md Deploy/manual/*.md | sort -u)
 }
 
@@ -127,8 +127,8 @@ put_page() {
     put 0644 "$1" "$2"
     if [[ $1 == *.md ]]; then
         sed -i -E -e 's|\]\(\.\./\.\./README\.md|](../overview.md|g' \
-            -e 's|\]\(((\.\./)*)\.\./Sources/|](\1rooms/|g' \
-            -e 's|\]\(Sources/|](rooms/|g' -e 's|\]\(Deploy/|](|g' "${tree}/$2"
+            -e 's|\]\(((\.\./)*)\.\./Sources/|](\1modules/|g' \
+            -e 's|\]\(Sources/|](modules/|g' -e 's|\]\(Deploy/|](|g' "${tree}/$2"
     fi
 }
 

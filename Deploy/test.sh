@@ -14,7 +14,7 @@ step "Format"
 swift format lint --strict --recursive --parallel Sources Tests Package.swift
 
 step "Build"
-# An import that Package.swift does not declare is an error: the rooms have walls.
+# An import that Package.swift does not declare is an error.
 build=(--explicit-target-dependency-import-check error)
 swift build --build-tests "${build[@]}"
 
@@ -36,15 +36,15 @@ part() {
     "$@" 2>&1 | tee "${printed}/${name//\//-}" || failed+=("${name}")
 }
 
-for suite in Tests/*Tests; do
-    room=$(basename "${suite}")
-    part "${room}" swift test --skip-build "${build[@]}" --filter "^${room}\."
+for suite in Tests/*/*Tests Tests/TidyTests; do
+    target=$(basename "${suite}")
+    part "${target}" swift test --skip-build "${build[@]}" --filter "^${target}\."
 done
 part "The transports and the client under the thread sanitizer" \
-    Tests/TransportFixture/thread-sanitizer.sh
+    Tests/APNs/TransportFixture/thread-sanitizer.sh
 part "The transports and the client under the address sanitizer" \
-    Tests/TransportFixture/address-sanitizer.sh
-part "The transports' C targets under valgrind" Tests/TransportFixture/valgrind.sh
+    Tests/APNs/TransportFixture/address-sanitizer.sh
+part "The transports' C targets under valgrind" Tests/APNs/TransportFixture/valgrind.sh
 part "Beside the software of others" Tests/Interop/run.sh .build/debug/rouse
 part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
 part "The shipped scenarios against what the wake budget promises" Deploy/scenarios/check.sh

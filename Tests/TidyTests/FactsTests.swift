@@ -12,17 +12,10 @@ struct FactsTests {
     /// The files that may cite, with their text.
     private static let files = Result {
         try ["Sources", "Tests"].flatMap { folder in
-            let start = SourceTree.checkout.root.appending(path: folder)
-            let paths = FileManager.default.enumerator(atPath: start.path)?
-                .compactMap { $0 as? String }
-            return try (paths ?? []).filter { path in
+            let tree = SourceTree.checkout
+            return try tree.files(below: folder) { path in
                 path.split(separator: ".").last.map(readable.contains) ?? false
-            }.map { path in
-                (
-                    path: "\(folder)/\(path)",
-                    text: try String(contentsOf: start.appending(path: path), encoding: .utf8)
-                )
-            }
+            }.map { (path: $0, text: try tree.text(of: $0)) }
         }
     }
 

@@ -69,7 +69,7 @@ struct MetricNamesTests {
         #expect(Set(named).subtracting(alerts) == [])
     }
 
-    private static let tablePath = "Sources/AdminAPI/Metrics/Metric.swift"
+    private static let tablePath = "Sources/Gateway/AdminAPI/Metrics/Metric.swift"
     private static let hasTable = (try? SourceTree.checkout.text(of: tablePath)) != nil
 
     @Test("the gateway has each metric of the list", .enabled(if: hasTable))

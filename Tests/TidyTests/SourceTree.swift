@@ -19,19 +19,22 @@ struct SourceTree {
 
     /// Every Swift file below a folder, by its path from the root.
     func swiftFiles(below folder: String) throws -> [SourceFile] {
-        let start = root.appending(path: folder)
-        let paths = FileManager.default.enumerator(atPath: start.path)?.compactMap { $0 as? String }
-        return try (paths ?? []).filter { $0.hasSuffix(".swift") }.sorted().map { path in
-            let text = try String(contentsOf: start.appending(path: path), encoding: .utf8)
-            return SourceFile(path: folder + "/" + path, text: text)
-        }
+        try files(below: folder) { $0.hasSuffix(".swift") }
+            .map { SourceFile(path: $0, text: try text(of: $0)) }
     }
 
     /// Every Markdown file below a folder, by its path from the root.
     func markdownFiles(below folder: String) -> [String] {
-        let start = root.appending(path: folder)
-        let paths = FileManager.default.enumerator(atPath: start.path)?.compactMap { $0 as? String }
-        return (paths ?? []).filter { $0.hasSuffix(".md") }.sorted().map { folder + "/" + $0 }
+        files(below: folder) { $0.hasSuffix(".md") }
+    }
+
+    /// The files below a folder, by their paths from the root, sorted. What a build of a package
+    /// inside the tree has left is not part of it.
+    func files(below folder: String, where isWanted: (String) -> Bool) -> [String] {
+        let start = root.appending(path: folder).path
+        let paths = FileManager.default.enumerator(atPath: start)?.compactMap { $0 as? String }
+        return (paths ?? []).filter { isWanted($0) && !("/" + $0).contains("/.build") }.sorted()
+            .map { folder + "/" + $0 }
     }
 
     func text(of path: String) throws -> String {
@@ -53,8 +56,8 @@ struct SourceFile {
         ).map(String.init)
     }
 
-    /// The target that the file belongs to: the second component of its path.
-    var room: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
+    /// The module that the file belongs to: the third component of its path.
+    var module: String { path.split(separator: "/").dropFirst(2).first.map(String.init) ?? "" }
 
     /// The modules that the file imports.
     var imports: [String] {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a client process (Tests/TransportFixture) on each transport against each server in cases.py,
+"""Runs a client process (Tests/APNs/TransportFixture) on each transport against each server in cases.py,
 and judges what it says of each push by what the server had and said:
 
   accepted   only after a complete answer in which nothing is wrong
