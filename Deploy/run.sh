@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs what is missing, builds Rouse, and starts a gateway that needs no configuration: embedded
-# store, embedded stand-in for APNs, a key made on the spot. It prints commands to paste.
+# store, embedded APNs simulator, a key made on the spot. It prints commands to paste.
 # Whatever follows is passed on to `rouse serve --dev`, for example: Deploy/run.sh --listen 127.0.0.1:9090
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

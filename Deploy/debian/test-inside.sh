@@ -90,10 +90,10 @@ expect "it ends with 78 and is not tried again" \
 expect "and says what is missing" says 'apps is empty'
 
 step "First start"
-rouse apns-simulator --port 2197 --folder /srv/stand-in >/dev/null 2>&1 &
+rouse apns-simulator --port 2197 --folder /srv/simulator >/dev/null 2>&1 &
 stand_in=$!
-within 10 test -s /srv/stand-in/ca.pem || fail "the stand-in did not start"
-install -o rouse -g rouse -m 0400 /srv/stand-in/AuthKey_LOCALKEY01.p8 /srv/stand-in/ca.pem /etc/rouse/
+within 10 test -s /srv/simulator/ca.pem || fail "the simulator did not start"
+install -o rouse -g rouse -m 0400 /srv/simulator/AuthKey_LOCALKEY01.p8 /srv/simulator/ca.pem /etc/rouse/
 cat >>"${configuration}" <<YAML
 apps:
   - bundle-id: com.example.app

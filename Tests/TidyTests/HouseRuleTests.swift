@@ -27,7 +27,9 @@ struct HouseRuleTests {
     func pages() throws {
         var findings: [String] = []
         for file in try Self.sources.get() + Self.tests.get() {
-            if file.lines.first != "// SPDX-License-Identifier: Apache-2.0" {
+            // A manifest begins with the version of its tools.
+            let first = file.lines.first { !$0.hasPrefix("// swift-tools-version") }
+            if first != "// SPDX-License-Identifier: Apache-2.0" {
                 findings.append("\(file.path): has no licence line")
             }
             if file.lines.count > Self.maximumLines + 1 {

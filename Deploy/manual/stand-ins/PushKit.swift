@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, AlwaysUseLowerCamelCase
 //
-// A stand-in for PushKit; see UIKit.swift.
+// A simulator for PushKit; see UIKit.swift.
 
 public import Dispatch
 public import Foundation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, AlwaysUseLowerCamelCase
 //
-// A stand-in for UIKit: the declarations that ../app uses, after Apple's documentation, and nothing
+// A simulator for UIKit: the declarations that ../app uses, after Apple's documentation, and nothing
 // behind them. It exists so that the app's files can be type-checked where there is no Xcode.
 
 @_exported import Foundation

@@ -142,10 +142,10 @@ public final class APNsClient: Sendable {
     /// Submits a push and waits for the answer to that.
     private func submit(
         _ push: Push, due: Duration, timeLeft: Duration, isSecond: Bool
-    ) async -> LoneCallers.Answer {
+    ) async -> PendingSends.Answer {
         let id = core.nextID()
         return await withTaskCancellationHandler {
-            // SAFETY: resumed by the submission's one answer; see `LoneCallers.Caller`.
+            // SAFETY: resumed by the submission's one answer; see `PendingSends.Caller`.
             await withUnsafeContinuation { caller in
                 core.send(
                     push, id, of: caller, due: due, timeLeft: timeLeft, isSecond: isSecond,

@@ -29,7 +29,7 @@ final class ClientCore: Sendable {
         var expiredGeneration: UInt64 = 0
         var lastReplacement: Duration?
         /// Those who wait for the answer to one push.
-        var callers = LoneCallers()
+        var callers = PendingSends()
         /// Weak, since the transport's sink holds this object.
         weak var transport: (any PushTransport)?
     }
@@ -69,7 +69,7 @@ final class ClientCore: Sendable {
     // MARK: Out
 
     /// A submission's id that no other has.
-    func nextID() -> Submission.ID { ids.wrappingAdd(1, ordering: .relaxed).oldValue }
+    func nextID() -> TransportRequest.ID { ids.wrappingAdd(1, ordering: .relaxed).oldValue }
 
     /// Makes a group of pushes with ids of their own. `timeout` replaces the configuration's.
     func prepare(
@@ -87,7 +87,7 @@ final class ClientCore: Sendable {
     /// then needs a second piece of memory for each push.
     @inline(never)
     func send(
-        _ push: Push, _ id: Submission.ID, of caller: LoneCallers.Caller, due: Duration,
+        _ push: Push, _ id: TransportRequest.ID, of caller: PendingSends.Caller, due: Duration,
         timeLeft: Duration, isSecond: Bool, over transport: any PushTransport
     ) {
         transport.submit(
@@ -98,7 +98,8 @@ final class ClientCore: Sendable {
                     .init(
                         caller: caller, tokenGeneration: state.tokenGeneration,
                         isSecond: isSecond))
-                return Submission(id: id, request: state.encoder.encode(push), timeout: timeLeft)
+                return TransportRequest(
+                    id: id, request: state.encoder.encode(push), timeout: timeLeft)
             })
     }
 
@@ -118,7 +119,7 @@ final class ClientCore: Sendable {
                 })
             return
         }
-        var batch: [Submission] = []
+        var batch: [TransportRequest] = []
         batch.reserveCapacity(pushes.count)
         state.withLock { state in
             begin(sent, timeout: timeout, &state)
@@ -139,8 +140,8 @@ final class ClientCore: Sendable {
 
     private func submission(
         _ push: Push, at index: Int, of sent: SentPushes, timeout: Duration, _ state: inout State
-    ) -> Submission {
-        Submission(
+    ) -> TransportRequest {
+        TransportRequest(
             id: sent.firstID + UInt64(index), request: state.encoder.encode(push),
             timeout: timeout, context: sent)
     }
@@ -183,10 +184,10 @@ final class ClientCore: Sendable {
     /// Looks at the completions where they are. Of an array, Swift 6.3 copies each one that is
     /// looked at, and counts up all that it refers to.
     private func receive(_ completions: borrowing Span<Completion>) {
-        var mending = Mending()
+        var fixes = Fixes()
         observeDate(of: completions)
         var callers = takeCallers(of: completions)[...]
-        var deliveries = Deliveries(lonePushes: callers.count)
+        var replies = ReplyBatch(lonePushes: callers.count)
         for place in completions.indices {
             let id = completions[place].id
             let outcome: SentPushes.Outcome =
@@ -196,28 +197,28 @@ final class ClientCore: Sendable {
                 }
             guard let context = completions[place].context else {
                 if let waiting = callers.popFirst() {
-                    let mayGoAgain = mend(outcome, of: waiting, &mending)
-                    deliveries.add(outcome, mayGoAgain: mayGoAgain, to: waiting.caller)
+                    let mayGoAgain = fix(outcome, of: waiting, &fixes)
+                    replies.add(outcome, mayGoAgain: mayGoAgain, to: waiting.caller)
                 }
                 continue
             }
             guard let sent = context as? SentPushes else {
                 preconditionFailure("A submission came back that this client never made.")
             }
-            if mend(outcome, of: id, sent, &mending) { continue }
-            deliveries.add(outcome, to: sent, at: sent.index(of: id))
+            if fix(outcome, of: id, sent, &fixes) { continue }
+            replies.add(outcome, to: sent, at: sent.index(of: id))
         }
-        carryOut(mending)
-        deliveries.deliver(
-            by: deliveries.hasManyCallers ? state.withLock { $0.transport } : nil)
+        carryOut(fixes)
+        replies.deliver(
+            by: replies.hasManyCallers ? state.withLock { $0.transport } : nil)
     }
 
     /// Those who wait for one push each, in the order of the completions that have no context.
-    private func takeCallers(of completions: borrowing Span<Completion>) -> [LoneCallers.Waiting] {
+    private func takeCallers(of completions: borrowing Span<Completion>) -> [PendingSends.Waiting] {
         var count = 0
         for place in completions.indices where completions[place].context == nil { count += 1 }
         guard count > 0 else { return [] }
-        var callers: [LoneCallers.Waiting] = []
+        var callers: [PendingSends.Waiting] = []
         callers.reserveCapacity(count)
         state.withLock { state in
             for place in completions.indices where completions[place].context == nil {
@@ -228,30 +229,30 @@ final class ClientCore: Sendable {
     }
 
     /// What answers of one batch call for.
-    private struct Mending {
-        var resends: [Submission] = []
+    private struct Fixes {
+        var resends: [TransportRequest] = []
         var replacesConnections = false
         var transport: (any PushTransport)?
     }
 
     /// Sees to the answer to a lone push, if it is of the kind that the client can mend. True if
     /// the push may go again, which is its caller's part.
-    private func mend(
-        _ outcome: SentPushes.Outcome, of waiting: LoneCallers.Waiting, _ mending: inout Mending
+    private func fix(
+        _ outcome: SentPushes.Outcome, of waiting: PendingSends.Waiting, _ fixes: inout Fixes
     ) -> Bool {
         guard let remedy = Self.remedy(for: outcome) else { return false }
         return state.withLock { state in
             prepare(
                 remedy, generation: waiting.tokenGeneration, mayGoAgain: !waiting.isSecond, &state,
-                &mending)
+                &fixes)
         }
     }
 
     /// Sees to the answer to a push of a group, if it is of the kind that the client can mend,
     /// once. True if the push goes again, so that nobody is told yet.
-    private func mend(
-        _ outcome: SentPushes.Outcome, of id: Submission.ID, _ sent: SentPushes,
-        _ mending: inout Mending
+    private func fix(
+        _ outcome: SentPushes.Outcome, of id: TransportRequest.ID, _ sent: SentPushes,
+        _ fixes: inout Fixes
     ) -> Bool {
         guard let remedy = Self.remedy(for: outcome) else { return false }
         return state.withLock { state in
@@ -259,13 +260,13 @@ final class ClientCore: Sendable {
             guard
                 prepare(
                     remedy, generation: sent.tokenGeneration(of: id), mayGoAgain: mayGoAgain,
-                    &state, &mending)
+                    &state, &fixes)
             else { return false }
             let timeLeft = sent.due - clock.uptime()
             guard timeLeft > .zero else { return false }
             sent.didEncodeResend(tokenGeneration: state.tokenGeneration)
-            mending.resends.append(
-                Submission(
+            fixes.resends.append(
+                TransportRequest(
                     id: SentPushes.resendID(of: id),
                     request: state.encoder.encode(sent.pushes[sent.index(of: id)]),
                     timeout: timeLeft, context: sent))
@@ -292,19 +293,19 @@ final class ClientCore: Sendable {
     /// it cannot, or if it may not in the first place: then connections may be due all the same.
     private func prepare(
         _ remedy: Remedy, generation: UInt64, mayGoAgain: Bool, _ state: inout State,
-        _ mending: inout Mending
+        _ fixes: inout Fixes
     ) -> Bool {
-        mending.transport = state.transport
-        let mayGoAgain = mayGoAgain && mending.transport != nil
+        fixes.transport = state.transport
+        let mayGoAgain = mayGoAgain && fixes.transport != nil
         switch remedy {
         case .otherConnection:
-            if mayReplaceConnections(&state) { mending.replacesConnections = true }
+            if mayReplaceConnections(&state) { fixes.replacesConnections = true }
         case .newProviderToken:
             // A connection that saw an expired token may refuse every later one too (facts §1.6).
             // Once for each token: if a clock is wrong, new connections do not help.
             if tokens != nil, generation > state.expiredGeneration {
                 state.expiredGeneration = generation
-                mending.replacesConnections = true
+                fixes.replacesConnections = true
             }
             guard mayGoAgain, let token = tokens?.replacement(forGeneration: generation)
             else { return false }
@@ -315,12 +316,12 @@ final class ClientCore: Sendable {
 
     /// Replaces connections, submits again what is to go again, and sees to those that were given
     /// up on before the transport knew their new ids.
-    private func carryOut(_ mending: Mending) {
-        guard let transport = mending.transport else { return }
-        if mending.replacesConnections { transport.replaceConnections() }
-        guard !mending.resends.isEmpty else { return }
-        transport.submit(mending.resends)
-        for resend in mending.resends {
+    private func carryOut(_ fixes: Fixes) {
+        guard let transport = fixes.transport else { return }
+        if fixes.replacesConnections { transport.replaceConnections() }
+        guard !fixes.resends.isEmpty else { return }
+        transport.submit(fixes.resends)
+        for resend in fixes.resends {
             if let sent = resend.context as? SentPushes, sent.isCancelled {
                 transport.cancel(resend.id)
             }

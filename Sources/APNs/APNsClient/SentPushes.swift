@@ -39,7 +39,7 @@ final class SentPushes: Sendable {
     }
 
     /// The first push's first submission.
-    let firstID: Submission.ID
+    let firstID: TransportRequest.ID
     private let manner: Manner
     /// By when they must have an answer, by the clock's uptime.
     let due: Duration
@@ -50,7 +50,7 @@ final class SentPushes: Sendable {
     /// In their order; their ids are consecutive. Last, because replies ask it for its count alone.
     let pushes: [Push]
 
-    init(_ pushes: [Push], firstID: Submission.ID, receiver: Receiver, due: Duration) {
+    init(_ pushes: [Push], firstID: TransportRequest.ID, receiver: Receiver, due: Duration) {
         self.pushes = pushes
         self.firstID = firstID
         self.due = due
@@ -65,20 +65,20 @@ final class SentPushes: Sendable {
     // MARK: Submissions
 
     /// The id of a push's second submission. It follows from the first one.
-    static func resendID(of id: Submission.ID) -> Submission.ID { id | 1 << 63 }
+    static func resendID(of id: TransportRequest.ID) -> TransportRequest.ID { id | 1 << 63 }
 
     /// Whether this is the id of a second submission.
-    static func isResend(_ id: Submission.ID) -> Bool { id >> 63 == 1 }
+    static func isResend(_ id: TransportRequest.ID) -> Bool { id >> 63 == 1 }
 
     /// Which of the pushes a submission carries.
-    func index(of id: Submission.ID) -> Int {
+    func index(of id: TransportRequest.ID) -> Int {
         let index = Int(truncatingIfNeeded: (id & ~(1 << 63)) &- firstID)
         precondition(index >= 0 && index < pushes.count, "A submission came back with another's.")
         return index
     }
 
     /// With which provider token a submission went out; 0 with a certificate.
-    func tokenGeneration(of id: Submission.ID) -> UInt64 {
+    func tokenGeneration(of id: TransportRequest.ID) -> UInt64 {
         Self.isResend(id)
             ? resendGeneration.load(ordering: .acquiring) : generation.load(ordering: .acquiring)
     }

@@ -43,7 +43,7 @@ public final class SigningKey: @unchecked Sendable {
         try self.init(pem: bytes)
     }
 
-    /// Makes a new key, for tests and for trying things out against a stand-in.
+    /// Makes a new key, for tests and for trying things out against a simulator.
     public static func generate() -> SigningKey {
         guard let pointer = CCryptoKey_generate() else {
             preconditionFailure("OpenSSL has no entropy or no P-256.")

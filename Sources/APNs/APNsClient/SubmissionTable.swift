@@ -11,7 +11,7 @@ internal import PushTransport
 struct SubmissionTable<Value> {
     /// A place in the table.
     struct Entry {
-        var id: Submission.ID
+        var id: TransportRequest.ID
         /// `nil` for an empty one.
         var value: Value?
     }
@@ -33,14 +33,14 @@ struct SubmissionTable<Value> {
     /// since what goes out in one moment comes back in one; but the eights are scattered, for a
     /// removal looks at all entries to the next empty one, and without a gap that would be all that
     /// are out.
-    private func home(_ id: Submission.ID) -> Int {
+    private func home(_ id: TransportRequest.ID) -> Int {
         // Fibonacci hashing: 2^64 divided by the golden ratio.
         let block = ((id >> 3) &* 0x9e37_79b9_7f4a_7c15) >> 32
         return Int(truncatingIfNeeded: block << 3 | id & 7) & mask
     }
 
     /// Remembers a submission that is about to go out; its id must be new.
-    mutating func insert(_ id: Submission.ID, _ value: Value) {
+    mutating func insert(_ id: TransportRequest.ID, _ value: Value) {
         if count * 2 >= entries.count { grow() }
         place(Entry(id: id, value: value))
         count += 1
@@ -62,7 +62,7 @@ struct SubmissionTable<Value> {
     }
 
     /// Forgets a submission and returns what was remembered of it, or `nil` if it is not out.
-    mutating func remove(_ id: Submission.ID) -> Value? {
+    mutating func remove(_ id: TransportRequest.ID) -> Value? {
         var hole = home(id)
         while entries[hole].value != nil, entries[hole].id != id { hole = (hole + 1) & mask }
         guard let value = entries[hole].value else { return nil }

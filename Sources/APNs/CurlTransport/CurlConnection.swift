@@ -12,7 +12,7 @@ final class CurlConnection {
     private var pointer: OpaquePointer?
     private var idle: [CurlExchange] = []
     /// Transfers on this connection.
-    private(set) var transfers: [Submission.ID: Transfer] = [:]
+    private(set) var transfers: [TransportRequest.ID: Transfer] = [:]
     var window: StreamWindow
     /// Whether it failed or goes, or was told to: another may take its place.
     private(set) var isRetired = false

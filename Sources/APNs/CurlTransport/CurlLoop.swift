@@ -37,7 +37,7 @@ final class CurlLoop {
 
     var requestLimit = RequestLimit()
     var connections: [CurlConnection] = []
-    var transfers: [Submission.ID: Transfer] = [:]
+    var transfers: [TransportRequest.ID: Transfer] = [:]
     var urgentQueue = Deque<Transfer>()
     var ordinaryQueue = Deque<Transfer>()
     /// Queued transfers that are not finished; the queues also hold finished ones until their turn.
@@ -125,7 +125,7 @@ final class CurlLoop {
         }
     }
 
-    private func enqueue(_ submission: Submission, now: Int64) {
+    private func enqueue(_ submission: TransportRequest, now: Int64) {
         precondition(
             transfers[submission.id] == nil,
             "Submission \(submission.id) is in flight already; ids must be unique.")

@@ -75,13 +75,13 @@ public final class CurlTransport: PushTransport {
 
     /// Hands over a batch; see ``PushTransport/PushTransport/submit(_:)``. One lock, and a wake-up
     /// only if the thread sleeps.
-    public func submit(_ batch: consuming [Submission]) {
+    public func submit(_ batch: consuming [TransportRequest]) {
         guard !batch.isEmpty, let refused = mailbox.submit(batch) else { return }
         refusals.refuse(refused)
     }
 
     /// Hands over one submission, as a batch of one would be.
-    public func submit(_ submission: consuming Submission) {
+    public func submit(_ submission: consuming TransportRequest) {
         guard let refused = mailbox.submit(submission) else { return }
         refusals.refuse([refused])
     }
@@ -94,7 +94,7 @@ public final class CurlTransport: PushTransport {
 
     /// Gives up on one submission; see ``PushTransport/PushTransport/cancel(_:)``. A request that
     /// has a stream is reset.
-    public func cancel(_ id: Submission.ID) { mailbox.cancel(id) }
+    public func cancel(_ id: TransportRequest.ID) { mailbox.cancel(id) }
 
     /// Moves to new connections; see ``PushTransport/PushTransport/replaceConnections()``.
     public func replaceConnections() { mailbox.replaceConnections() }

@@ -6,12 +6,12 @@ internal import PushTransport
 /// One submission in the loop's hands, from the mailbox to its completion. Confined to the loop's
 /// thread.
 final class Transfer {
-    let id: Submission.ID
+    let id: TransportRequest.ID
     /// Its place among all that were ever submitted.
     let order: Int
     let request: WireRequest
     /// What its submitter wants back; let go of when it is answered.
-    var context: Submission.Context?
+    var context: TransportRequest.Context?
     /// When its time is up, in monotonic milliseconds.
     let due: Int64
     /// How long it may take, for the message that says it did not.
@@ -31,7 +31,7 @@ final class Transfer {
         case finished
     }
 
-    init(_ submission: Submission, order: Int, now: Int64) {
+    init(_ submission: TransportRequest, order: Int, now: Int64) {
         id = submission.id
         self.order = order
         request = submission.request

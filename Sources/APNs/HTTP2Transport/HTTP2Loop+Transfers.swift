@@ -23,7 +23,7 @@ extension HTTP2Loop {
         if let grace { shutDown(grace: grace, now: now) }
     }
 
-    private func enqueue(_ submission: consuming Submission, now: Int64) {
+    private func enqueue(_ submission: consuming TransportRequest, now: Int64) {
         guard !submission.request.body.isEmpty else {
             refuse(submission, .other, "a push has a body; this one's is empty")
             return
@@ -46,7 +46,7 @@ extension HTTP2Loop {
     }
 
     private func refuse(
-        _ submission: Submission, _ kind: TransportFailure.Kind, _ detail: String
+        _ submission: TransportRequest, _ kind: TransportFailure.Kind, _ detail: String
     ) {
         let failure = TransportFailure(kind, certainty: .notSent, detail: detail)
         completions.append(

@@ -52,7 +52,7 @@ final class TransferPool {
     // variable meanwhile, and nobody may come to `submissions`. Both are checked before each touch.
     // Only this type touches them, and `deinit` gives both back.
     private var slots: UnsafeMutablePointer<Slot>
-    private var submissions: UnsafeMutablePointer<Submission>
+    private var submissions: UnsafeMutablePointer<TransportRequest>
     private var capacity = 0
     private var firstFree = TransferPool.none
     private var lastTimeout = (duration: Duration.zero, milliseconds: 0 as Int64)
@@ -83,7 +83,7 @@ final class TransferPool {
         // SAFETY: every old element is moved or copied to its new place, and the rest of `slots` is
         // initialized here. When this is called no slot is free, so that all submissions move.
         let newSlots = UnsafeMutablePointer<Slot>.allocate(capacity: capacity)
-        let newSubmissions = UnsafeMutablePointer<Submission>.allocate(capacity: capacity)
+        let newSubmissions = UnsafeMutablePointer<TransportRequest>.allocate(capacity: capacity)
         newSlots.moveInitialize(from: slots, count: self.capacity)
         newSubmissions.moveInitialize(from: submissions, count: self.capacity)
         slots.deallocate()
@@ -109,7 +109,7 @@ final class TransferPool {
     }
 
     /// Takes a submission in, as queued but in no queue yet.
-    func insert(_ submission: consuming Submission, now: Int64) -> Place {
+    func insert(_ submission: consuming TransportRequest, now: Int64) -> Place {
         precondition(!isLent, Self.isLending)
         if firstFree == Self.none { grow(to: capacity * 2) }
         let place = firstFree
@@ -126,7 +126,7 @@ final class TransferPool {
     }
 
     /// Frees a slot and gives its submission back.
-    func remove(_ place: Place) -> Submission {
+    func remove(_ place: Place) -> TransportRequest {
         precondition(slots[Int(place)].stage != .free, "A transfer ended twice.")
         precondition(!isLent, Self.isLending)
         slots[Int(place)].stage = .free

@@ -14,14 +14,14 @@ package final class LateRefusals: Sendable {
     /// Who is told.
     package let sink: CompletionSink
     /// By the threads that are in the sink at present: what they have submitted from there.
-    private let waiting = StateLock<[pthread_t: [Submission]]>([:])
+    private let waiting = StateLock<[pthread_t: [TransportRequest]]>([:])
 
     /// Tells them to this sink.
     package init(_ sink: @escaping CompletionSink) { self.sink = sink }
 
     /// Answers each with `shutDown (not-sent)`: before it returns, or, from inside the sink, after
     /// that has.
-    package func refuse(_ batch: [Submission]) {
+    package func refuse(_ batch: [TransportRequest]) {
         guard !batch.isEmpty else { return }
         let thread = pthread_self()
         let isInside = waiting.withLock { waiting in

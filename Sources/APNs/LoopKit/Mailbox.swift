@@ -18,7 +18,7 @@ package final class Mailbox: Sendable {
     /// Everything that came in since the last look.
     package struct Contents {
         /// In the order in which they came.
-        package var submissions: [Submission] = []
+        package var submissions: [TransportRequest] = []
         /// In the order in which they came.
         package var cancellations: [Cancellation] = []
         /// Whether all connections are to be replaced.
@@ -34,12 +34,12 @@ package final class Mailbox: Sendable {
         /// A cancellation, and how many of `submissions` came before it.
         package struct Cancellation {
             /// Of which submission.
-            package let id: Submission.ID
+            package let id: TransportRequest.ID
             /// How many submissions stand before it.
             package let submittedBefore: Int
 
             /// Pairs them.
-            package init(id: Submission.ID, submittedBefore: Int) {
+            package init(id: TransportRequest.ID, submittedBefore: Int) {
                 self.id = id
                 self.submittedBefore = submittedBefore
             }
@@ -48,8 +48,8 @@ package final class Mailbox: Sendable {
         /// Hands out what came in and forgets it: a cancellation behind what was submitted before
         /// it. Each submission is moved out, since to copy one counts up all that it refers to.
         package mutating func drain(
-            submission take: (consuming Submission) -> Void,
-            cancellation giveUp: (Submission.ID) -> Void
+            submission take: (consuming TransportRequest) -> Void,
+            cancellation giveUp: (TransportRequest.ID) -> Void
         ) {
             let count = submissions.count
             // An array gives its elements away at its end only.
@@ -131,7 +131,7 @@ package final class Mailbox: Sendable {
     /// Leaves a batch; one lock, and a wake-up only if the loop sleeps. Gives it back once shutdown
     /// has begun. Of a batch that its caller keeps nothing of, the loop empties the array where it
     /// is; another one it copies first.
-    package func submit(_ batch: consuming [Submission]) -> [Submission]? {
+    package func submit(_ batch: consuming [TransportRequest]) -> [TransportRequest]? {
         var rest = Optional(consume batch)
         _ = leave { contents in
             guard let batch = rest.take() else { return }
@@ -146,7 +146,7 @@ package final class Mailbox: Sendable {
 
     /// Leaves one submission, which waits for others if they are about to come. Gives it back once
     /// shutdown has begun.
-    package func submit(_ submission: consuming Submission) -> Submission? {
+    package func submit(_ submission: consuming TransportRequest) -> TransportRequest? {
         // The words that move it spare a copy, which would count up all that it refers to.
         var rest = Optional(consume submission)
         let mustWake = state.withLock { state in
@@ -175,7 +175,7 @@ package final class Mailbox: Sendable {
     }
 
     /// Asks the loop to give up on a submission that came before.
-    package func cancel(_ id: Submission.ID) {
+    package func cancel(_ id: TransportRequest.ID) {
         _ = leave { contents in
             contents.cancellations.append(
                 .init(id: id, submittedBefore: contents.submissions.count))

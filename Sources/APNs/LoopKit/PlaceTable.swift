@@ -17,7 +17,7 @@ package final class PlaceTable {
     package static let none: Place = -1
 
     private struct Entry {
-        var id: Submission.ID
+        var id: TransportRequest.ID
         /// `PlaceTable.none` for an empty entry.
         var place: Place
     }
@@ -51,11 +51,11 @@ package final class PlaceTable {
     }
 
     /// Where an id would stand. Fibonacci hashing: ids are mostly counted upwards.
-    private func home(_ id: Submission.ID) -> Int {
+    private func home(_ id: TransportRequest.ID) -> Int {
         Int(truncatingIfNeeded: (id &* 0x9e37_79b9_7f4a_7c15) >> 20) & mask
     }
 
-    private func index(of id: Submission.ID) -> (index: Int, isFound: Bool) {
+    private func index(of id: TransportRequest.ID) -> (index: Int, isFound: Bool) {
         var index = home(id)
         while entries[index].place != Self.none {
             if entries[index].id == id { return (index, true) }
@@ -65,13 +65,13 @@ package final class PlaceTable {
     }
 
     /// The place of an id, `nil` when it is not in the table.
-    package subscript(id: Submission.ID) -> Place? {
+    package subscript(id: TransportRequest.ID) -> Place? {
         let (index, isFound) = index(of: id)
         return isFound ? entries[index].place : nil
     }
 
     /// Enters an id. False if it is there already; then nothing changes.
-    package func insert(_ id: Submission.ID, _ place: Place) -> Bool {
+    package func insert(_ id: TransportRequest.ID, _ place: Place) -> Bool {
         if idCount * 2 > mask { grow() }
         let (index, isFound) = index(of: id)
         guard !isFound else { return false }
@@ -81,7 +81,7 @@ package final class PlaceTable {
     }
 
     /// Strikes an id out, if it is there.
-    package func remove(_ id: Submission.ID) {
+    package func remove(_ id: TransportRequest.ID) {
         var (hole, isFound) = index(of: id)
         guard isFound else { return }
         idCount -= 1

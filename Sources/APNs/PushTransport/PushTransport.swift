@@ -17,10 +17,10 @@ public protocol PushTransport: AnyObject, Sendable {
     /// made with. After shutdown has begun, each is answered `shutDown (not-sent)`, by this call
     /// itself and on its thread; if it comes from inside the sink, once that has returned. A caller
     /// that keeps no copy of the batch spares the transport one.
-    func submit(_ batch: consuming [Submission])
+    func submit(_ batch: consuming [TransportRequest])
 
     /// Hands over one submission, as a batch of one would be.
-    func submit(_ submission: consuming Submission)
+    func submit(_ submission: consuming TransportRequest)
 
     /// Says that submissions one by one are about to come, each from another task, until
     /// ``endGathering()``. Those may wait for each other meanwhile, for a millisecond at most: they
@@ -33,7 +33,7 @@ public protocol PushTransport: AnyObject, Sendable {
     /// Gives up on one submission. It is answered `cancelled`, with the certainty that holds at
     /// that moment, unless its outcome was already on its way. Unknown ids are disregarded, also
     /// those that are submitted later.
-    func cancel(_ id: Submission.ID)
+    func cancel(_ id: TransportRequest.ID)
 
     /// Sends everything from now on over new connections, and closes the present ones once what is
     /// in flight on them is answered. For a connection that keeps refusing a good provider token.
@@ -49,7 +49,7 @@ public protocol PushTransport: AnyObject, Sendable {
 
 extension PushTransport {
     /// A batch of one. A transport that can spare the array has a method of its own.
-    public func submit(_ submission: consuming Submission) { submit([submission]) }
+    public func submit(_ submission: consuming TransportRequest) { submit([submission]) }
     /// Nothing: a transport need not wait for more.
     public func beginGathering() {}
     /// Nothing.
@@ -57,7 +57,7 @@ extension PushTransport {
 }
 
 /// One request on its way into a transport.
-public struct Submission: Identifiable, Sendable {
+public struct TransportRequest: Identifiable, Sendable {
     /// A number that the submitter chooses; unique among its submissions in flight.
     public typealias ID = UInt64
 
@@ -86,16 +86,16 @@ public struct Submission: Identifiable, Sendable {
 /// What became of one submission.
 public struct Completion: Sendable {
     /// The submission's number.
-    public let id: Submission.ID
+    public let id: TransportRequest.ID
     /// The answer, or why there is none.
     public let result: Result<WireResponse, TransportFailure>
     /// The submission's context.
-    public let context: Submission.Context?
+    public let context: TransportRequest.Context?
 
     /// Pairs a number with its outcome.
     public init(
-        id: Submission.ID, result: Result<WireResponse, TransportFailure>,
-        context: Submission.Context?
+        id: TransportRequest.ID, result: Result<WireResponse, TransportFailure>,
+        context: TransportRequest.Context?
     ) {
         self.id = id
         self.result = result

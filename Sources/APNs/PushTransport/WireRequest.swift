@@ -38,8 +38,8 @@ public final class SharedHeaders: Sendable, CustomReflectable {
 ///
 /// What differs from push to push is kept as the values that it is made of, so that making and
 /// carrying a request allocates nothing; a transport spells them out where it writes them. All are
-/// constants, here and in ``Submission`` and ``WireResponse``: Swift 6.3 copies a value of so many
-/// variables where it moves one of constants, and each copy counts up all that it refers to.
+/// constants, here and in ``TransportRequest`` and ``WireResponse``: Swift 6.3 copies a value of so
+/// many variables where it moves one of constants, and each copy counts up all that it refers to.
 public struct WireRequest: Sendable {
     /// What stands before the device token in `:path`.
     public static let pathPrefix = "/3/device/"

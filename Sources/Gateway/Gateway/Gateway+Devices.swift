@@ -7,13 +7,13 @@ extension Gateway {
     // `among` narrows a verb to apps, for callers who may know of no others. What another app has
     // of a device does not exist then.
 
-    /// A device as it stands, in each lane that knows it; empty for an unknown one.
+    /// A device as it stands, in each queue that knows it; empty for an unknown one.
     public func device(
         _ token: DeviceToken, app: AppIdentity? = nil, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> [DeviceView] {
-        let lanes = hall.configuration.lanes(of: app, among: apps)
+        let queues = context.configuration.queues(of: app, among: apps)
         return try await asking(.read) { store async throws(StoreFailure) in
-            try await store.devices(token, in: lanes, at: clock.now(), under: hall.rules)
+            try await store.devices(token, in: queues, at: clock.now(), under: context.rules)
         }
     }
 
@@ -51,18 +51,18 @@ extension Gateway {
         _ report: DeviceReport, of token: DeviceToken, app: AppIdentity?,
         among apps: Set<BundleID>?, kind: WakeKind?, makes: Bool
     ) async throws(StoreFailure) -> DeviceAnswer {
-        let configuration = hall.configuration
+        let configuration = context.configuration
         if let app, !configuration.apps.contains(app) { return .unknownApp }
-        let lanes = configuration.lanes(of: app, among: apps).filter {
+        let queues = configuration.queues(of: app, among: apps).filter {
             kind == nil || $0.kind == kind
         }
         let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
             try await store.report(
-                report, of: token, in: lanes, makes: makes && app != nil, at: clock.now(),
-                under: hall.rules)
+                report, of: token, in: queues, makes: makes && app != nil, at: clock.now(),
+                under: context.rules)
         }
-        hall.tell(outcome.ended)
-        dispatcher.bell.ring()
+        context.tell(outcome.ended)
+        dispatcher.signal.ring()
         return outcome.devices == 0 ? .unknownDevice : .done(ended: outcome.ended.map(\.id))
     }
 

@@ -11,18 +11,18 @@ extension Gateway {
     public var apps: [AppStatus] {
         let now = clock.now()
         return dispatcher.state.withLock { state in
-            hall.configuration.apps.map { app in
-                let lanes = WakeKind.allCases.map { kind in
-                    let lane = Lane(app: app, kind: kind)
-                    let silence = state.silences.silence(of: lane, at: now)
-                    return LaneStatus(
-                        kind: kind, circuit: state.holds.circuit(of: lane),
+            context.configuration.apps.map { app in
+                let queues = WakeKind.allCases.map { kind in
+                    let queue = WakeQueueKey(app: app, kind: kind)
+                    let silence = state.silences.silence(of: queue, at: now)
+                    return QueueStatus(
+                        kind: kind, circuit: state.holds.circuit(of: queue),
                         silence: silence.map { Silence(since: $0.since, failure: $0.failure) },
-                        inFlight: state.shares.inFlight(of: lane),
-                        unresponsive: state.shares.unresponsiveness(of: lane, at: now),
-                        confirmsLaunches: state.confirming.contains(lane))
+                        inFlight: state.shares.inFlight(of: queue),
+                        unresponsive: state.shares.unresponsiveness(of: queue, at: now),
+                        confirmsLaunches: state.confirming.contains(queue))
                 }
-                return AppStatus(app: app, pause: state.paused[app], lanes: lanes)
+                return AppStatus(app: app, pause: state.paused[app], queues: queues)
             }
         }
     }
@@ -32,7 +32,7 @@ extension Gateway {
     public func pause(
         _ app: AppIdentity, reason: String? = nil
     ) async throws(StoreFailure) -> Bool {
-        try await setPause(LanePause(at: clock.now(), reason: reason), of: app)
+        try await setPause(QueuePause(at: clock.now(), reason: reason), of: app)
     }
 
     /// Lets an app's dispatch go on, and tries again what APNs refused. `false` for an unknown
@@ -42,48 +42,48 @@ extension Gateway {
     }
 
     private func setPause(
-        _ pause: LanePause?, of app: AppIdentity
+        _ pause: QueuePause?, of app: AppIdentity
     ) async throws(StoreFailure) -> Bool {
-        let configuration = hall.configuration
+        let configuration = context.configuration
         guard configuration.apps.contains(app) else { return false }
-        let lanes = configuration.lanes(of: app)
+        let queues = configuration.queues(of: app)
         dispatcher.state.withLock { $0.pausesUnderWay += 1 }
         defer { dispatcher.state.withLock { $0.pausesUnderWay -= 1 } }
         try await asking(.write) { store async throws(StoreFailure) in
-            try await store.setPause(pause, of: lanes)
+            try await store.setPause(pause, of: queues)
         }
         let changed = dispatcher.state.withLock { state in
             state.pausesSet += 1
             let wasPaused = state.paused[app] != nil
             state.paused[app] = pause
-            // A lane that was held goes on as one that was paused does.
-            let freed = pause == nil ? state.holds.reset(lanes) : []
-            return wasPaused == (pause != nil) ? freed : lanes
+            // A queue that was held goes on as one that was paused does.
+            let freed = pause == nil ? state.holds.reset(queues) : []
+            return wasPaused == (pause != nil) ? freed : queues
         }
-        dispatcher.bell.ring()
+        dispatcher.signal.ring()
         let reason = pause?.reason ?? (pause == nil ? "It was resumed." : "It was paused.")
-        for lane in changed {
-            hall.tell(
-                AppHalt(lane: lane, isHalted: pause != nil, reason: reason, at: clock.now()))
+        for queue in changed {
+            context.tell(
+                AppHalt(queue: queue, isHalted: pause != nil, reason: reason, at: clock.now()))
         }
         return true
     }
 
-    /// Learns from the store which apps are paused, and tells of lanes that go on since the process
-    /// before this one ended: what held them was in its memory. Tried again until the store
+    /// Learns from the store which apps are paused, and tells of queues that go on since the
+    /// process before this one ended: what held them was in its memory. Tried again until the store
     /// answers, and nobody pauses an app meanwhile.
     func loadPauses() async {
         while true {
             // A failure is told by readiness; this is tried again.
-            if let lanes = try? await dispatcher.readLanes() {
+            if let queues = try? await dispatcher.readQueues() {
                 dispatcher.state.withLock { state in
                     // Here, so that a pause that begins meanwhile is told after it.
-                    tellFreed(lanes.filter { state.paused[$0.lane.app] == nil })
+                    tellFreed(queues.filter { state.paused[$0.queue.app] == nil })
                 }
                 return
             }
             guard !Task.isCancelled, !dispatcher.state.withLock({ $0.isStopping }) else { return }
-            let pause = Int64(hall.limits.storePauseMilliseconds)
+            let pause = Int64(context.limits.storePauseMilliseconds)
             // A cancelled sleep ends the wait, which the guard above then sees.
             try? await clock.sleep(until: clock.now().advanced(byMilliseconds: pause))
         }
@@ -92,14 +92,14 @@ extension Gateway {
     /// Tells of those that were told as halted last that they go on; once, since what is told is
     /// written down with it. If APNs still refuses what they send, the next attempt holds them
     /// again, and that is told as well.
-    private func tellFreed(_ lanes: [LaneRow]) {
-        let configured = hall.configuration.lanes()
-        for row in lanes where row.haltToldAt != nil {
+    private func tellFreed(_ queues: [WakeQueueRow]) {
+        let configured = context.configuration.queues()
+        for row in queues where row.haltToldAt != nil {
             let reason =
-                configured.contains(row.lane)
+                configured.contains(row.queue)
                 ? "The gateway was started again." : Self.removalReason
-            hall.tell(
-                AppHalt(lane: row.lane, isHalted: false, reason: reason, at: clock.now()))
+            context.tell(
+                AppHalt(queue: row.queue, isHalted: false, reason: reason, at: clock.now()))
         }
     }
 
@@ -108,34 +108,34 @@ extension Gateway {
     // MARK: Reload
 
     /// Changes apps, rules and the sender, from one transaction to the next; nothing is dropped.
-    /// Held lanes are tried again at once. Wakes that are with the old sender end there; wakes of
+    /// Held queues are tried again at once. Wakes that are with the old sender end there; wakes of
     /// an app that is gone wait until it is back or their time is over.
     public func reload(_ configuration: GatewayConfiguration, sender: any WakeSender) {
         configuration.check()
-        hall.configuration = configuration
-        let lanes = configuration.lanes()
+        context.configuration = configuration
+        let queues = configuration.queues()
         let freed = dispatcher.state.withLock { state in
             state.sender = sender
             state.sendSeconds = configuration.sendSeconds
             state.generation += 1
             state.silences.reset()
-            state.shares.reset(keeping: lanes)
+            state.shares.reset(keeping: queues)
             state.knownStrangers = []
-            state.voipLanes = lanes.filter { $0.kind == .voip }
-            state.backgroundLanes = lanes.filter { $0.kind == .background }
-            state.unfinished = Set(lanes)
+            state.voipQueues = queues.filter { $0.kind == .voip }
+            state.backgroundQueues = queues.filter { $0.kind == .background }
+            state.unfinished = Set(queues)
             // One that is paused too does not go on.
             return state.holds.resetAll().filter { state.paused[$0.app] == nil }
         }
-        dispatcher.bell.ring()
-        for lane in freed {
+        dispatcher.signal.ring()
+        for queue in freed {
             let reason =
-                lanes.contains(lane)
+                queues.contains(queue)
                 ? "The configuration was loaded again." : Self.removalReason
-            hall.logger.info(
+            context.logger.info(
                 "dispatch is not held any more",
-                metadata: ["lane": "\(lane)", "reason": "\(reason)"])
-            hall.tell(AppHalt(lane: lane, isHalted: false, reason: reason, at: clock.now()))
+                metadata: ["queue": "\(queue)", "reason": "\(reason)"])
+            context.tell(AppHalt(queue: queue, isHalted: false, reason: reason, at: clock.now()))
         }
     }
 
@@ -149,8 +149,8 @@ extension Gateway {
         let now = clock.now()
         var oldest: [WakeKind: Int64] = [:]
         for kind in WakeKind.allCases {
-            let lanes = hall.configuration.lanes().filter { $0.kind == kind }
-            let due = try await hall.nextDue(in: lanes)
+            let queues = context.configuration.queues().filter { $0.kind == kind }
+            let due = try await context.nextDue(in: queues)
             oldest[kind] = due.map { max(0, now.milliseconds(since: $0)) } ?? 0
         }
         return GatewayStats(
@@ -188,7 +188,7 @@ extension Gateway {
 
     /// A bell that rings when webhooks of an endpoint may have been written, for as long as the
     /// caller holds it.
-    public func webhookBell(of endpoint: WebhookEndpointID) -> WebhookBell {
-        hall.webhookBells.make(for: endpoint, clock: clock)
+    public func webhookSignal(of endpoint: WebhookEndpointID) -> WebhookSignal {
+        context.webhookBells.make(for: endpoint, clock: clock)
     }
 }

@@ -31,17 +31,17 @@ extension Gateway {
         of id: WakeID, within milliseconds: Int64
     ) async throws(StoreFailure) -> WakeRecord? {
         let deadline = clock.now().advanced(byMilliseconds: milliseconds)
-        var patience = Int64(hall.limits.housekeepingMilliseconds)
+        var patience = Int64(context.limits.housekeepingMilliseconds)
         while true {
             guard let record = try await record(of: id) else { return nil }
             guard let awaited = try await whoseEndMissing(record), clock.now() < deadline,
-                !Task.isCancelled, let entry = hall.hub.bell(for: awaited)
+                !Task.isCancelled, let entry = context.hub.signal(for: awaited)
             else { return record }
-            defer { hall.hub.release(entry.key, for: awaited) }
+            defer { context.hub.release(entry.key, for: awaited) }
             // It may have ended between the look and the subscription.
             if try await self.record(of: awaited)?.end == nil {
                 let look = clock.now().advanced(byMilliseconds: patience)
-                await entry.bell.wait(until: min(look, deadline), clock: clock)
+                await entry.signal.wait(until: min(look, deadline), clock: clock)
                 patience *= 2
             }
         }
@@ -67,9 +67,9 @@ extension Gateway {
         // A wake never changes its app: a look beforehand is as good as one in the transaction.
         if apps != nil, try await record(of: id, among: apps) == nil { return .unknown }
         let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
-            try await store.cancel(id, at: clock.now(), under: hall.rules)
+            try await store.cancel(id, at: clock.now(), under: context.rules)
         }
-        hall.tell(outcome.ended)
+        context.tell(outcome.ended)
         guard let isCancelled = outcome.isCancelled, let record = try await record(of: id) else {
             return .unknown
         }
@@ -83,19 +83,19 @@ extension Gateway {
     public func events(
         bufferedCount: Int = 1_024, among apps: Set<BundleID>? = nil, caller: String? = nil
     ) -> OutcomeEvents? {
-        hall.hub.subscribe(bufferedCount: bufferedCount, of: apps, caller: caller)
+        context.hub.subscribe(bufferedCount: bufferedCount, of: apps, caller: caller)
     }
 
     /// Books receipts: the app says that these wakes launched it; answers one by one, in order.
     public func confirm(_ receipts: [Receipt]) async throws(StoreFailure) -> [ReceiptAnswer] {
         let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
-            try await store.confirm(receipts, at: clock.now(), under: hall.rules)
+            try await store.confirm(receipts, at: clock.now(), under: context.rules)
         }
-        if !outcome.confirmingLanes.isEmpty {
-            dispatcher.state.withLock { $0.confirming.formUnion(outcome.confirmingLanes) }
+        if !outcome.confirmingQueues.isEmpty {
+            dispatcher.state.withLock { $0.confirming.formUnion(outcome.confirmingQueues) }
         }
-        hall.tell(outcome.ended)
-        dispatcher.bell.ring()
+        context.tell(outcome.ended)
+        dispatcher.signal.ring()
         return outcome.answers
     }
 
@@ -104,8 +104,8 @@ extension Gateway {
         _ access: StoreWatch.Access,
         _ verb: (any WakeStore) async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
-        try await hall.watch.observe(access) { () async throws(StoreFailure) in
-            try await verb(hall.store)
+        try await context.watch.observe(access) { () async throws(StoreFailure) in
+            try await verb(context.store)
         }
     }
 }

@@ -15,7 +15,7 @@ public import WakeModel
 /// up to ``GatewayLimits/drainSeconds``, then gives up the rest and returns. In a service group
 /// it belongs before whatever brings requests in, because services stop in the reverse order.
 public final class Gateway: Service {
-    let hall: Hall
+    let context: GatewayContext
     let dispatcher: Dispatcher
     let intake: Intake
     /// Turns for those who go through many wakes at once; ``accept(_:spreadSeconds:)`` takes one.
@@ -23,7 +23,7 @@ public final class Gateway: Service {
     private let validator: WakeValidator
     private let entropy: @Sendable () -> UInt64
     private let phase = Mutex(Phase.starting)
-    private let pruneBell = Bell()
+    private let pruneSignal = AsyncSignal()
     private let steadyClock: SteadyClock
 
     private enum Phase {
@@ -45,13 +45,13 @@ public final class Gateway: Service {
         configuration.check()
         let clock = SteadyClock(clock, limits: limits, logger: logger)
         steadyClock = clock
-        let hall = Hall(
+        let context = GatewayContext(
             store: store, configuration: configuration, clock: clock, limits: limits,
             metrics: metrics, logger: logger)
-        let dispatcher = Dispatcher(hall: hall, apps: configuration.apps, sender: sender) {
+        let dispatcher = Dispatcher(context: context, apps: configuration.apps, sender: sender) {
             Double(entropy() >> 11) / Double(UInt64(1) << 53)
         }
-        self.hall = hall
+        self.context = context
         self.dispatcher = dispatcher
         self.validator = validator
         self.entropy = entropy
@@ -59,12 +59,12 @@ public final class Gateway: Service {
             dispatcher.hasRoom(for: waiting)
         } write: { submissions in
             let grant = dispatcher.makeGrant(for: submissions)
-            let result = await hall.admit(submissions, grant: grant)
+            let result = await context.admit(submissions, grant: grant)
             dispatcher.admitted(try? result.get(), under: grant)
             return result.map(\.admissions)
         }
         self.intake = intake
-        hall.whenSettled { [weak dispatcher, weak intake] settlements, nextDue in
+        context.whenSettled { [weak dispatcher, weak intake] settlements, nextDue in
             dispatcher?.settled(settlements, nextDue: nextDue)
             intake?.roomCameFree()
         }
@@ -88,8 +88,8 @@ public final class Gateway: Service {
     /// does not wait for answers in flight.
     public func run() async throws {
         phase.withLock { if $0 == .starting { $0 = .running } }
-        hall.logger.info(
-            "the gateway runs", metadata: ["apps": "\(hall.configuration.apps.count)"])
+        context.logger.info(
+            "the gateway runs", metadata: ["apps": "\(context.configuration.apps.count)"])
         await withTaskCancellationOrGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.intake.run() }
@@ -100,29 +100,29 @@ public final class Gateway: Service {
                 }
                 group.addTask { await self.prune() }
                 group.addTask {
-                    await self.hall.keepHalts { self.phase.withLock { $0 == .stopping } }
+                    await self.context.keepHalts { self.phase.withLock { $0 == .stopping } }
                 }
             }
             // What the last answers halted; when the store fails now, there is no later.
-            if await !self.hall.writeHalts() { self.hall.giveUpHalts() }
+            if await !self.context.writeHalts() { self.context.giveUpHalts() }
         } onCancelOrGracefulShutdown: {
             self.shutDown()
         }
-        hall.hub.finish()
-        hall.logger.info("the gateway has stopped")
+        context.hub.finish()
+        context.logger.info("the gateway has stopped")
     }
 
     private func shutDown() {
         phase.withLock { $0 = .stopping }
         intake.close()
         dispatcher.stop()
-        pruneBell.ring()
-        hall.haltBell.ring()
-        hall.webhookBells.ring { _ in true }
+        pruneSignal.ring()
+        context.haltSignal.ring()
+        context.webhookBells.ring { _ in true }
     }
 
     private func prune() async {
-        await Pruner(hall: hall, bell: pruneBell) {
+        await Pruner(context: context, signal: pruneSignal) {
             self.phase.withLock { $0 == .stopping }
         }.run()
     }
@@ -136,7 +136,7 @@ public final class Gateway: Service {
     /// `environment` may be left out when the app is configured for one only.
     public func accept(
         _ request: WakeRequest, environment: APNsEnvironment? = nil,
-        idempotency: IdempotencyMark? = nil
+        idempotency: IdempotencyKey? = nil
     ) async -> Acceptance {
         await accept(Inquiry(request, environment: environment, idempotency: idempotency))
     }
@@ -159,11 +159,11 @@ public final class Gateway: Service {
         _ inquiries: [Inquiry], spreadSeconds: Int = 0, caller: String = ""
     ) async -> [Acceptance] {
         let now = clock.now()
-        let apps = hall.configuration.apps
+        let apps = context.configuration.apps
         let spread = Int64(max(0, spreadSeconds)) * 1000
         let start = inquiries.count == 1 && spread > 0 ? Int64(entropy() % UInt64(spread)) : 0
         let findings =
-            inquiries.count > 1 ? hall.limits.batchFindingCount : hall.limits.findingCount
+            inquiries.count > 1 ? context.limits.batchFindingCount : context.limits.findingCount
         var answers: [Acceptance?] = Array(repeating: nil, count: inquiries.count)
         var background = Batch()
         var calls = Batch()
@@ -288,7 +288,7 @@ public final class Gateway: Service {
                 wake: wake, environment: app.environment, acceptedAt: now,
                 notBefore: delay.notBefore(
                     wake, now: now,
-                    holdSeconds: (hall.configuration.policies[app] ?? .standard).settings
+                    holdSeconds: (context.configuration.policies[app] ?? .standard).settings
                         .holdSeconds),
                 urgency: inquiry.urgency, coalescing: inquiry.coalescing,
                 ref: inquiry.ref, entropy: entropy())
@@ -325,21 +325,21 @@ public final class Gateway: Service {
     private func note(_ acceptance: Acceptance) {
         switch acceptance {
         case .admitted(let wake, _):
-            hall.logger.debug(
+            context.logger.debug(
                 wake.isRepeated ? "a request was repeated" : "a wake was accepted",
                 metadata: ["wake": "\(wake.id)"])
-        case .invalid: hall.metrics.refused(1, why: "invalid")
-        case .unknownApp, .ambiguousEnvironment: hall.metrics.refused(1, why: "unknown-app")
-        case .idempotencyConflict: hall.metrics.refused(1, why: "conflict")
-        case .overloaded: hall.metrics.refused(1, why: "overloaded")
-        case .unavailable: hall.metrics.refused(1, why: "unavailable")
-        case .damaged: hall.metrics.refused(1, why: "damaged")
+        case .invalid: context.metrics.refused(1, why: "invalid")
+        case .unknownApp, .ambiguousEnvironment: context.metrics.refused(1, why: "unknown-app")
+        case .idempotencyConflict: context.metrics.refused(1, why: "conflict")
+        case .overloaded: context.metrics.refused(1, why: "overloaded")
+        case .unavailable: context.metrics.refused(1, why: "unavailable")
+        case .damaged: context.metrics.refused(1, why: "damaged")
         }
     }
 
     // MARK: Standing
 
-    var clock: any GatewayClock { hall.clock }
+    var clock: any GatewayClock { context.clock }
 
     /// The present instant by the gateway's clock.
     public var now: WallInstant { clock.now() }
@@ -352,25 +352,26 @@ public final class Gateway: Service {
         case .running: break
         case .stopping: obstacles.append("The gateway is shutting down.")
         }
-        if let failure = hall.watch.currentFailure {
+        if let failure = context.watch.currentFailure {
             obstacles.append("The store fails: \(failure.message)")
         }
         if let leap = steadyClock.leap {
             obstacles.append(
                 "The wall clock leapt \(leap.distance) at \(leap.since). The gateway keeps its own "
                     + "time until the clock is back or has stayed there for "
-                    + "\(hall.limits.clockLeapSeconds) seconds.")
+                    + "\(context.limits.clockLeapSeconds) seconds.")
         }
         let now = clock.now()
         let (holds, silences) = dispatcher.state.withLock {
             ($0.holds.holds, $0.silences.told(at: now))
         }
-        for (lane, hold) in holds.sorted(by: { $0.key.description < $1.key.description }) {
-            obstacles.append("Dispatch of \(lane) is held since \(hold.since): \(hold.reason)")
+        for (queue, hold) in holds.sorted(by: { $0.key.description < $1.key.description }) {
+            obstacles.append("Dispatch of \(queue) is held since \(hold.since): \(hold.reason)")
         }
-        for (lane, silence) in silences.sorted(by: { $0.lane.description < $1.lane.description }) {
+        for (queue, silence) in silences.sorted(by: { $0.queue.description < $1.queue.description })
+        {
             obstacles.append(
-                "APNs does not answer what \(lane) sends since \(silence.since): "
+                "APNs does not answer what \(queue) sends since \(silence.since): "
                     + "\(silence.failure)")
         }
         return Readiness(obstacles: obstacles)

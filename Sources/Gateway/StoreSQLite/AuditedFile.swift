@@ -124,7 +124,7 @@ struct AuditedFile {
     // MARK: What others do
 
     /// What tells a file from a changed one.
-    private struct Stamp: Equatable {
+    private struct WrappedSeconds: Equatable {
         let device: UInt64
         let number: UInt64
         let length: Int64
@@ -132,9 +132,9 @@ struct AuditedFile {
         let nanoseconds: Int
     }
 
-    private var stamps: [Stamp?] { ["", "-journal", "-wal", "-shm"].map(stamp) }
+    private var stamps: [WrappedSeconds?] { ["", "-journal", "-wal", "-shm"].map(stamp) }
 
-    private func stamp(_ suffix: String) -> Stamp? {
+    private func stamp(_ suffix: String) -> WrappedSeconds? {
         var status = stat()
         guard stat(path + suffix, &status) == 0 else { return nil }
         #if canImport(Darwin)
@@ -142,7 +142,7 @@ struct AuditedFile {
         #else
         let changed = status.st_mtim
         #endif
-        return Stamp(
+        return WrappedSeconds(
             device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino),
             length: Int64(status.st_size), seconds: changed.tv_sec,
             nanoseconds: changed.tv_nsec)

@@ -41,15 +41,15 @@ extension SQLiteRows {
     /// read. A table that an earlier version wrote, and that was not brought up to date, is left
     /// out.
     func readEverything(_ database: Database) throws {
-        let knowsLanes = try Self.has("halt_told_at", in: "lane", database)
-        if knowsLanes { _ = try lanes() }
+        let knowsQueues = try Self.has("halt_told_at", in: "lane", database)
+        if knowsQueues { _ = try queues() }
         if try Self.has("calls", in: "device", database) {
-            try readDevices(knowsLanes: knowsLanes)
+            try readDevices(knowsQueues: knowsQueues)
         }
         var place: Int64? = .max
         while let before = place {
             let (wakes, last) = try wakes(before: before, limit: Self.auditedWakes)
-            for wake in wakes where knowsLanes { checkLane(wake.lane, .wake, wake.number) }
+            for wake in wakes where knowsQueues { checkQueue(wake.queue, .wake, wake.number) }
             place = last
         }
         for number in try numbers(connection.prepare("SELECT DISTINCT wake FROM attempt")) {
@@ -58,9 +58,9 @@ extension SQLiteRows {
         if try Self.has("answer", in: "idempotency", database) { try readMarks() }
         var cursor = Int64.min
         while true {
-            let entries = try feedback(after: cursor, limit: Self.auditedEntries, lane: nil)
-            for entry in entries where knowsLanes {
-                checkLane(entry.lane, .feedback, entry.number)
+            let entries = try feedback(after: cursor, limit: Self.auditedEntries, queue: nil)
+            for entry in entries where knowsQueues {
+                checkQueue(entry.queue, .feedback, entry.number)
             }
             guard entries.count == Self.auditedEntries, let last = entries.last else { break }
             cursor = last.number
@@ -74,21 +74,21 @@ extension SQLiteRows {
         try database.columns(in: table).contains { $0.name == column }
     }
 
-    private func checkLane(_ lane: Int64, _ table: DamagedRow.Table, _ number: Int64) {
-        guard lanesByNumber[lane] == nil else { return }
-        let problem = "its lane \(lane) is missing or damaged"
+    private func checkQueue(_ queue: Int64, _ table: DamagedRow.Table, _ number: Int64) {
+        guard queuesByNumber[queue] == nil else { return }
+        let problem = "its lane \(queue) is missing or damaged"
         damage.note(
             table == .wake
                 ? DamagedRow(wake: number, problem: problem)
                 : DamagedRow(table: table, key: "\(number)", problem: problem))
     }
 
-    private func readDevices(knowsLanes: Bool) throws(StoreFailure) {
+    private func readDevices(knowsQueues: Bool) throws(StoreFailure) {
         let look = try connection.prepare("SELECT number, lane FROM device")
         defer { look.reset() }
         while try look.step() {
             let number = look.int64(0)
-            if knowsLanes { checkLane(look.int64(1), .device, number) }
+            if knowsQueues { checkQueue(look.int64(1), .device, number) }
             do throws(StoreFailure) {
                 _ = try device(number)
             } catch {

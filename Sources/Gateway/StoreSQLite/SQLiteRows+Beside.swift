@@ -99,7 +99,7 @@ extension SQLiteRows {
     }
 
     func remember(
-        _ mark: IdempotencyMark, for answer: AdmittedWake
+        _ mark: IdempotencyKey, for answer: AdmittedWake
     ) throws(StoreFailure) {
         // Replaces a key whose time is over and that was not forgotten yet.
         let statement = try connection.prepare(
@@ -136,7 +136,7 @@ extension SQLiteRows {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         statement.bind(1, entry.kind.rawValue)
-        statement.bind(2, entry.lane)
+        statement.bind(2, entry.queue)
         statement.bind(3, entry.deviceToken.bytes)
         statement.bind(4, entry.at)
         statement.bind(5, entry.refusal.status)
@@ -151,14 +151,14 @@ extension SQLiteRows {
     }
 
     func feedback(
-        after cursor: Int64, limit: Int, lane: Int64?
+        after cursor: Int64, limit: Int, queue: Int64?
     ) throws(StoreFailure) -> [FeedbackRow] {
         // Without a limit in the statement: those that cannot be read do not count.
         let statement: Statement
-        if let lane {
+        if let queue {
             statement = try connection.prepare(
                 "SELECT * FROM feedback WHERE lane = ?2 AND number > ?1 ORDER BY number")
-            statement.bind(2, lane)
+            statement.bind(2, queue)
         } else {
             statement = try connection.prepare(
                 "SELECT * FROM feedback WHERE number > ?1 ORDER BY number")
@@ -177,7 +177,7 @@ extension SQLiteRows {
     }
 
     func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow? {
-        try feedback(after: number &- 1, limit: 1, lane: nil).first { $0.number == number }
+        try feedback(after: number &- 1, limit: 1, queue: nil).first { $0.number == number }
     }
 
     /// The entry in a row of all columns. Throws as ``Gateway/StoreFailure/Kind/damaged`` and in no
@@ -191,7 +191,7 @@ extension SQLiteRows {
             carrier: nil
         ).refusal
         var entry = FeedbackRow(
-            kind: kind, lane: row.int64(2), deviceToken: try DeviceToken(stored: row.bytes(3)),
+            kind: kind, queue: row.int64(2), deviceToken: try DeviceToken(stored: row.bytes(3)),
             at: row.instant(4), refusal: refusal,
             wake: WakeID(number: row.int64(8), low: row.int64(9)))
         entry.number = row.int64(0)

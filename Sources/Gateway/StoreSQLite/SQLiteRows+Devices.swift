@@ -5,63 +5,63 @@ import WakeBudget
 import WakeModel
 
 extension SQLiteRows {
-    // MARK: Lanes
+    // MARK: Queues
 
-    func lane(_ number: Int64) throws(StoreFailure) -> LaneRow {
-        if let lane = lanesByNumber[number] { return lane }
-        try readLanes()
-        guard let lane = lanesByNumber[number] else {
-            throw damaged(DamagedRow(table: .lane, key: "\(number)", problem: "missing"))
+    func queue(_ number: Int64) throws(StoreFailure) -> WakeQueueRow {
+        if let queue = queuesByNumber[number] { return queue }
+        try readQueues()
+        guard let queue = queuesByNumber[number] else {
+            throw damaged(DamagedRow(table: .queue, key: "\(number)", problem: "missing"))
         }
-        return lane
+        return queue
     }
 
-    func lane(of lane: Lane) throws(StoreFailure) -> LaneRow? {
-        if let row = lanesByName[lane] { return row }
-        try readLanes()
-        return lanesByName[lane]
+    func queue(of queue: WakeQueueKey) throws(StoreFailure) -> WakeQueueRow? {
+        if let row = queuesByName[queue] { return row }
+        try readQueues()
+        return queuesByName[queue]
     }
 
-    func lanes() throws(StoreFailure) -> [LaneRow] {
-        try readLanes()
-        return lanesByNumber.values.sorted { $0.number < $1.number }
+    func queues() throws(StoreFailure) -> [WakeQueueRow] {
+        try readQueues()
+        return queuesByNumber.values.sorted { $0.number < $1.number }
     }
 
-    func make(_ lane: Lane) throws(StoreFailure) -> LaneRow {
+    func make(_ queue: WakeQueueKey) throws(StoreFailure) -> WakeQueueRow {
         let statement = try connection.prepare(
             "INSERT INTO lane (bundle_id, environment, kind) VALUES (?, ?, ?) RETURNING number")
-        statement.bind(1, lane.app.bundleID.value)
-        statement.bind(2, lane.app.environment.rawValue)
-        statement.bind(3, lane.kind.number)
+        statement.bind(1, queue.app.bundleID.value)
+        statement.bind(2, queue.app.environment.rawValue)
+        statement.bind(3, queue.kind.number)
         guard let number = try numbers(statement).first else { throw .damaged("lane") }
-        let row = LaneRow(number: number, lane: lane)
+        let row = WakeQueueRow(number: number, queue: queue)
         keep(row)
         return row
     }
 
-    func save(_ lane: LaneRow) throws(StoreFailure) {
+    func save(_ queue: WakeQueueRow) throws(StoreFailure) {
         let statement = try connection.prepare(
             """
             UPDATE lane SET confirms_launches = ?, paused_at = ?, pause_reason = ?,
                 halt_told_at = ?
             WHERE number = ?
             """)
-        statement.bind(1, lane.confirmsLaunches ? 1 : 0)
-        statement.bind(2, lane.pausedAt)
-        statement.bind(3, lane.pauseReason)
-        statement.bind(4, lane.haltToldAt)
-        statement.bind(5, lane.number)
+        statement.bind(1, queue.confirmsLaunches ? 1 : 0)
+        statement.bind(2, queue.pausedAt)
+        statement.bind(3, queue.pauseReason)
+        statement.bind(4, queue.haltToldAt)
+        statement.bind(5, queue.number)
         try statement.run()
-        keep(lane)
+        keep(queue)
     }
 
-    private func keep(_ lane: LaneRow) {
-        lanesByNumber[lane.number] = lane
-        lanesByName[lane.lane] = lane
+    private func keep(_ queue: WakeQueueRow) {
+        queuesByNumber[queue.number] = queue
+        queuesByName[queue.queue] = queue
     }
 
-    /// Reads all lanes: there are few.
-    private func readLanes() throws(StoreFailure) {
+    /// Reads all queues: there are few.
+    private func readQueues() throws(StoreFailure) {
         let statement = try connection.prepare(
             """
             SELECT number, bundle_id, environment, kind, confirms_launches, paused_at,
@@ -70,27 +70,27 @@ extension SQLiteRows {
         defer { statement.reset() }
         while try statement.step() {
             let number = statement.int64(0)
-            let lane: Lane
+            let queue: WakeQueueKey
             do throws(StoreFailure) {
-                lane = try Self.lane(statement.text(1), statement.text(2), statement.int64(3))
+                queue = try Self.queue(statement.text(1), statement.text(2), statement.int64(3))
             } catch {
                 // The other apps go on without it.
-                _ = damaged(.lane, "\(number)", error)
+                _ = damaged(.queue, "\(number)", error)
                 continue
             }
             keep(
-                LaneRow(
-                    number: number, lane: lane,
+                WakeQueueRow(
+                    number: number, queue: queue,
                     confirmsLaunches: statement.int64(4) != 0,
                     pausedAt: statement.optionalInstant(5), pauseReason: statement.text(6),
                     haltToldAt: statement.optionalInstant(7)))
         }
     }
 
-    /// The lane in three columns.
-    static func lane(
+    /// The queue in three columns.
+    static func queue(
         _ bundleID: String?, _ environment: String?, _ kind: Int64
-    ) throws(StoreFailure) -> Lane {
+    ) throws(StoreFailure) -> WakeQueueKey {
         guard let environment = APNsEnvironment(rawValue: environment ?? "") else {
             throw .damaged("environment")
         }
@@ -100,41 +100,41 @@ extension SQLiteRows {
         } catch {
             throw .damaged("bundle id")
         }
-        return Lane(app: app, kind: try WakeKind(number: kind))
+        return WakeQueueKey(app: app, kind: try WakeKind(number: kind))
     }
 
     // MARK: Devices
 
-    func device(_ token: DeviceToken, lane: Int64) throws(StoreFailure) -> DeviceRow? {
-        guard let place = try place(of: token, lane: lane) else { return nil }
+    func device(_ token: DeviceToken, queue: Int64) throws(StoreFailure) -> DeviceRow? {
+        guard let place = try place(of: token, queue: queue) else { return nil }
         return try find(place)
     }
 
     func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? { try find(number) }
 
-    /// The number of the device of this token in a lane; `nil` when it is not known, and then its
+    /// The number of the device of this token in a queue; `nil` when it is not known, and then its
     /// vacancy is noted. Neighbours are told apart without their ledgers, so that what is damaged
     /// of one is no other's matter.
-    private func place(of token: DeviceToken, lane: Int64) throws(StoreFailure) -> Int64? {
-        let first = hash.number(of: token, lane: lane)
-        if let device = cache.find(first), device.token == token, device.lane == lane {
+    private func place(of token: DeviceToken, queue: Int64) throws(StoreFailure) -> Int64? {
+        let first = hash.number(of: token, queue: queue)
+        if let device = cache.find(first), device.token == token, device.queue == queue {
             return first
         }
         let bytes = token.bytes
         var number = first
         while let owner = try owner(of: number) {
-            if owner.token == bytes, owner.lane == lane { return number }
+            if owner.token == bytes, owner.queue == queue { return number }
             number += 1
         }
-        vacancy = (token, lane, number)
+        vacancy = (token, queue, number)
         return nil
     }
 
-    /// Whose a device's row is: lane, and the token as it is stored; `nil` when there is no row.
+    /// Whose a device's row is: queue, and the token as it is stored; `nil` when there is no row.
     private func owner(
         of number: Int64
-    ) throws(StoreFailure) -> (lane: Int64, token: [UInt8])? {
-        if let device = cache.find(number) { return (device.lane, device.token.bytes) }
+    ) throws(StoreFailure) -> (queue: Int64, token: [UInt8])? {
+        if let device = cache.find(number) { return (device.queue, device.token.bytes) }
         let statement = try connection.prepare("SELECT lane, token FROM device WHERE number = ?")
         defer { statement.reset() }
         statement.bind(1, number)
@@ -152,9 +152,9 @@ extension SQLiteRows {
     }
 
     func damagedDevice(
-        _ token: DeviceToken, lane: Int64, kind: WakeKind
+        _ token: DeviceToken, queue: Int64, kind: WakeKind
     ) throws(StoreFailure) -> DeviceRow? {
-        guard let number = try place(of: token, lane: lane) else { return nil }
+        guard let number = try place(of: token, queue: queue) else { return nil }
         do throws(StoreFailure) {
             _ = try find(number)
             return nil
@@ -167,7 +167,7 @@ extension SQLiteRows {
         statement.bind(1, number)
         guard try statement.step() else { return nil }
         var device = DeviceRow(
-            number: number, lane: lane, token: token, kind: kind, touchedAt: statement.instant(2))
+            number: number, queue: queue, token: token, kind: kind, touchedAt: statement.instant(2))
         device.pending = statement.int64(0)
         device.latest = statement.int64(1)
         device.calls = (try? CountedCall.decode(statement.bytes(3))) ?? []
@@ -175,22 +175,22 @@ extension SQLiteRows {
     }
 
     func make(
-        _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
+        _ token: DeviceToken, queue: Int64, kind: WakeKind, at now: WallInstant
     ) throws(StoreFailure) -> DeviceRow {
         let number: Int64
-        if let vacancy, vacancy.lane == lane, vacancy.token == token {
+        if let vacancy, vacancy.queue == queue, vacancy.token == token {
             number = vacancy.number
         } else {
-            number = try vacantNumber(for: token, lane: lane)
+            number = try vacantNumber(for: token, queue: queue)
         }
         made.insert(number)
-        return DeviceRow(number: number, lane: lane, token: token, kind: kind, touchedAt: now)
+        return DeviceRow(number: number, queue: queue, token: token, kind: kind, touchedAt: now)
     }
 
     private func vacantNumber(
-        for token: DeviceToken, lane: Int64
+        for token: DeviceToken, queue: Int64
     ) throws(StoreFailure) -> Int64 {
-        var number = hash.number(of: token, lane: lane)
+        var number = hash.number(of: token, queue: queue)
         while try owner(of: number) != nil { number += 1 }
         return number
     }
@@ -223,13 +223,13 @@ extension SQLiteRows {
         } catch {
             throw damaged(.device, "\(token)", .damaged("ledger: \(error)"))
         }
-        let lane = statement.int64(0)
+        let queue = statement.int64(0)
         // A ledger of the other kind would not understand what it is asked.
-        guard try self.lane(lane).lane.kind == ledger.kind else {
+        guard try self.queue(queue).queue.kind == ledger.kind else {
             throw damaged(.device, "\(token)", .damaged("ledger of another kind"))
         }
         var device = DeviceRow(
-            number: number, lane: lane, token: token, ledger: ledger,
+            number: number, queue: queue, token: token, ledger: ledger,
             touchedAt: statement.instant(8))
         device.pending = statement.int64(3)
         device.latest = statement.int64(4)
@@ -245,7 +245,7 @@ extension SQLiteRows {
         return device
     }
 
-    /// Writes a device; one that has its row already keeps lane and token as they are there.
+    /// Writes a device; one that has its row already keeps queue and token as they are there.
     func write(_ device: DeviceRow) throws(StoreFailure) {
         guard !made.contains(device.number) else { return try writeFirst(device) }
         let statement = try connection.prepare(
@@ -264,7 +264,7 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             "INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         statement.bind(1, device.number)
-        statement.bind(2, device.lane)
+        statement.bind(2, device.queue)
         statement.bind(3, device.token.bytes)
         bind(statement, from: 4, device)
         try statement.run()

@@ -6,7 +6,7 @@ import WakeModel
 extension SQLiteRows {
     func pullBack(from bound: WallInstant, to now: WallInstant) throws(StoreFailure) {
         // Each a look into an index, which mostly finds nothing.
-        for lane in try lanes() { try moveQueue(lane.number, from: bound, to: now) }
+        for queue in try queues() { try moveQueue(queue.number, from: bound, to: now) }
         try moveQueue(0, from: bound, to: now.advanced(bySeconds: 3_600))
         for endpoint in try webhookEndpoints() {
             let webhooks = try connection.prepare(

@@ -13,7 +13,7 @@ extension SQLiteRows {
         statement.bind(2, wake.state.number)
         // One that is claimed already has no place in a queue.
         if wake.state == .pending {
-            statement.bind(3, wake.lane)
+            statement.bind(3, wake.queue)
             statement.bind(4, wake.dueAt)
             statement.bind(5, wake.deadline)
         } else {
@@ -63,8 +63,8 @@ extension SQLiteRows {
     private func bindPlace(_ statement: Statement, _ wake: borrowing WakeRow) {
         statement.bind(1, wake.number)
         statement.bind(2, wake.state.number)
-        statement.bind(3, wake.queue)
-        statement.bind(4, wake.queueAt)
+        statement.bind(3, wake.dueQueue)
+        statement.bind(4, wake.dueQueueAt)
         statement.bind(5, wake.state == .pending ? wake.deadline : nil)
     }
 
@@ -191,24 +191,24 @@ extension SQLiteRows {
 
     // MARK: Queues
 
-    func due(lane: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
+    func due(queue: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
         let statement = try connection.prepare(
             """
             SELECT number FROM wake INDEXED BY wake_queue
             WHERE queue = ? AND at <= ? ORDER BY at, number LIMIT ?
             """)
-        statement.bind(1, lane)
+        statement.bind(1, queue)
         statement.bind(2, now)
         statement.bind(3, limit)
         return try numbers(statement)
     }
 
-    func nextDue(lane: Int64) throws(StoreFailure) -> WallInstant? {
+    func nextDue(queue: Int64) throws(StoreFailure) -> WallInstant? {
         let statement = try connection.prepare(
             """
             SELECT at FROM wake INDEXED BY wake_queue WHERE queue = ? ORDER BY at LIMIT 1
             """)
-        statement.bind(1, lane)
+        statement.bind(1, queue)
         return try numbers(statement).first.map { WallInstant(millisecondsSinceEpoch: $0) }
     }
 
@@ -264,16 +264,16 @@ extension SQLiteRows {
 
 extension WakeRow {
     /// Where it waits; see ``StoreSchema``.
-    fileprivate var queue: Int64? {
+    fileprivate var dueQueue: Int64? {
         switch state {
-        case .pending: lane
+        case .pending: queue
         case .claimed: 0
         default: nil
         }
     }
 
     /// When it is due there, or its lease ends.
-    fileprivate var queueAt: WallInstant? {
+    fileprivate var dueQueueAt: WallInstant? {
         switch state {
         case .pending: dueAt
         case .claimed: leaseUntil

@@ -24,9 +24,9 @@ extension SQLiteRows {
         statement.bind(1, kind.rawValue)
         statement.bind(2, subject)
         statement.bind(3, now)
-        statement.bind(4, halt?.lane.app.bundleID.value)
-        statement.bind(5, halt?.lane.app.environment.rawValue)
-        statement.bind(6, halt?.lane.kind.number)
+        statement.bind(4, halt?.queue.app.bundleID.value)
+        statement.bind(5, halt?.queue.app.environment.rawValue)
+        statement.bind(6, halt?.queue.kind.number)
         statement.bind(7, halt?.reason)
         statement.bind(8, endpoint.rawValue)
         statement.bind(9, makeNumber(at: now))
@@ -122,7 +122,7 @@ extension SQLiteRows {
         case .appHalted:
             subject = .appHalted(
                 AppHalt(
-                    lane: try Self.lane(row.text(6), row.text(7), row.int64(8)),
+                    queue: try Self.queue(row.text(6), row.text(7), row.int64(8)),
                     isHalted: row.int64(2) != 0, reason: row.text(9) ?? "",
                     at: row.instant(3)))
         case nil: throw .damaged("webhook")

@@ -3,7 +3,7 @@
 import Gateway
 import WakeModel
 
-/// The rows of the tables, for ``Gateway/WakeBooks``. It belongs to the queue that owns the
+/// The rows of the tables, for ``Gateway/StoreTransaction``. It belongs to the queue that owns the
 /// connection.
 ///
 /// Devices are written at the end of a transaction, each once however often it changed, in the
@@ -14,8 +14,8 @@ final class SQLiteRows: WakeRows {
     let hash: TokenHash
     /// Who is told of rows that cannot be read.
     let damage: DamageListener
-    var lanesByNumber: [Int64: LaneRow] = [:]
-    var lanesByName: [Lane: LaneRow] = [:]
+    var queuesByNumber: [Int64: WakeQueueRow] = [:]
+    var queuesByName: [WakeQueueKey: WakeQueueRow] = [:]
     var counted: [StoreCounter: Int] = [:]
     /// Wakes that were claimed through these rows and wait for their outcome, by their numbers.
     /// Their rows need not be read again when it comes.
@@ -30,7 +30,7 @@ final class SQLiteRows: WakeRows {
     /// Where rows are encoded.
     var writer = ByteWriter()
     /// Where the device that was looked for last, and is not known, would stand.
-    var vacancy: (token: DeviceToken, lane: Int64, number: Int64)?
+    var vacancy: (token: DeviceToken, queue: Int64, number: Int64)?
     private(set) var lastNumber: Int64
     /// Devices to which the running transaction gives their first row.
     var made: Set<Int64> = []
@@ -125,8 +125,8 @@ final class SQLiteRows: WakeRows {
         forgetLeases()
         made.removeAll(keepingCapacity: true)
         vacancy = nil
-        lanesByNumber = [:]
-        lanesByName = [:]
+        queuesByNumber = [:]
+        queuesByName = [:]
     }
 
     // MARK: Counting

@@ -44,12 +44,14 @@ extension SQLiteWakeStore {
                 let collector = DamageCollector()
                 let damage = DamageListener()
                 damage.listen { collector.note($0) }
-                let desk = try Self.desk(database, cachedDevices: 0, damage: damage) { _ in }
-                defer { desk.close() }
-                try desk.rows.readEverything(database)
+                let connection = try Self.connection(database, cachedDevices: 0, damage: damage) {
+                    _ in
+                }
+                defer { connection.close() }
+                try connection.rows.readEverything(database)
                 let damaged = collector.found
                 return StoreAudit(
-                    count: try desk.books.recount(),
+                    count: try connection.transaction.recount(),
                     faults: try complaints.filter { $0 != "ok" } + miscountedWebhooks(database),
                     damaged: damaged.rows, damagedCount: damaged.count)
             }

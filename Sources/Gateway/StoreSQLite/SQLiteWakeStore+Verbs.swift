@@ -13,8 +13,8 @@ extension SQLiteWakeStore {
         let isUrgent = submissions.first?.wake.wake.kind == .voip
         return try await writing.write(
             weight: submissions.count, isUrgent: isUrgent, addsWork: true
-        ) { books throws(StoreFailure) in
-            try books.admit(submissions, grant: grant, under: rules)
+        ) { transaction throws(StoreFailure) in
+            try transaction.admit(submissions, grant: grant, under: rules)
         }
     }
 
@@ -23,15 +23,15 @@ extension SQLiteWakeStore {
         _ order: ClaimOrder, under rules: StoreRules
     ) async throws(StoreFailure) -> ClaimAnswer {
         // Most looks find nothing, and a look does not wait for the writing.
-        let lanes = order.shares.map(\.lane)
-        let due = try await read { books throws(StoreFailure) in
-            try books.nextDue(in: lanes)
+        let queues = order.shares.map(\.queue)
+        let due = try await read { transaction throws(StoreFailure) in
+            try transaction.nextDue(in: queues)
         }
         guard let due, due <= order.now else { return ClaimAnswer() }
-        let isUrgent = lanes.first?.kind == .voip
+        let isUrgent = queues.first?.kind == .voip
         return try await writing.write(weight: order.limit, isUrgent: isUrgent) {
-            books throws(StoreFailure) in
-            try books.claim(order, under: rules)
+            transaction throws(StoreFailure) in
+            try transaction.claim(order, under: rules)
         }
     }
 
@@ -39,8 +39,8 @@ extension SQLiteWakeStore {
     public func settle(
         _ settlements: [Settlement], under rules: StoreRules
     ) async throws(StoreFailure) -> SettleAnswer {
-        try await writing.write(weight: settlements.count) { books throws(StoreFailure) in
-            try books.settle(settlements, under: rules)
+        try await writing.write(weight: settlements.count) { transaction throws(StoreFailure) in
+            try transaction.settle(settlements, under: rules)
         }
     }
 
@@ -48,8 +48,8 @@ extension SQLiteWakeStore {
     public func expireOverdue(
         at now: WallInstant, limit: Int, under rules: StoreRules
     ) async throws(StoreFailure) -> [EndedWake] {
-        try await writing.write(weight: limit) { books throws(StoreFailure) in
-            try books.expireOverdue(at: now, limit: limit, under: rules)
+        try await writing.write(weight: limit) { transaction throws(StoreFailure) in
+            try transaction.expireOverdue(at: now, limit: limit, under: rules)
         }
     }
 
@@ -57,8 +57,8 @@ extension SQLiteWakeStore {
     public func reclaimLapsed(
         at now: WallInstant, limit: Int, except held: Set<WakeID>, under rules: StoreRules
     ) async throws(StoreFailure) -> Reclaimed {
-        try await writing.write(weight: limit) { books throws(StoreFailure) in
-            try books.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
+        try await writing.write(weight: limit) { transaction throws(StoreFailure) in
+            try transaction.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
         }
     }
 
@@ -66,18 +66,19 @@ extension SQLiteWakeStore {
     public func cancel(
         _ id: WakeID, at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> CancelOutcome {
-        try await writing.write(isCallers: true) { books throws(StoreFailure) in
-            try books.cancel(id, at: now, under: rules)
+        try await writing.write(isCallers: true) { transaction throws(StoreFailure) in
+            try transaction.cancel(id, at: now, under: rules)
         }
     }
 
     /// Books a report; see ``Gateway/WakeStore/report(_:of:in:makes:at:under:)``.
     public func report(
-        _ report: DeviceReport, of token: DeviceToken, in lanes: [Lane], makes: Bool,
+        _ report: DeviceReport, of token: DeviceToken, in queues: [WakeQueueKey], makes: Bool,
         at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReportOutcome {
-        try await writing.write(isCallers: true) { books throws(StoreFailure) in
-            try books.report(report, of: token, in: lanes, makes: makes, at: now, under: rules)
+        try await writing.write(isCallers: true) { transaction throws(StoreFailure) in
+            try transaction.report(
+                report, of: token, in: queues, makes: makes, at: now, under: rules)
         }
     }
 
@@ -90,8 +91,8 @@ extension SQLiteWakeStore {
         var outcome = ReceiptOutcome()
         if !known.isEmpty {
             outcome = try await writing.write(weight: known.count, isCallers: true) {
-                books throws(StoreFailure) in
-                try books.confirm(known, at: now, under: rules)
+                transaction throws(StoreFailure) in
+                try transaction.confirm(known, at: now, under: rules)
             }
         }
         var answers = outcome.answers.makeIterator()
@@ -112,9 +113,9 @@ extension SQLiteWakeStore {
         var rest = places[...]
         while !rest.isEmpty {
             let part = rest.prefix(Self.refsPerLook).map { receipts[$0] }
-            let found = try await ask(weight: part.count) { books throws(StoreFailure) in
+            let found = try await ask(weight: part.count) { transaction throws(StoreFailure) in
                 var found: [Receipt?] = []
-                for receipt in part { found.append(try books.resolve(receipt)) }
+                for receipt in part { found.append(try transaction.resolve(receipt)) }
                 return found
             }
             for (place, receipt) in zip(rest, found) { resolved[place] = receipt }
@@ -123,20 +124,21 @@ extension SQLiteWakeStore {
         return resolved
     }
 
-    /// Pauses lanes; see ``Gateway/WakeStore/setPause(_:of:)``.
+    /// Pauses queues; see ``Gateway/WakeStore/setPause(_:of:)``.
     public func setPause(
-        _ pause: LanePause?, of lanes: [Lane]
+        _ pause: QueuePause?, of queues: [WakeQueueKey]
     ) async throws(StoreFailure) {
         // Also while the log is full: somebody stops an app in need, and that adds a page.
-        try await writing.write(isCallers: true, addsWork: false) { books throws(StoreFailure) in
-            try books.setPause(pause, of: lanes)
+        try await writing.write(isCallers: true, addsWork: false) {
+            transaction throws(StoreFailure) in
+            try transaction.setPause(pause, of: queues)
         }
     }
 
-    /// Writes a webhook about a lane; see ``Gateway/WakeStore/note(_:under:)``.
+    /// Writes a webhook about a queue; see ``Gateway/WakeStore/note(_:under:)``.
     public func note(_ halt: AppHalt, under rules: StoreRules) async throws(StoreFailure) {
-        try await writing.write { books throws(StoreFailure) in
-            try books.note(halt, under: rules)
+        try await writing.write { transaction throws(StoreFailure) in
+            try transaction.note(halt, under: rules)
         }
     }
 
@@ -148,15 +150,15 @@ extension SQLiteWakeStore {
     ) async throws(StoreFailure) -> WebhookBatch {
         // An endpoint for which nothing is due costs a look, and no transaction: one that is down
         // has events that wait for their next try, and each settlement rings its bell.
-        let (standing, isDue) = try await read { books throws(StoreFailure) in
+        let (standing, isDue) = try await read { transaction throws(StoreFailure) in
             (
-                try books.webhookStanding(of: endpoint),
-                try books.hasDueWebhook(of: endpoint, at: now)
+                try transaction.webhookStanding(of: endpoint),
+                try transaction.hasDueWebhook(of: endpoint, at: now)
             )
         }
         guard isDue else { return standing }
-        return try await writing.write(weight: limit) { books throws(StoreFailure) in
-            try books.claimWebhooks(of: endpoint, at: now, until: leaseEnd, limit: limit)
+        return try await writing.write(weight: limit) { transaction throws(StoreFailure) in
+            try transaction.claimWebhooks(of: endpoint, at: now, until: leaseEnd, limit: limit)
         }
     }
 
@@ -164,68 +166,73 @@ extension SQLiteWakeStore {
     public func settleWebhooks(
         _ settlements: [WebhookSettlement]
     ) async throws(StoreFailure) {
-        try await writing.write(weight: settlements.count) { books throws(StoreFailure) in
-            try books.settleWebhooks(settlements)
+        try await writing.write(weight: settlements.count) { transaction throws(StoreFailure) in
+            try transaction.settleWebhooks(settlements)
         }
     }
 
     /// Writes something that says nothing; see ``Gateway/WakeStore/tryWriting()``.
     public func tryWriting() async throws(StoreFailure) {
-        try await writing.write { books throws(StoreFailure) in books.tryWriting() }
+        try await writing.write { transaction throws(StoreFailure) in transaction.tryWriting() }
     }
 
     /// Removes what has had its time, and gives pages that stay empty back to the file system; see
     /// ``Gateway/WakeStore/prune(_:)``.
     public func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
         // It can wait, and while the log is full it would only make it longer.
-        try await writing.write(weight: order.limit, addsWork: true) { books throws(StoreFailure) in
-            try books.prune(order)
+        try await writing.write(weight: order.limit, addsWork: true) {
+            transaction throws(StoreFailure) in
+            try transaction.prune(order)
         }
     }
 
     // MARK: Reading
 
-    /// All lanes; see ``Gateway/WakeStore/lanes()``.
-    public func lanes() async throws(StoreFailure) -> [LaneRow] {
-        try await read { books throws(StoreFailure) in try books.lanes() }
+    /// All queues; see ``Gateway/WakeStore/queues()``.
+    public func queues() async throws(StoreFailure) -> [WakeQueueRow] {
+        try await read { transaction throws(StoreFailure) in try transaction.queues() }
     }
 
     /// The next due time; see ``Gateway/WakeStore/nextDue(in:)``.
-    public func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {
-        try await read { books throws(StoreFailure) in try books.nextDue(in: lanes) }
+    public func nextDue(in queues: [WakeQueueKey]) async throws(StoreFailure) -> WallInstant? {
+        try await read { transaction throws(StoreFailure) in try transaction.nextDue(in: queues) }
     }
 
     /// One wake; see ``Gateway/WakeStore/record(of:)``.
     public func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
-        try await ask(isShown: true) { books throws(StoreFailure) in try books.record(of: id) }
+        try await ask(isShown: true) { transaction throws(StoreFailure) in
+            try transaction.record(of: id)
+        }
     }
 
     /// Wakes, page by page; see ``Gateway/WakeStore/wakes(_:)``.
     public func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
-        try await ask(weight: query.rowCount, isShown: true) { books throws(StoreFailure) in
-            try books.wakes(query)
+        try await ask(weight: query.rowCount, isShown: true) { transaction throws(StoreFailure) in
+            try transaction.wakes(query)
         }
     }
 
     /// A device; see ``Gateway/WakeStore/devices(_:in:at:under:)``.
     public func devices(
-        _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
+        _ token: DeviceToken, in queues: [WakeQueueKey], at now: WallInstant,
+        under rules: StoreRules
     ) async throws(StoreFailure) -> [DeviceView] {
-        let weight = DeviceView.recentCount * lanes.count
-        return try await ask(weight: weight, isShown: true) { books throws(StoreFailure) in
-            try books.devices(token, in: lanes, at: now, under: rules)
+        let weight = DeviceView.recentCount * queues.count
+        return try await ask(weight: weight, isShown: true) { transaction throws(StoreFailure) in
+            try transaction.devices(token, in: queues, at: now, under: rules)
         }
     }
 
     /// The books by their counters; see ``Gateway/WakeStore/count()``.
     public func count() async throws(StoreFailure) -> StoreCount {
-        try await ask { books throws(StoreFailure) in try books.count() }
+        try await ask { transaction throws(StoreFailure) in try transaction.count() }
     }
 
     /// The books row by row; see ``Gateway/WakeStore/recount()``.
     public func recount() async throws(StoreFailure) -> StoreCount {
-        try await ask(within: ReaderDesk.maximumRecountDuration) { books throws(StoreFailure) in
-            try books.recount()
+        try await ask(within: ReadConnection.maximumRecountDuration) {
+            transaction throws(StoreFailure) in
+            try transaction.recount()
         }
     }
 
@@ -233,15 +240,15 @@ extension SQLiteWakeStore {
     public func feedback(
         after cursor: Int64, limit: Int, of apps: Set<BundleID>?
     ) async throws(StoreFailure) -> [FeedbackEntry] {
-        try await ask(weight: limit, isShown: true) { books throws(StoreFailure) in
-            try books.feedback(after: cursor, limit: limit, of: apps)
+        try await ask(weight: limit, isShown: true) { transaction throws(StoreFailure) in
+            try transaction.feedback(after: cursor, limit: limit, of: apps)
         }
     }
 
     /// One transaction that reads, for the gateway's own use. Fails once the disk has failed, so
     /// that readiness does not turn green by what is only remembered.
     private func read<Answer: Sendable>(
-        _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
+        _ body: @escaping @Sendable (StoreTransaction) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         if let failure = flusher.failure { throw failure }
         return try await reader.read(body)
@@ -252,8 +259,8 @@ extension SQLiteWakeStore {
     /// soon as they are committed, before their flush.
     private func ask<Answer: Sendable>(
         weight: Int = 1, isShown: Bool = false,
-        within duration: Duration = ReaderDesk.maximumDuration,
-        _ body: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
+        within duration: Duration = ReadConnection.maximumDuration,
+        _ body: @escaping @Sendable (StoreTransaction) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         if let failure = flusher.failure { throw failure }
         return try await callersReader.bounded(weight: weight) { () async throws(StoreFailure) in

@@ -42,10 +42,10 @@ public final class SQLiteWakeStore: WakeStore {
     static let keptLogBytes = 67_108_864
 
     let writing: WriteQueue
-    let reader: ReaderDesk
-    let callersReader: ReaderDesk
+    let reader: ReadConnection
+    let callersReader: ReadConnection
     let writer: DatabaseQueue
-    private let writerDesk: WriterDesk
+    private let writeConnection: WriteConnection
     let checkpointer: Checkpointer
     let flusher: LogFlusher
     private let damage: DamageListener
@@ -102,29 +102,31 @@ public final class SQLiteWakeStore: WakeStore {
             let writer = try Self.open(path)
             try Self.prepare(writer, path)
             self.writer = writer
-            // Before the desk: opening may write, and the desk takes note of who does from then on.
+            // Before the connection: opening may write, and the connection takes note of who does
+            // from then on.
             let copier = try Self.open(path)
-            let desk = try writer.writeWithoutTransaction { database in
-                try WriterDesk(
-                    Self.desk(database, cachedDevices: cachedDevices, damage: damage) {
+            let connection = try writer.writeWithoutTransaction { database in
+                try WriteConnection(
+                    Self.connection(database, cachedDevices: cachedDevices, damage: damage) {
                         connection in
                         log.watch(connection)
                         // Without it the log is written in small pieces, which takes longer.
                         _ = CGatheredLog_begin(connection)
                     }, path: path)
             }
-            writerDesk = desk
+            writeConnection = connection
             lock.rememberFiles()
             flusher = try LogFlusher(besides: path, sync: sync)
             checkpointer = Checkpointer(
                 copier, log: log, flusher: flusher, bounds: bounds, notify: notify)
             writing = WriteQueue(
-                writer, desk: desk, flusher: flusher, checkpointer: checkpointer, lock: lock,
+                writer, connection: connection, flusher: flusher, checkpointer: checkpointer,
+                lock: lock,
                 durability: durability)
-            reader = try ReaderDesk(Self.openReader(path), damage: damage)
-            callersReader = try ReaderDesk(
+            reader = try ReadConnection(Self.openReader(path), damage: damage)
+            callersReader = try ReadConnection(
                 Self.openReader(path), damage: damage,
-                maximumWeight: ReaderDesk.maximumCallersWeight)
+                maximumWeight: ReadConnection.maximumCallersWeight)
         } catch {
             throw StoreFailure(error)
         }
@@ -159,8 +161,8 @@ public final class SQLiteWakeStore: WakeStore {
             try checkpointer.close()
             flusher.drain()
             writer.writeWithoutTransaction { _ in
-                checkpointer.copyAll(of: writerDesk.connection)
-                writerDesk.close()
+                checkpointer.copyAll(of: writeConnection.connection)
+                writeConnection.close()
             }
             try writer.close()
             lock.release()
@@ -245,15 +247,15 @@ public final class SQLiteWakeStore: WakeStore {
         }
     }
 
-    /// A desk on a connection.
-    static func desk(
+    /// A connection on a connection.
+    static func connection(
         _ database: Database, cachedDevices: Int, damage: DamageListener,
         _ prepare: (OpaquePointer) -> Void
-    ) throws(StoreFailure) -> Desk {
+    ) throws(StoreFailure) -> StoreConnection {
         guard let handle = database.sqliteConnection else {
             throw StoreFailure(kind: .unavailable, message: "The store is closed.")
         }
         prepare(handle)
-        return try Desk(Connection(handle), cachedDevices: cachedDevices, damage: damage)
+        return try StoreConnection(Connection(handle), cachedDevices: cachedDevices, damage: damage)
     }
 }

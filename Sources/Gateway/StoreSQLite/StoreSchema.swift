@@ -6,7 +6,7 @@ import GRDB
 ///
 /// Instants are milliseconds since the epoch. A wake's `number` is what its id begins with, so
 /// rows are appended in the order of time and need no index by id. `queue` says where it waits:
-/// the number of its lane while it is pending, 0 while it is claimed after it has waited, else
+/// the number of its queue while it is pending, 0 while it is claimed after it has waited, else
 /// NULL; `at` is when it is due there, or when its lease ends. A wake that was claimed with its
 /// admission stands in none for its first minute (see `SQLiteRows+Leases.swift`). The indexes cover
 /// only wakes that have not ended, so that nothing on the hot path grows with what lies behind; and
@@ -15,7 +15,7 @@ enum StoreSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 wakes") { database in
-            for tables in [books, devices, wakes, attempts, idempotency, feeds] {
+            for tables in [transaction, devices, wakes, attempts, idempotency, feeds] {
                 try database.execute(sql: tables)
             }
         }
@@ -33,7 +33,7 @@ enum StoreSchema {
             if let handle = database.sqliteConnection { try CallMigration.run(handle) }
         }
         migrator.registerMigration("6 feedback by lane") { database in
-            try database.execute(sql: feedbackByLane)
+            try database.execute(sql: feedbackByQueue)
         }
         migrator.registerMigration("7 application id") { database in
             try database.execute(sql: "PRAGMA application_id = \(StoreIdentity.applicationID)")
@@ -41,7 +41,7 @@ enum StoreSchema {
         return migrator
     }
 
-    private static let books = """
+    private static let transaction = """
         CREATE TABLE book (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         INSERT INTO book VALUES ('token key 0', random()), ('token key 1', random());
 
@@ -57,7 +57,7 @@ enum StoreSchema {
         ) STRICT;
         """
 
-    /// The number is a keyed hash of lane and token, so that one look finds a device; two with the
+    /// The number is a keyed hash of queue and token, so that one look finds a device; two with the
     /// same hash stand at neighbouring numbers.
     private static let devices = """
         CREATE TABLE device (
@@ -167,12 +167,12 @@ enum StoreSchema {
 
     /// The feed of one app is read without a walk through those of all others. Entries are few
     /// beside wakes, so what the index costs does not show.
-    private static let feedbackByLane = """
+    private static let feedbackByQueue = """
         CREATE INDEX feedback_lane ON feedback (lane, number);
         """
 
-    /// Since when webhooks say that a lane is halted; NULL for the lanes that are there already, of
-    /// which nobody knows what was told.
+    /// Since when webhooks say that a queue is halted; NULL for the queues that are there already,
+    /// of which nobody knows what was told.
     private static let toldHalts = """
         ALTER TABLE lane ADD COLUMN halt_told_at INTEGER;
         """

@@ -103,7 +103,7 @@ struct PackedDecision {
     }
 
     private static func pack(
-        _ word: Word, _ holds: Holds = [], _ instant: WallInstant? = nil,
+        _ word: Word, _ holds: DelayReasons = [], _ instant: WallInstant? = nil,
         _ coalescing: Coalescing = .replace
     ) -> Int64 {
         let milliseconds = max(0, min(instant?.millisecondsSinceEpoch ?? 0, (1 << 48) - 1))
@@ -114,7 +114,7 @@ struct PackedDecision {
     /// The decision; `carrier` is the wake that it merged into, or that is the same call.
     func decision(carrier: WakeID?) throws(StoreFailure) -> WakeDecision {
         let instant = WallInstant(millisecondsSinceEpoch: bits & ((1 << 48) - 1))
-        let holds = Holds(rawValue: UInt16(bits >> 48 & 0x7ff))
+        let holds = DelayReasons(rawValue: UInt16(bits >> 48 & 0x7ff))
         switch Word(rawValue: bits >> 60) {
         case .send: return .send
         case .deferred: return .deferred(until: instant, because: holds)

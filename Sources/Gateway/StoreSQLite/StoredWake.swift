@@ -17,7 +17,7 @@ private struct Parts: OptionSet {
     static let collapseID = Parts(rawValue: 1 << 2)
     static let claimedAt = Parts(rawValue: 1 << 3)
     static let lease = Parts(rawValue: 1 << 4)
-    static let charge = Parts(rawValue: 1 << 5)
+    static let debit = Parts(rawValue: 1 << 5)
     static let previousReason = Parts(rawValue: 1 << 6)
     static let carrier = Parts(rawValue: 1 << 7)
     static let endedAt = Parts(rawValue: 1 << 8)
@@ -38,7 +38,7 @@ private struct Parts: OptionSet {
         add(.collapseID, if: wake.collapseID != nil)
         add(.claimedAt, if: wake.claimedAt.millisecondsSinceEpoch != 0)
         add(.lease, if: wake.state == .claimed)
-        add(.charge, if: wake.charge != nil && !wake.state.isEnd)
+        add(.debit, if: wake.debit != nil && !wake.state.isEnd)
         add(.previousReason, if: wake.previousReason != nil)
         add(.carrier, if: end.carrier != nil)
         add(.endedAt, if: wake.endedAt != nil)
@@ -75,7 +75,7 @@ extension ByteWriter {
         put(parts.rawValue)
         put(word: UInt64(bitPattern: wake.id.low))
         put(word: UInt64(bitPattern: wake.device))
-        put(UInt64(bitPattern: wake.lane))
+        put(UInt64(bitPattern: wake.queue))
         put(signed: wake.previous == 0 ? 0 : wake.number &- wake.previous)
         put(accepted, from: WakeRow.instant(of: wake.number))
         put(UInt64(bitPattern: PackedDecision(wake.decision).bits))
@@ -101,7 +101,7 @@ extension ByteWriter {
     private mutating func putAttempt(_ wake: borrowing WakeRow, _ parts: Parts) {
         if parts.contains(.claimedAt) { put(wake.claimedAt, from: wake.acceptedAt) }
         if parts.contains(.lease) { put(wake.leaseUntil, from: wake.acceptedAt) }
-        if parts.contains(.charge), let charge = wake.charge { put(charge.encoded()) }
+        if parts.contains(.debit), let debit = wake.debit { put(debit.encoded()) }
         if let reason = wake.previousReason { put(reason.rawValue) }
     }
 
@@ -129,7 +129,7 @@ extension ByteReader {
         let parts = Parts(rawValue: self.number())
         let low = Int64(bitPattern: word())
         let device = Int64(bitPattern: word())
-        let lane = Int64(bitPattern: self.number())
+        let queue = Int64(bitPattern: self.number())
         let distance = signed()
         let accepted = instant(from: WakeRow.instant(of: number))
         let decision = PackedDecision(bits: Int64(bitPattern: self.number()))
@@ -137,7 +137,7 @@ extension ByteReader {
         let due = instant(from: accepted)
         let notBefore = instant(from: accepted)
         let deadline = instant(from: accepted)
-        let holds = Holds(rawValue: UInt16(truncatingIfNeeded: self.number()))
+        let holds = DelayReasons(rawValue: UInt16(truncatingIfNeeded: self.number()))
         let fence = signed()
         let tries = Int(clamping: signed())
         let call = parts.contains(.call) ? CallFingerprint(bits: word()) : nil
@@ -155,7 +155,7 @@ extension ByteReader {
             throw .damaged("count")
         }
         var wake = WakeRow(
-            id: WakeID(number: number, low: low), device: device, lane: lane,
+            id: WakeID(number: number, low: low), device: device, queue: queue,
             previous: distance == 0 ? 0 : number &- distance, acceptedAt: accepted,
             decision: try decision.decision(carrier: end.columns.carrier),
             coalescing: traits & 4 == 0 ? .replace : .union, ref: ref, call: call,
@@ -165,7 +165,7 @@ extension ByteReader {
         wake.tries = tries
         wake.claimedAt = attempt.claimedAt
         wake.leaseUntil = attempt.leaseUntil
-        wake.charge = attempt.charge
+        wake.debit = attempt.debit
         wake.previousReason = attempt.previousReason
         wake.endedAt = end.endedAt
         if state.isEnd { wake.end = try end.columns.end(state) }
@@ -192,7 +192,7 @@ extension ByteReader {
     private struct Attempt {
         var claimedAt = WallInstant(millisecondsSinceEpoch: 0)
         var leaseUntil = WallInstant(millisecondsSinceEpoch: 0)
-        var charge: Charge?
+        var debit: BudgetDebit?
         var previousReason: RejectionReason?
     }
 
@@ -202,9 +202,9 @@ extension ByteReader {
         var attempt = Attempt()
         if parts.contains(.claimedAt) { attempt.claimedAt = instant(from: accepted) }
         if parts.contains(.lease) { attempt.leaseUntil = instant(from: accepted) }
-        if parts.contains(.charge) {
+        if parts.contains(.debit) {
             do throws(LedgerDecodingError) {
-                attempt.charge = try Charge(decoding: part())
+                attempt.debit = try BudgetDebit(decoding: part())
             } catch {
                 throw .damaged("charge")
             }

@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// The number of a device: SipHash-1-3 of its lane and token (Aumasson and Bernstein, "SipHash: a
+/// The number of a device: SipHash-1-3 of its queue and token (Aumasson and Bernstein, "SipHash: a
 /// fast short-input PRF", 2012) under a key of the store's own, so that nobody can choose tokens
 /// that meet.
 struct TokenHash {
@@ -14,10 +14,10 @@ struct TokenHash {
         self.key1 = UInt64(bitPattern: key1)
     }
 
-    /// A number from 1 to 2⁶² for the device in a lane.
-    func number(of token: DeviceToken, lane: Int64) -> Int64 {
+    /// A number from 1 to 2⁶² for the device in a queue.
+    func number(of token: DeviceToken, queue: Int64) -> Int64 {
         var state = State(key0, key1)
-        state.absorb(UInt64(bitPattern: lane))
+        state.absorb(UInt64(bitPattern: queue))
         var hex = token.hex
         // SAFETY: each word is loaded from eight bytes that are within the digits.
         hex.withUTF8 { digits in

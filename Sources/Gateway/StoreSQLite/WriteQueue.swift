@@ -14,8 +14,8 @@ import Synchronization
 /// own, so that none fails for another's sake.
 ///
 /// What waits has a bound. The gateway's own loops (intake, dispatcher, settler, pruner, halts and
-/// each endpoint's courier) wait for one verb before they ask for the next, and those that take
-/// requests have bounded queues. Callers' verbs are bounded here, because nothing else does: a
+/// each endpoint's webhook worker) wait for one verb before they ask for the next, and those that
+/// take requests have bounded queues. Callers' verbs are bounded here, because nothing else does: a
 /// client that hangs up makes room for the next connection, and its verb waits on.
 final class WriteQueue: Sendable {
     /// The most work that one transaction takes on, in wakes; a call that comes meanwhile waits
@@ -38,7 +38,7 @@ final class WriteQueue: Sendable {
     private struct Job: Sendable {
         let weight: Int
         let isCallers: Bool
-        let run: @Sendable (WakeBooks) throws(StoreFailure) -> Void
+        let run: @Sendable (StoreTransaction) throws(StoreFailure) -> Void
         let finish: @Sendable (StoreFailure?) -> Void
 
         var isLight: Bool { weight <= WriteQueue.lightWeight }
@@ -60,7 +60,7 @@ final class WriteQueue: Sendable {
 
     private let state = Mutex(State())
     private let database: DatabaseQueue
-    private let desk: WriterDesk
+    private let connection: WriteConnection
     private let flusher: LogFlusher
     private let checkpointer: Checkpointer
     private let lock: StoreLock
@@ -69,11 +69,11 @@ final class WriteQueue: Sendable {
     /// A queue in front of a connection, whose log `flusher` flushes and `checkpointer` copies
     /// between transactions. `lock` is looked at before each of them.
     init(
-        _ database: DatabaseQueue, desk: WriterDesk, flusher: LogFlusher,
+        _ database: DatabaseQueue, connection: WriteConnection, flusher: LogFlusher,
         checkpointer: Checkpointer, lock: StoreLock, durability: SQLiteWakeStore.Durability
     ) {
         self.database = database
-        self.desk = desk
+        self.connection = connection
         self.flusher = flusher
         self.checkpointer = checkpointer
         self.lock = lock
@@ -88,7 +88,7 @@ final class WriteQueue: Sendable {
     /// `addsWork`, as a caller's does unless it is said, is refused while the log is full.
     func write<Answer: Sendable>(
         weight: Int = 1, isUrgent: Bool = false, isCallers: Bool = false, addsWork: Bool? = nil,
-        _ verb: @escaping @Sendable (WakeBooks) throws(StoreFailure) -> Answer
+        _ verb: @escaping @Sendable (StoreTransaction) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         if addsWork ?? isCallers, checkpointer.isFull {
             // Where nothing else is written, nobody else would look whether there is room again.
@@ -97,8 +97,9 @@ final class WriteQueue: Sendable {
         }
         let answer = Mutex<Answer?>(nil)
         let failure = await withCheckedContinuation { continuation in
-            let job = Job(weight: weight, isCallers: isCallers) { books throws(StoreFailure) in
-                let new = try verb(books)
+            let job = Job(weight: weight, isCallers: isCallers) {
+                transaction throws(StoreFailure) in
+                let new = try verb(transaction)
                 answer.withLock { $0 = new }
             } finish: { failure in
                 continuation.resume(returning: failure)
@@ -152,7 +153,7 @@ final class WriteQueue: Sendable {
 
     private func look() {
         // After a flush that failed the log must stay as it is.
-        if flusher.failure == nil { checkpointer.look(of: desk.connection) }
+        if flusher.failure == nil { checkpointer.look(of: connection.connection) }
     }
 
     /// The jobs of the next transaction; `nil` when none waits, and then nothing is scheduled.
@@ -214,8 +215,8 @@ final class WriteQueue: Sendable {
         do throws(StoreFailure) {
             if let failure = lock.loss() { flusher.end(with: failure) }
             if let failure = flusher.failure { throw failure }
-            try desk.write(endingWith: flusher.end) { books throws(StoreFailure) in
-                for job in jobs { try job.run(books) }
+            try connection.write(endingWith: flusher.end) { transaction throws(StoreFailure) in
+                for job in jobs { try job.run(transaction) }
             }
             switch durability {
             case .disk: flusher.flush { failure in self.finish(jobs, failure) }

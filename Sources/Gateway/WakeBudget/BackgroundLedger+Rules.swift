@@ -7,10 +7,10 @@ struct Release: Hashable, Sendable {
     /// The second from which on all rules allow it.
     var until: Int64
     /// The rules that do not allow it now.
-    var holds = Holds(rawValue: 0)
+    var holds = DelayReasons(rawValue: 0)
 
     /// Takes account of a rule that no report can lift.
-    mutating func wait(for second: Int64, _ hold: Hold, clock: Int64) {
+    mutating func wait(for second: Int64, _ hold: DelayReason, clock: Int64) {
         guard second > clock else { return }
         holds.add(hold)
         firm = max(firm, second)
@@ -18,7 +18,7 @@ struct Release: Hashable, Sendable {
     }
 
     /// Takes account of a rule that holds until another report comes, or until it decays.
-    mutating func wait(forSignal second: Int64, _ hold: Hold, clock: Int64) {
+    mutating func wait(forSignal second: Int64, _ hold: DelayReason, clock: Int64) {
         guard second > clock else { return }
         holds.add(hold)
         until = max(until, second)
@@ -61,7 +61,7 @@ extension BackgroundLedger {
     ) -> Release {
         var release = Release(firm: clock, until: clock)
         if !repeats {
-            let hold: Hold = standing.isAwaitingReceipt ? .unconfirmed : .spacing
+            let hold: DelayReason = standing.isAwaitingReceipt ? .unconfirmed : .spacing
             release.wait(for: spacingEnd(urgency, standing, settings), hold, clock: clock)
         }
         if urgency != .urgent {

@@ -112,16 +112,16 @@ extension BackgroundLedger {
         if inFlight < .max { inFlight += 1 }
         if unconfirmed < .max { unconfirmed += 1 }
         return .charged(
-            Charge(
+            BudgetDebit(
                 second: clock, corrections: corrections, number: debits, wake: carrier.wake))
     }
 
     /// Books what became of a charged send; `returns` says that its wake is to be sent again.
-    mutating func settle(_ charge: Charge, _ fate: SendFate, returns: Bool) -> SettledWake {
+    mutating func settle(_ debit: BudgetDebit, _ fate: SendFate, returns: Bool) -> SettledWake {
         if inFlight > 0 { inFlight -= 1 }
-        let stamp = Stamp(second: charge.second)
+        let stamp = WrappedSeconds(second: debit.second)
         var isRefunded = false
-        if fate == .notSent, charge.corrections == corrections,
+        if fate == .notSent, debit.corrections == corrections,
             let index = sends.remove(stamp)
         {
             day.remove(stamp)
@@ -129,11 +129,11 @@ extension BackgroundLedger {
             isRefunded = true
         }
         guard returns else { return .ended }
-        var wake = charge.wake
+        var wake = debit.wake
         // The spacing keeps wakes apart, and not the attempts of one, which are one push with one
         // apns-id. So as long as nothing else was sent since, its own debits do not space it.
-        wake.isRepeat = charge.number == debits && (!isRefunded || wake.isRepeat)
-        if charge.corrections != corrections {
+        wake.isRepeat = debit.number == debits && (!isRefunded || wake.isRepeat)
+        if debit.corrections != corrections {
             // It is as old as it was when it was charged; the time since is lost.
             wake.since = now &- (stamp &- wake.since)
             wake.newest = now &- (stamp &- wake.newest)

@@ -41,17 +41,17 @@ struct BackgroundLedger: Hashable, Sendable {
     /// The latest second that it was told, since 1970; moved back only by a correction.
     var clock = beforeAllTime
     var day = DayRing()
-    var lowPowerModeAt: Stamp = 0
+    var lowPowerModeAt: WrappedSeconds = 0
     var sends = SendTimes()
     var batteryPercent: UInt8 = 0
     var reports = Reports()
     /// Sends since the last sign of life from the app, as far as they count.
     var unconfirmed: UInt8 = 0
-    var batteryAt: Stamp = 0
-    var refreshOffAt: Stamp = 0
-    var forceQuitAt: Stamp = 0
-    var foregroundAt: Stamp = 0
-    var launchAt: Stamp = 0
+    var batteryAt: WrappedSeconds = 0
+    var refreshOffAt: WrappedSeconds = 0
+    var forceQuitAt: WrappedSeconds = 0
+    var foregroundAt: WrappedSeconds = 0
+    var launchAt: WrappedSeconds = 0
     /// The device's own spacing as its receipts show it, in seconds; 0 when they did not yet.
     var launchInterval: UInt16 = 0
     var pending: PendingWake?
@@ -64,10 +64,10 @@ struct BackgroundLedger: Hashable, Sendable {
     var debits: UInt8 = 0
 
     /// The clock as a stamp.
-    var now: Stamp { Stamp(second: clock) }
+    var now: WrappedSeconds { WrappedSeconds(second: clock) }
 
     /// The second since 1970 that a stamp stands for.
-    func second(of stamp: Stamp) -> Int64 { clock - Int64(now &- stamp) }
+    func second(of stamp: WrappedSeconds) -> Int64 { clock - Int64(now &- stamp) }
 }
 
 // MARK: Time
@@ -103,7 +103,7 @@ extension BackgroundLedger {
     private mutating func advance(to second: Int64) {
         let passed = second - clock
         clock = second
-        if passed > Stamp.forgettingSeconds { forget() }
+        if passed > WrappedSeconds.forgettingSeconds { forget() }
         day.advance(to: now)
     }
 

@@ -19,7 +19,7 @@ struct DayRing: Hashable, Sendable {
     private(set) var word2: UInt64 = 0
     private(set) var word3: UInt64 = 0
     /// When slot 0 began.
-    private(set) var start: Stamp = 0
+    private(set) var start: WrappedSeconds = 0
 
     /// The bits of `word3` that belong to slots that count.
     private static let word3Mask: UInt64 = (1 << UInt64(4 * (slotCount - 48))) - 1
@@ -39,14 +39,14 @@ struct DayRing: Hashable, Sendable {
     var isEmpty: Bool { word0 | word1 | word2 | word3 == 0 }
 
     /// Moves on to a time that is not before any earlier one.
-    mutating func advance(to now: Stamp) {
+    mutating func advance(to now: WrappedSeconds) {
         guard !isEmpty else {
             start = now
             return
         }
         let passed = Int64(now &- start) / Self.slotSeconds
         guard passed > 0 else { return }
-        start = start &+ Stamp(second: passed * Self.slotSeconds)
+        start = start &+ WrappedSeconds(second: passed * Self.slotSeconds)
         age(bySlots: passed)
     }
 
@@ -57,7 +57,7 @@ struct DayRing: Hashable, Sendable {
     }
 
     /// Takes one send of this time out again, if its slot has one.
-    mutating func remove(_ stamp: Stamp) {
+    mutating func remove(_ stamp: WrappedSeconds) {
         // Signed: sends of the present slot come after its start.
         let before = Int64(Int32(truncatingIfNeeded: start &- stamp))
         let slot = before <= 0 ? 0 : (before + Self.slotSeconds - 1) / Self.slotSeconds
@@ -123,7 +123,7 @@ struct DayRing: Hashable, Sendable {
 
 extension DayRing {
     /// The ring with these parts, as they were stored.
-    init(words: (UInt64, UInt64, UInt64, UInt64), start: Stamp) {
+    init(words: (UInt64, UInt64, UInt64, UInt64), start: WrappedSeconds) {
         (word0, word1, word2, word3) = words
         self.start = start
     }

@@ -8,15 +8,15 @@ public enum Decision: Hashable, Sendable {
     case send
     /// It becomes the device's pending wake, due at this instant as far as is known now, because
     /// of these rules.
-    case deferred(until: WallInstant, because: Holds)
+    case deferred(until: WallInstant, because: DelayReasons)
     /// It merges into the device's pending wake in this way; that wake is due at this instant,
     /// because of these rules (none when it is due already), and carries it from now on.
-    case coalesced(Coalescing, until: WallInstant, because: Holds)
+    case coalesced(Coalescing, until: WallInstant, because: DelayReasons)
     /// VoIP: the same call was asked for within the deadline, so this is the same wake.
     case sameCall
     /// It cannot be sent before its expiry: the earliest instant at which the rules would have let
     /// it go, and the rules.
-    case expired(earliest: WallInstant, because: Holds)
+    case expired(earliest: WallInstant, because: DelayReasons)
     /// It must not be sent.
     case suppressed(Suppression)
 }

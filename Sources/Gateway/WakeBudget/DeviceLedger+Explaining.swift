@@ -5,7 +5,7 @@ public import WakeModel
 extension DeviceLedger {
     /// Explains the state of a device for a person. Changes nothing.
     public func explain(policy: BudgetPolicy, at now: WallInstant) -> Explanation {
-        switch books {
+        switch transaction {
         case .background(var ledger):
             ledger.observe(now)
             return ledger.explanation(policy.settings)
@@ -57,14 +57,15 @@ extension BackgroundLedger {
     }
 
     private func rule(
-        _ hold: Hold, _ urgency: Urgency, _ settings: BudgetSettings
+        _ hold: DelayReason, _ urgency: Urgency, _ settings: BudgetSettings
     ) -> Explanation.HoldingRule {
         let until = Self.instant(end(of: hold, urgency, settings))
         return Explanation.HoldingRule(
             hold: hold, until: until, sentence: sentence(hold, urgency, settings) + " (\(until)).")
     }
 
-    private func end(of hold: Hold, _ urgency: Urgency, _ settings: BudgetSettings) -> Int64 {
+    private func end(of hold: DelayReason, _ urgency: Urgency, _ settings: BudgetSettings) -> Int64
+    {
         let standing = standing(settings)
         return switch hold {
         case .spacing, .unconfirmed: spacingEnd(urgency, standing, settings)
@@ -80,7 +81,7 @@ extension BackgroundLedger {
 
     /// Why a rule holds, as a sentence that only wants its time.
     private func sentence(
-        _ hold: Hold, _ urgency: Urgency, _ settings: BudgetSettings
+        _ hold: DelayReason, _ urgency: Urgency, _ settings: BudgetSettings
     ) -> String {
         let standing = standing(settings)
         return switch hold {

@@ -4,7 +4,7 @@ extension DeviceLedger {
     /// What is wrong with a ledger, each as a clause; always empty, unless there is a bug or the
     /// bytes that it was read from are damaged. For tests and for ``init(decoding:)``.
     public func invariantsBroken() -> [String] {
-        switch books {
+        switch transaction {
         case .background(let ledger): ledger.invariantsBroken()
         case .voip(let ledger): ledger.invariantsBroken()
         }
@@ -16,7 +16,7 @@ extension BackgroundLedger {
         var broken: [String] = []
         func expect(_ isSo: Bool, _ clause: String) { if !isSo { broken.append(clause) } }
         // A stamp of the future is one that is older than anything that is remembered.
-        func isPast(_ stamp: Stamp) -> Bool { Int32(bitPattern: now &- stamp) >= 0 }
+        func isPast(_ stamp: WrappedSeconds) -> Bool { Int32(bitPattern: now &- stamp) >= 0 }
 
         expect(
             clock >= Self.beforeAllTime && clock <= Int64.max / 1000 + 1,

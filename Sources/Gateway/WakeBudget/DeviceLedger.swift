@@ -23,19 +23,19 @@ public struct DeviceLedger: Hashable, Sendable {
         case voip(CallLedger)
     }
 
-    var books: Books
+    var transaction: Books
 
     /// A ledger without any past, for a topic of this kind.
     public init(kind: WakeKind) {
         switch kind {
-        case .background: books = .background(BackgroundLedger())
-        case .voip: books = .voip(CallLedger())
+        case .background: transaction = .background(BackgroundLedger())
+        case .voip: transaction = .voip(CallLedger())
         }
     }
 
     /// The kind of push of its topic.
     public var kind: WakeKind {
-        switch books {
+        switch transaction {
         case .background: .background
         case .voip: .voip
         }
@@ -43,7 +43,7 @@ public struct DeviceLedger: Hashable, Sendable {
 
     /// The wake that waits for the device, if any. Calls do not wait here.
     public var pending: PendingWake? {
-        switch books {
+        switch transaction {
         case .background(let ledger): ledger.pending
         case .voip: nil
         }
@@ -52,7 +52,7 @@ public struct DeviceLedger: Hashable, Sendable {
     /// Charged sends that were not settled yet; 255 for more. Always 0 where each charge is settled
     /// at once.
     public var inFlight: Int {
-        switch books {
+        switch transaction {
         case .background(let ledger): Int(ledger.inFlight)
         case .voip: 0
         }
@@ -61,13 +61,13 @@ public struct DeviceLedger: Hashable, Sendable {
     /// Tells the time and nothing else. Every verb does so itself; this is for a caller who learns
     /// that the clock was set, so that what is asked next need not find it out by itself.
     public mutating func observe(_ now: WallInstant) {
-        switch books {
+        switch transaction {
         case .background(var ledger):
             ledger.observe(now)
-            books = .background(ledger)
+            transaction = .background(ledger)
         case .voip(var ledger):
             ledger.observe(now)
-            books = .voip(ledger)
+            transaction = .voip(ledger)
         }
     }
 
@@ -79,11 +79,11 @@ public struct DeviceLedger: Hashable, Sendable {
     ) -> Decision {
         switch request {
         case .background(let request):
-            guard case .background(var ledger) = books else { Self.trapOtherKind() }
+            guard case .background(var ledger) = transaction else { Self.trapOtherKind() }
             ledger.observe(now)
             return ledger.decide(on: request, policy.settings)
         case .voip(let call):
-            guard case .voip(var ledger) = books else { Self.trapOtherKind() }
+            guard case .voip(var ledger) = transaction else { Self.trapOtherKind() }
             ledger.observe(now)
             return ledger.decide(on: call, policy.settings)
         }
@@ -99,16 +99,16 @@ public struct DeviceLedger: Hashable, Sendable {
     ) -> AdmitVerdict {
         switch request {
         case .background(let request):
-            guard case .background(var ledger) = books else { Self.trapOtherKind() }
+            guard case .background(var ledger) = transaction else { Self.trapOtherKind() }
             ledger.observe(now)
-            defer { books = .background(ledger) }
+            defer { transaction = .background(ledger) }
             return ledger.admit(request, policy.settings)
         case .voip(let call):
-            guard case .voip(var ledger) = books else { Self.trapOtherKind() }
+            guard case .voip(var ledger) = transaction else { Self.trapOtherKind() }
             ledger.observe(now)
             let decision = ledger.decide(on: call, policy.settings)
             if decision == .send { ledger.admit(call) }
-            books = .voip(ledger)
+            transaction = .voip(ledger)
             return AdmitVerdict(decision: decision, expiredPending: false)
         }
     }
@@ -123,7 +123,7 @@ public struct DeviceLedger: Hashable, Sendable {
     ///
     /// Whatever changes a ledger may change this, so a queue asks again after each verb.
     public func outlook(policy: BudgetPolicy, at now: WallInstant) -> Outlook? {
-        guard case .background(var ledger) = books else { return nil }
+        guard case .background(var ledger) = transaction else { return nil }
         ledger.observe(now)
         return ledger.outlook(policy.settings)
     }
@@ -152,11 +152,11 @@ public struct DeviceLedger: Hashable, Sendable {
     /// It takes no time: a result may be booked minutes after it was known, or was known by a clock
     /// that was wrong, and what was sent since must not become older by that.
     public mutating func settle(
-        _ charge: Charge, as fate: SendFate, returns: Bool = false
+        _ debit: BudgetDebit, as fate: SendFate, returns: Bool = false
     ) -> SettledWake {
-        guard case .background(var ledger) = books else { return .ended }
-        defer { books = .background(ledger) }
-        return ledger.settle(charge, fate, returns: returns)
+        guard case .background(var ledger) = transaction else { return .ended }
+        defer { transaction = .background(ledger) }
+        return ledger.settle(debit, fate, returns: returns)
     }
 
     /// Ends the pending wake if its time is over, or if it certainly will be before the rules let
@@ -181,14 +181,14 @@ public struct DeviceLedger: Hashable, Sendable {
     /// same call was counted after it: a call may be asked for again when its deadline is over. It
     /// takes no time, as ``settle(_:as:returns:)`` takes none.
     public mutating func refund(_ call: CallFingerprint, behind newer: Int = 0) -> Bool {
-        guard case .voip(var ledger) = books else { return false }
-        defer { books = .voip(ledger) }
+        guard case .voip(var ledger) = transaction else { return false }
+        defer { transaction = .voip(ledger) }
         return ledger.refund(call, behind: newer)
     }
 
     /// How many calls count now: those of the last 60 minutes.
     public func callCount(at now: WallInstant) -> Int {
-        guard case .voip(var ledger) = books else { return 0 }
+        guard case .voip(var ledger) = transaction else { return 0 }
         ledger.observe(now)
         return Int(ledger.marks.count)
     }
@@ -196,12 +196,12 @@ public struct DeviceLedger: Hashable, Sendable {
     /// Forgets all sends, reports and the pending wake. A send that is under way comes back as one
     /// of another time: it is not refunded in the name of a later one, nor taken for the latest.
     public mutating func forget() {
-        switch books {
+        switch transaction {
         case .background(let ledger):
-            books = .background(
+            transaction = .background(
                 BackgroundLedger(
                     corrections: ledger.corrections &+ 1, debits: ledger.debits &+ 1))
-        case .voip: books = .voip(CallLedger())
+        case .voip: transaction = .voip(CallLedger())
         }
     }
 
@@ -234,9 +234,9 @@ public struct DeviceLedger: Hashable, Sendable {
     private mutating func withBackground<Answer>(
         at now: WallInstant, otherwise answer: Answer, _ book: (inout BackgroundLedger) -> Answer
     ) -> Answer {
-        guard case .background(var ledger) = books else { return answer }
+        guard case .background(var ledger) = transaction else { return answer }
         ledger.observe(now)
-        defer { books = .background(ledger) }
+        defer { transaction = .background(ledger) }
         return book(&ledger)
     }
 }

@@ -21,7 +21,7 @@ public struct Explanation: Hashable, Sendable {
     /// A rule that keeps the next wake back.
     public struct HoldingRule: Hashable, Sendable {
         /// The rule.
-        public let hold: Hold
+        public let hold: DelayReason
         /// Until when.
         public let until: WallInstant
         /// What it is about, as a sentence.
@@ -57,7 +57,7 @@ public struct Explanation: Hashable, Sendable {
     public var inFlight: Int
     /// From when on the next wake may go: the one that waits, or else one of normal urgency.
     public let nextSend: WallInstant
-    /// The rules that keep it back, each with its own end, in the order of ``Hold``.
+    /// The rules that keep it back, each with its own end, in the order of ``DelayReason``.
     public let rules: [HoldingRule]
     /// The wake that waits, if any.
     public let waiting: Waiting?

@@ -5,9 +5,9 @@ public import WakeModel
 /// What a ledger keeps of the wake that waits for its device.
 public struct PendingWake: Hashable, Sendable {
     /// Since when it waits, in wrapping seconds.
-    var since: Stamp
+    var since: WrappedSeconds
     /// When the newest of its requests came, in wrapping seconds.
-    var newest: Stamp
+    var newest: WrappedSeconds
     /// Until when its payload is worth anything, in seconds since 1970; ``noExpiry`` for ever.
     var expiry: UInt32
     /// How many requests it stands for, itself included; 65 535 for more.
@@ -54,11 +54,11 @@ public struct Outlook: Hashable, Sendable {
     /// From when on it is never sent any more: its expiry, or the end of its hold.
     public let deadline: WallInstant
     /// The rules that keep it back now; none when it is due.
-    public let holds: Holds
+    public let holds: DelayReasons
 }
 
 /// A send that was debited: what is needed to refund it, and to take its wake back.
-public struct Charge: Hashable, Sendable {
+public struct BudgetDebit: Hashable, Sendable {
     /// The second since 1970 at which it was debited.
     let second: Int64
     /// How often the clock had been corrected then, wrapping.

@@ -18,7 +18,7 @@ struct SendTimes: Hashable, Sendable {
     private(set) var gaps1: UInt64 = 0
     private(set) var gaps2: UInt64 = 0
     /// The time of the latest send; without meaning when there is none.
-    private(set) var latest: Stamp = 0
+    private(set) var latest: WrappedSeconds = 0
     /// How many times there are.
     private(set) var count: UInt8 = 0
 
@@ -26,14 +26,14 @@ struct SendTimes: Hashable, Sendable {
     init() {}
 
     /// The time of one send; 0 is the latest. The caller keeps `index` below ``count``.
-    subscript(index: Int) -> Stamp {
+    subscript(index: Int) -> WrappedSeconds {
         let age = Self.sum(gaps0, index) + Self.sum(gaps1, index - 4) + Self.sum(gaps2, index - 8)
-        return latest &- Stamp(truncatingIfNeeded: age)
+        return latest &- WrappedSeconds(truncatingIfNeeded: age)
     }
 
     /// Puts a time, which is not before any other, before all others; the oldest goes when there
     /// are too many.
-    mutating func insert(_ stamp: Stamp) {
+    mutating func insert(_ stamp: WrappedSeconds) {
         defer { latest = stamp }
         guard count > 0 else {
             count = 1
@@ -46,7 +46,7 @@ struct SendTimes: Hashable, Sendable {
     }
 
     /// Takes out one send of this time; which it was, `nil` when there was none.
-    mutating func remove(_ stamp: Stamp) -> Int? {
+    mutating func remove(_ stamp: WrappedSeconds) -> Int? {
         var found = 0
         while found < Int(count) && self[found] != stamp { found += 1 }
         guard found < Int(count) else { return nil }
@@ -60,7 +60,7 @@ struct SendTimes: Hashable, Sendable {
         self = rest
         // The one before the latest is older than the cut gap says, by how much nobody knows. The
         // send that is taken out was let go beside it, so no rule that looks back holds it now.
-        if isCut { latest &-= Stamp(BudgetLimits.probeSeconds.upperBound) }
+        if isCut { latest &-= WrappedSeconds(BudgetLimits.probeSeconds.upperBound) }
         return found
     }
 
@@ -78,7 +78,7 @@ struct SendTimes: Hashable, Sendable {
 
 extension SendTimes {
     /// The times with these parts, as they were stored.
-    init(gaps: (UInt64, UInt64, UInt64), latest: Stamp, count: UInt8) {
+    init(gaps: (UInt64, UInt64, UInt64), latest: WrappedSeconds, count: UInt8) {
         (gaps0, gaps1, gaps2) = gaps
         self.latest = latest
         self.count = count

@@ -5,9 +5,9 @@ public import WakeModel
 /// The answer to a claim of the pending wake.
 public enum ClaimVerdict: Hashable, Sendable {
     /// It is debited and may be sent.
-    case charged(Charge)
+    case charged(BudgetDebit)
     /// It may not go yet: until when, and because of which rules.
-    case notYet(until: WallInstant, because: Holds)
+    case notYet(until: WallInstant, because: DelayReasons)
     /// Its time was over; it is no longer pending.
     case expired
     /// None was pending.

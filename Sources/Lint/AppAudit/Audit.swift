@@ -48,7 +48,7 @@ public struct Audit: Sendable {
         }
         try checkNames(known)
         // What no target names is not built, where there are targets.
-        if known.targets.isEmpty { facts += LooseReader(found, library).facts() }
+        if known.targets.isEmpty { facts += BundleReader(found, library).facts() }
         library.noteUnreadableFolders()
         guard !facts.isEmpty || !library.problems.isEmpty else { throw .nothingToAudit }
         var findings: [AppFinding] = []

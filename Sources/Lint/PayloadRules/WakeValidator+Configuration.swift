@@ -109,7 +109,7 @@ extension WakeValidator {
         let reservedKeys: [ReservedKey]
         /// The first bytes of the reserved keys, as a ``KeyGlance`` has them.
         let reservedFirstBytes: UInt64
-        /// The beginnings of the reserved keys, as a ``ContentGlance`` compares them.
+        /// The beginnings of the reserved keys, as a ``PayloadFastPath`` compares them.
         let reservedHeads: [ReservedHead]
         let extraPushTypes: Set<String>
         let authentication: Authentication

@@ -34,33 +34,33 @@ public struct WakeValidator: Sendable {
     public func validate(
         _ request: WakeRequest, now: WallInstant, most count: Int = .max
     ) -> Verdict {
-        let headers = Examination.Headers(request, now: now)
+        let headers = ValidationContext.Headers(request, now: now)
         if request.kind == .background,
-            ContentGlance.isClean(request.payload, settings: settings)
+            PayloadFastPath.isClean(request.payload, settings: settings)
         {
             let remarks = remarks(onClean: request, headers).prefix(count)
             return verdict(on: request, Array(remarks), now: now, callID: nil)
         }
-        let examination = Examination(
+        let context = ValidationContext(
             type: PushTypeSet(request.kind), payload: request.payload, headers: headers,
             settings: settings)
-        let diagnostics = Findings.of(Rules.forRequest(of: request.kind), on: examination)
-            .diagnostics(of: examination, most: count)
+        let diagnostics = Findings.of(Rules.forRequest(of: request.kind), on: context)
+            .diagnostics(of: context, most: count)
         return verdict(
             on: request, diagnostics, now: now,
-            callID: request.kind == .voip ? examination.callID : nil)
+            callID: request.kind == .voip ? context.callID : nil)
     }
 
     /// What the rules about size and headers say of a background wake with clean content. Those
     /// that nobody has a remark on are seen at once.
     private func remarks(
-        onClean request: WakeRequest, _ headers: Examination.Headers
+        onClean request: WakeRequest, _ headers: ValidationContext.Headers
     ) -> [Diagnostic] {
-        let isShort = request.payload.count * 10 <= Examination.maximumBytes * 9
+        let isShort = request.payload.count * 10 <= ValidationContext.maximumBytes * 9
         if isShort, headers.areUnremarkable { return [] }
-        let examination = Examination(
+        let context = ValidationContext(
             cleanBackground: request.payload, headers: headers, settings: settings)
-        return Findings.of(Rules.cleanBackground, on: examination).diagnostics(of: examination)
+        return Findings.of(Rules.cleanBackground, on: context).diagnostics(of: context)
     }
 
     private func verdict(
@@ -78,10 +78,10 @@ public struct WakeValidator: Sendable {
     /// Checks a payload by itself, as it would be sent in a push of this kind: the rules about
     /// headers stay out.
     public func diagnostics(ofPayload payload: [UInt8], as kind: WakeKind) -> [Diagnostic] {
-        let examination = Examination(
+        let context = ValidationContext(
             type: PushTypeSet(kind), payload: payload, headers: nil, settings: settings)
-        return Findings.of(Rules.forPayload(of: kind), on: examination)
-            .diagnostics(of: examination)
+        return Findings.of(Rules.forPayload(of: kind), on: context)
+            .diagnostics(of: context)
     }
 
     private func defaultExpiration(_ kind: WakeKind, _ now: WallInstant) -> Expiration {

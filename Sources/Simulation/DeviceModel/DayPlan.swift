@@ -30,7 +30,7 @@ public struct DayPlan: Hashable, Sendable {
     private let midnight: WallInstant
     private let days: Int64
     /// When it is on the charger, in minutes after the first midnight, in the order of time.
-    private var charges: [Range<Int64>] = []
+    private var debits: [Range<Int64>] = []
 
     /// Draws `days` days from a local midnight on.
     ///
@@ -59,7 +59,7 @@ public struct DayPlan: Hashable, Sendable {
         spans(profile.awayFromWiFi, day, &generator) { .wifi(!$0) }
         spans(profile.lowPowerMode, day, &generator) { .lowPowerMode($0) }
         for span in profile.charging {
-            if let range = drawn(span, day, &generator) { charges.append(range) }
+            if let range = drawn(span, day, &generator) { debits.append(range) }
         }
         let begin = day * Self.minutesPerDay + profile.night.to
         let length =
@@ -148,16 +148,16 @@ public struct DayPlan: Hashable, Sendable {
 
     /// The battery by the hour, and what the device does about it.
     private mutating func drawBattery(_ generator: inout SeededGenerator) {
-        for charge in charges {
-            add(charge.lowerBound, .charging(true))
-            add(charge.upperBound, .charging(false))
+        for debit in debits {
+            add(debit.lowerBound, .charging(true))
+            add(debit.upperBound, .charging(false))
         }
         // A charge takes two hours and a half: 400 thousandths an hour.
         var level = generator.integer(in: 500...1000)
         var isSaving = false
         for hour in -24..<days * 24 {
             let minute = hour * 60
-            let isCharged = charges.contains { $0.contains(minute) }
+            let isCharged = debits.contains { $0.contains(minute) }
             let drain = profile.drainPermillePerHour / (isNight(minute) ? 8 : 1)
             level = isCharged ? min(1000, level + 400) : max(20, level - drain)
             add(minute, .battery(permille: Int(level)))

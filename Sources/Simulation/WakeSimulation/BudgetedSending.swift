@@ -37,8 +37,8 @@ struct BudgetedSending: SendingRule {
     mutating func release(at now: Int64) -> ReleaseAnswer {
         let instant = WallInstant(millisecondsSinceEpoch: now)
         switch ledger.claim(policy: policy, at: instant) {
-        case .charged(let charge):
-            _ = ledger.settle(charge, as: .accepted)
+        case .charged(let debit):
+            _ = ledger.settle(debit, as: .accepted)
             return .sends
         case .expired: return .expires
         case .notYet, .nothingPending: return .waits

@@ -11,7 +11,7 @@ public struct DeviceTrace: Hashable, Sendable {
     /// The name of its group.
     public var group: String
     /// The name of the way to send.
-    public var contender: String
+    public var sendingStrategy: String
     /// Each event, in the order of time.
     public var asks: [Ask] = []
     /// Each push, in the order in which they were sent.

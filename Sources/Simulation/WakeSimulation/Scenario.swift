@@ -28,7 +28,7 @@ public struct Scenario: Hashable, Sendable {
     /// What the app tells the sender.
     public var feedback = Feedback()
     /// The ways to send, the first of them under test.
-    public var contenders: [Contender] = []
+    public var contenders: [SendingStrategy] = []
 
     /// A scenario of this name without devices and streams.
     public init(name: String) { self.name = name }

@@ -29,12 +29,12 @@ public struct Simulation: Sendable {
         var result = SimulationResult(scenario)
         for device in devices {
             let (story, group) = story(ofDevice: device)
-            for (number, contender) in scenario.contenders.enumerated() {
+            for (number, sendingStrategy) in scenario.contenders.enumerated() {
                 let empty = DeviceTrace(
                     device: device, group: scenario.groups[group].name,
-                    contender: contender.name)
+                    sendingStrategy: sendingStrategy.name)
                 let (tally, full) = run(
-                    story, by: contender.method, trace: trace == nil ? nil : empty)
+                    story, by: sendingStrategy.method, trace: trace == nil ? nil : empty)
                 result.contenders[number].groups[group].merge(tally)
                 if let full { trace?(full) }
             }
@@ -43,7 +43,7 @@ public struct Simulation: Sendable {
     }
 
     private func run(
-        _ story: DeviceStory, by method: Contender.Method, trace: DeviceTrace?
+        _ story: DeviceStory, by method: SendingStrategy.Method, trace: DeviceTrace?
     ) -> (Tally, DeviceTrace?) {
         switch method {
         case .budget(let policy):
@@ -130,13 +130,13 @@ extension Scenario {
 /// What came of a scenario, or of some of its devices.
 public struct SimulationResult: Hashable, Sendable {
     /// Each contender, in the order of the scenario.
-    public var contenders: [ContenderResult]
+    public var contenders: [SendingStrategyResult]
 
     /// A result without any device.
     public init(_ scenario: Scenario) {
-        contenders = scenario.contenders.map { contender in
-            ContenderResult(
-                name: contender.name,
+        contenders = scenario.contenders.map { sendingStrategy in
+            SendingStrategyResult(
+                name: sendingStrategy.name,
                 groups: Array(repeating: Tally(), count: scenario.groups.count))
         }
     }
@@ -152,7 +152,7 @@ public struct SimulationResult: Hashable, Sendable {
 }
 
 /// What came of one way to send.
-public struct ContenderResult: Hashable, Sendable {
+public struct SendingStrategyResult: Hashable, Sendable {
     /// Its name.
     public var name: String
     /// Group by group, in the order of the scenario.

@@ -19,7 +19,7 @@ struct ClockSkewTests {
         #expect(play.client.clockSkew == nil)
         play.clock.advance(seconds: ownSeconds, wallOnly: true)
         let task = play.send()
-        play.transport.answer(await play.nextSubmission().id, 200, date: Self.date)
+        play.transport.answer(await play.nextRequest().id, 200, date: Self.date)
         #expect(try await task.value.isAccepted)
         #expect(play.client.clockSkew == .seconds(expected))
     }
@@ -47,7 +47,7 @@ struct ClockSkewTests {
     func none(date: String?) async throws {
         let play = try Play()
         let task = play.send()
-        play.transport.answer(await play.nextSubmission().id, 200, date: date)
+        play.transport.answer(await play.nextRequest().id, 200, date: date)
         _ = try await task.value
         #expect(play.client.clockSkew == nil)
     }
@@ -58,7 +58,7 @@ struct ClockSkewTests {
         for (wait, expected) in [(0, 0.5), (59, 0.5), (1, -59.5)] as [(Int64, Double)] {
             play.clock.advance(seconds: wait)
             let task = play.send()
-            play.transport.answer(await play.nextSubmission().id, 200, date: Self.date)
+            play.transport.answer(await play.nextRequest().id, 200, date: Self.date)
             _ = try await task.value
             #expect(play.client.clockSkew == .seconds(expected))
         }

@@ -43,8 +43,10 @@ struct ExampleTests {
             .trimmingPrefix("// SPDX-License-Identifier: Apache-2.0\n\n")
         try #require(example.hasPrefix("import APNsClient\n"))
         #expect(
-            code(in: try text("Sources/APNs/APNsClient/APNsClient.swift"), prefix: "/// ") == example)
-        let page = try text("Sources/APNs/APNsClient/APNsClient.docc/APNsClient.md")
+            code(in: try text("Sources/APNs/APNsClient/APNsClient.swift"), prefix: "/// ")
+                == example)
+        let page = try text(
+            "Sources/APNs/APNsClient/APNsClient.docc/APNsClient.md")
         #expect(code(in: page, prefix: "") == example)
         #expect(code(in: try text("README.md"), prefix: "") == example)
     }

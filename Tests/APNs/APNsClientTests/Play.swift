@@ -32,11 +32,11 @@ struct Play {
     }
 
     /// The next submission, once it is there.
-    func nextSubmission() async -> Submission {
-        await transport.nextSubmission()
+    func nextRequest() async -> TransportRequest {
+        await transport.nextRequest()
     }
 
-    func cancelledIDs() -> [Submission.ID] {
+    func cancelledIDs() -> [TransportRequest.ID] {
         transport.takeEvents().compactMap { event in
             if case .cancelled(let id) = event { id } else { nil }
         }

@@ -17,17 +17,17 @@ struct ResendStepTests {
     func deadline() async throws {
         let play = try Play()
         let task = play.send()
-        let first = await play.nextSubmission()
+        let first = await play.nextRequest()
         #expect(first.timeout == .seconds(30))
         play.clock.advance(seconds: 20)
         play.transport.answer(first.id, 503, Self.shutdown)
-        let second = await play.nextSubmission()
+        let second = await play.nextRequest()
         #expect(second.timeout == .seconds(10))
         play.transport.answer(second.id, 200)
         #expect(try await task.value.isAccepted)
 
         let late = play.send()
-        let third = await play.nextSubmission()
+        let third = await play.nextRequest()
         play.clock.advance(seconds: 30)
         play.transport.answer(third.id, 503, Self.shutdown)
         #expect(try await late.value.rejection?.reason == .shutdown)
@@ -38,14 +38,14 @@ struct ResendStepTests {
         let play = try Play()
         let transport = play.transport
         let (first, second) = (play.send(), play.send())
-        let ids = [await play.nextSubmission().id, await play.nextSubmission().id]
+        let ids = [await play.nextRequest().id, await play.nextRequest().id]
         let wasReplaced = Mutex(false)
         transport.interruptNextSubmission {
             let isReplaced = transport.hasReplacedConnections
             wasReplaced.withLock { $0 = isReplaced }
         }
         for id in ids { transport.answer(id, 503, Self.shutdown) }
-        let resends = [await play.nextSubmission(), await play.nextSubmission()]
+        let resends = [await play.nextRequest(), await play.nextRequest()]
         #expect(wasReplaced.withLock { $0 }, "the resend was handed over before")
         #expect(transport.takeEvents().count == 1, "of which there was one replacement")
         for resend in resends { transport.answer(resend.id, 200) }
@@ -84,10 +84,10 @@ struct ResendStepTests {
         let client = play.client
         let push = try Samples.background()
         let task = Task { try await client.send(push, timeout: .seconds(3600)) }
-        let first = await play.nextSubmission()
+        let first = await play.nextRequest()
         play.clock.advance(seconds: 25 * 60)
         play.transport.answer(first.id, 403, Self.expired)
-        let second = await play.nextSubmission()
+        let second = await play.nextRequest()
         #expect(second.id != first.id)
         #expect(second.timeout == .seconds(35 * 60))
         #expect(second.request.apnsID == push.apnsID)
@@ -106,8 +106,8 @@ struct ResendStepTests {
     func cancelResend() async throws {
         let play = try Play()
         let task = play.send()
-        play.transport.answer(await play.nextSubmission().id, 503, Self.shutdown)
-        let resend = await play.nextSubmission()
+        play.transport.answer(await play.nextRequest().id, 503, Self.shutdown)
+        let resend = await play.nextRequest()
         task.cancel()
         #expect(play.cancelledIDs().contains(resend.id))
         play.transport.fail(resend.id, TransportFailure(.cancelled, certainty: .unknown))
@@ -119,7 +119,7 @@ struct ResendStepTests {
         let play = try Play()
         let client = play.client
         let task = Task { try await client.send(Samples.background(), timeout: .seconds(3600)) }
-        let first = await play.nextSubmission()
+        let first = await play.nextRequest()
         play.clock.advance(seconds: 25 * 60)
         task.cancel()
         play.transport.answer(first.id, body == Self.expired ? 403 : 503, body)
@@ -134,11 +134,11 @@ struct ResendStepTests {
         let play = try Play()
         let client = play.client
         let task = Task { try await client.send(Samples.background(), timeout: .seconds(3600)) }
-        let first = await play.nextSubmission()
+        let first = await play.nextRequest()
         play.clock.advance(seconds: 25 * 60)
         play.transport.interruptNextSubmission { task.cancel() }
         play.transport.answer(first.id, body == Self.expired ? 403 : 503, body)
-        let resend = await play.nextSubmission()
+        let resend = await play.nextRequest()
         await play.transport.waitForCancellations(2)
         let cancelled = play.cancelledIDs()
         #expect(cancelled == [resend.id, resend.id], "one came before it was known")

@@ -127,7 +127,7 @@ struct ResendTests {
     func nothingElse(reason: RejectionReason) async throws {
         let play = try Play()
         let task = play.send()
-        let submission = await play.nextSubmission()
+        let submission = await play.nextRequest()
         play.transport.answer(
             submission.id, reason.entry?.status ?? 0, #"{"reason":"\#(reason.rawValue)"}"#)
         #expect(try await task.value.rejection?.reason == reason)
@@ -138,7 +138,7 @@ struct ResendTests {
     func failure(certainty: Certainty) async throws {
         let play = try Play()
         let task = play.send()
-        let submission = await play.nextSubmission()
+        let submission = await play.nextRequest()
         let failure = TransportFailure(.connectionLost, certainty: certainty)
         play.transport.fail(submission.id, failure)
         await #expect(throws: failure) { try await task.value }

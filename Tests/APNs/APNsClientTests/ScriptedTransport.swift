@@ -7,8 +7,8 @@ import WakeModel
 /// A transport that a test plays: it keeps what it is given, in order, until the test answers.
 final class ScriptedTransport: PushTransport {
     enum Event: Sendable {
-        case submitted(Submission)
-        case cancelled(Submission.ID)
+        case submitted(TransportRequest)
+        case cancelled(TransportRequest.ID)
         case replacedConnections
         case beganGathering
         case endedGathering
@@ -17,11 +17,11 @@ final class ScriptedTransport: PushTransport {
     private struct State {
         var events: [Event] = []
         /// What goes back with each submission's outcome.
-        var contexts: [Submission.ID: Submission.Context] = [:]
+        var contexts: [TransportRequest.ID: TransportRequest.Context] = [:]
         /// Called, once, in the middle of the next submission.
         var interruption: (@Sendable () -> Void)?
         /// Who waits for a submission.
-        var waiter: CheckedContinuation<Submission, Never>?
+        var waiter: CheckedContinuation<TransportRequest, Never>?
     }
 
     let configuration: TransportConfiguration
@@ -42,14 +42,14 @@ final class ScriptedTransport: PushTransport {
     }
 
     /// The submissions since the last call; other events are dropped.
-    func takeSubmissions() -> [Submission] {
+    func takeSubmissions() -> [TransportRequest] {
         takeEvents().compactMap { event in
             if case .submitted(let submission) = event { submission } else { nil }
         }
     }
 
     /// The oldest submission not yet taken, once there is one. One at a time may wait.
-    func nextSubmission() async -> Submission {
+    func nextRequest() async -> TransportRequest {
         await withCheckedContinuation { continuation in
             state.withLock { state in
                 state.waiter = continuation
@@ -92,7 +92,7 @@ final class ScriptedTransport: PushTransport {
     }
 
     func answer(
-        _ id: Submission.ID, _ status: Int, _ body: String = "", date: String? = nil,
+        _ id: TransportRequest.ID, _ status: Int, _ body: String = "", date: String? = nil,
         apnsID: APNsID? = nil
     ) {
         let response = WireResponse(
@@ -101,7 +101,7 @@ final class ScriptedTransport: PushTransport {
     }
 
     /// Accepts several pushes at the same moment.
-    func accept(_ ids: [Submission.ID]) {
+    func accept(_ ids: [TransportRequest.ID]) {
         sink(
             ids.map { id in
                 Completion(
@@ -110,19 +110,19 @@ final class ScriptedTransport: PushTransport {
     }
 
     /// Answers several pushes at the same moment, each in its own way.
-    func answer(_ results: [(Submission.ID, Result<WireResponse, TransportFailure>)]) {
+    func answer(_ results: [(TransportRequest.ID, Result<WireResponse, TransportFailure>)]) {
         sink(results.map { Completion(id: $0, result: $1, context: context($0)) })
     }
 
-    func fail(_ id: Submission.ID, _ failure: TransportFailure) {
+    func fail(_ id: TransportRequest.ID, _ failure: TransportFailure) {
         sink([Completion(id: id, result: .failure(failure), context: context(id))])
     }
 
-    private func context(_ id: Submission.ID) -> Submission.Context? {
+    private func context(_ id: TransportRequest.ID) -> TransportRequest.Context? {
         state.withLock { $0.contexts[id] }
     }
 
-    func submit(_ batch: [Submission]) {
+    func submit(_ batch: [TransportRequest]) {
         let interruption = state.withLock { state in
             defer { state.interruption = nil }
             return state.interruption
@@ -135,7 +135,7 @@ final class ScriptedTransport: PushTransport {
         }
     }
 
-    func cancel(_ id: Submission.ID) { state.withLock { $0.events.append(.cancelled(id)) } }
+    func cancel(_ id: TransportRequest.ID) { state.withLock { $0.events.append(.cancelled(id)) } }
 
     func beginGathering() { state.withLock { $0.events.append(.beganGathering) } }
 

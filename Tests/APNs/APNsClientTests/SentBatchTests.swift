@@ -65,8 +65,8 @@ struct SentBatchTests {
         let client = play.client
         let pushes = try (0..<5).map(Samples.background)
         let sending = Task { await client.send(pushes) }
-        var ids: [Submission.ID] = []
-        for _ in pushes { ids.append(await play.nextSubmission().id) }
+        var ids: [TransportRequest.ID] = []
+        for _ in pushes { ids.append(await play.nextRequest().id) }
         for (index, id) in ids.enumerated().reversed() {
             play.transport.answer(id, index == 2 ? 500 : 200)
         }

@@ -14,9 +14,9 @@ struct SubmissionTableTests {
     func dictionary(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var table = SubmissionTable<Int>()
-        var expected: [Submission.ID: Int] = [:]
+        var expected: [TransportRequest.ID: Int] = [:]
         var displaced = 0
-        for id in 1...4000 as ClosedRange<Submission.ID> {
+        for id in 1...4000 as ClosedRange<TransportRequest.ID> {
             table.insert(id, Int(id) * 3)
             expected[id] = Int(id) * 3
             while expected.count >= SubmissionTable<Int>.initialCapacity / 2
@@ -48,7 +48,7 @@ struct SubmissionTableTests {
     @Test("many in a row leave gaps", arguments: [1000, 8000, 100_000])
     func gaps(count: Int) {
         var table = SubmissionTable<Int>()
-        for id in 1...count { table.insert(Submission.ID(id), id) }
+        for id in 1...count { table.insert(TransportRequest.ID(id), id) }
         var longest = 0
         var run = 0
         for entry in table.entries {
@@ -56,6 +56,6 @@ struct SubmissionTableTests {
             longest = max(longest, run)
         }
         #expect(longest < 1000)
-        for id in 1...count { #expect(table.remove(Submission.ID(id)) == id) }
+        for id in 1...count { #expect(table.remove(TransportRequest.ID(id)) == id) }
     }
 }

@@ -79,7 +79,7 @@ struct PushTests {
         dump(push, to: &shown)
         dump(request, to: &shown)
         dump(request.sharedHeaders, to: &shown)
-        dump(Submission(id: 1, request: request, timeout: .seconds(1)), to: &shown)
+        dump(TransportRequest(id: 1, request: request, timeout: .seconds(1)), to: &shown)
         #expect(!shown.contains("c0ffee11"))
         #expect(!shown.contains("s3cret"))
         #expect(!shown.contains("123, 34, 97") && !shown.contains("- 123\n"))

@@ -120,7 +120,7 @@ extension ServerTests {
             let before = CNghttp2ResetGuard_droppedResets()
             transport.submit(
                 (1...4000).map { id in
-                    Submission(
+                    TransportRequest(
                         id: UInt64(id), request: TestPush.request(0), timeout: .seconds(30))
                 })
             await inbox.waitForCount(4000)

@@ -189,10 +189,10 @@ extension ServerTests {
             }
 
             /// More than the buffers of both sockets hold.
-            static func submissions(timeout: Duration) -> [Submission] {
+            static func submissions(timeout: Duration) -> [TransportRequest] {
                 let body = [UInt8](repeating: 0x42, count: 4096)
                 return (1...8000).map { number in
-                    Submission(
+                    TransportRequest(
                         id: number, request: TestPush.request(number, body: body),
                         timeout: timeout)
                 }

@@ -13,7 +13,7 @@ struct PlaceTableTests {
     func table(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         let table = PlaceTable()
-        var model: [Submission.ID: PlaceTable.Place] = [:]
+        var model: [TransportRequest.ID: PlaceTable.Place] = [:]
         for step in 0..<20_000 {
             // Few ids, so that they meet; some counted, some far apart.
             let id =

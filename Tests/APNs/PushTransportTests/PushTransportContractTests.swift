@@ -397,7 +397,7 @@ extension ServerTests {
             "after shutdown a sink may submit again as often as it likes",
             arguments: TransportMaker.all)
         func submitFromSinkAfterShutdown(maker: TransportMaker) async throws {
-            let last: Submission.ID = 100_000
+            let last: TransportRequest.ID = 100_000
             let inbox = Inbox()
             let chain = Chain()
             let transport = try maker.make(TransportConfiguration(host: "127.0.0.1")) { batch in
@@ -442,5 +442,5 @@ private final class Chain: Sendable {
         set { box.withLock { $0 = newValue } }
     }
 
-    func submit(_ id: Submission.ID) { transport?.submit([TestPush.submission(id)]) }
+    func submit(_ id: TransportRequest.ID) { transport?.submit([TestPush.submission(id)]) }
 }

@@ -63,7 +63,8 @@ final class Scenario: Sendable {
     /// took. `timeout` is that of the first; the later ones have `later` at the least.
     func outcomes() async throws {
         let clock = ContinuousClock()
-        let ends = StateLock<[Submission.ID: (label: String, at: ContinuousClock.Instant)]>([:])
+        let ends = StateLock<[TransportRequest.ID: (label: String, at: ContinuousClock.Instant)]>(
+            [:])
         let tally = Tally()
         let transport = try makeTransport { batch in
             let now = clock.now
@@ -220,8 +221,8 @@ final class Scenario: Sendable {
     }
 
     /// Every push goes to device token 0; its number is its id and stands in `apns-id`.
-    private func push(_ number: Int, timeout: Duration = .seconds(20)) -> Submission {
-        Submission(
+    private func push(_ number: Int, timeout: Duration = .seconds(20)) -> TransportRequest {
+        TransportRequest(
             id: UInt64(number),
             request: WireRequest(
                 to: try? DeviceToken(hex: String(repeating: "0", count: 64)), sharedHeaders: shared,
@@ -263,9 +264,9 @@ final class Scenario: Sendable {
 
 /// Lets each of many tasks await the answer to its own push.
 private final class Latch: Sendable {
-    private let waiting = StateLock<[Submission.ID: CheckedContinuation<Void, Never>]>([:])
+    private let waiting = StateLock<[TransportRequest.ID: CheckedContinuation<Void, Never>]>([:])
 
-    func wait(_ id: Submission.ID, submit: () -> Void) async {
+    func wait(_ id: TransportRequest.ID, submit: () -> Void) async {
         await withCheckedContinuation { continuation in
             waiting.withLock { $0[id] = continuation }
             submit()

@@ -8,7 +8,7 @@ import WakeModel
 /// Counts what came back, and lets a scenario await it.
 final class Tally: Sendable {
     private struct State {
-        var answers: [Submission.ID: Int] = [:]
+        var answers: [TransportRequest.ID: Int] = [:]
         var labels: [String: Int] = [:]
         var count = 0
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []

@@ -14,8 +14,8 @@ package final class Inbox: Sendable {
     }
 
     private struct State {
-        var outcomes: [Submission.ID: [Outcome]] = [:]
-        var order: [Submission.ID] = []
+        var outcomes: [TransportRequest.ID: [Outcome]] = [:]
+        var order: [TransportRequest.ID] = []
         var withoutContext = 0
         var waiters: [Waiter] = []
     }
@@ -49,17 +49,17 @@ package final class Inbox: Sendable {
     package func waitForCount(_ count: Int) async { await wait { $0.order.count >= count } }
 
     /// The first outcome of one submission, awaited.
-    package func outcome(of id: Submission.ID) async -> Outcome {
+    package func outcome(of id: TransportRequest.ID) async -> Outcome {
         await wait { $0.outcomes[id] != nil }
         guard let outcome = outcomes[id]?.first else { preconditionFailure("It was awaited.") }
         return outcome
     }
 
     /// All outcomes of each submission; a correct transport gives exactly one.
-    package var outcomes: [Submission.ID: [Outcome]] { state.withLock { $0.outcomes } }
+    package var outcomes: [TransportRequest.ID: [Outcome]] { state.withLock { $0.outcomes } }
 
     /// Ids in the order of their completions.
-    package var order: [Submission.ID] { state.withLock { $0.order } }
+    package var order: [TransportRequest.ID] { state.withLock { $0.order } }
 
     /// How many came back without their context.
     package var withoutContext: Int { state.withLock { $0.withoutContext } }

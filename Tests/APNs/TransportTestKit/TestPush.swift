@@ -68,21 +68,21 @@ package enum TestPush {
     package static func submission(
         _ number: UInt64, timeout: Duration = .seconds(20), shared: SharedHeaders = shared,
         isUrgent: Bool = false
-    ) -> Submission {
+    ) -> TransportRequest {
         submission(
             number, of: request(number, shared: shared, isUrgent: isUrgent), timeout: timeout)
     }
 
     package static func submission(
         _ number: UInt64, of request: WireRequest, timeout: Duration
-    ) -> Submission {
-        Submission(id: number, request: request, timeout: timeout, context: Context(number))
+    ) -> TransportRequest {
+        TransportRequest(id: number, request: request, timeout: timeout, context: Context(number))
     }
 
     package static func batch(
         _ numbers: some Sequence<Int>, timeout: Duration = .seconds(20)
     )
-        -> [Submission]
+        -> [TransportRequest]
     {
         numbers.map { submission(UInt64($0), timeout: timeout) }
     }

@@ -29,19 +29,19 @@ struct APNsWakeSenderTests {
     }
 
     private static func withSender(
-        _ body: (StandIn, APNsWakeSender) async throws -> Void
+        _ body: (RunningSimulator, APNsWakeSender) async throws -> Void
     ) async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             var transport = TransportConfiguration(host: "127.0.0.1")
-            transport.port = standIn.simulator.port
-            transport.trust = .file(path: standIn.authorityPath)
+            transport.port = simulator.simulator.port
+            transport.trust = .file(path: simulator.authorityPath)
             transport.proxy = .none
             let source = ProviderTokenSource(
-                key: standIn.key, keyID: try DeveloperID(StandIn.keyID, field: "key id"),
-                teamID: try DeveloperID(StandIn.teamID, field: "team id"))
+                key: simulator.key, keyID: try DeveloperID(RunningSimulator.keyID, field: "key id"),
+                teamID: try DeveloperID(RunningSimulator.teamID, field: "team id"))
             let client = try APNsClient(
                 .init(transport: transport, authentication: .providerToken(source)))
-            try await body(standIn, APNsWakeSender(clients: [app: client]))
+            try await body(simulator, APNsWakeSender(clients: [app: client]))
             await client.shutDown(gracePeriod: .zero)
         }
     }
@@ -56,7 +56,7 @@ struct APNsWakeSenderTests {
 
     @Test("a call whose deadline came while the disk was slow does not leave")
     func late() async throws {
-        try await Self.withSender { standIn, sender in
+        try await Self.withSender { simulator, sender in
             let late = Self.call(deadline: WakeClock.system.now().advanced(bySeconds: -1))
             let report = try await Self.send(late, by: sender)
             guard case .failure(let failure) = report.result else {
@@ -64,11 +64,11 @@ struct APNsWakeSenderTests {
                 return
             }
             #expect(failure.certainty == .notSent)
-            #expect(standIn.simulator.receivedPushes.isEmpty)
+            #expect(simulator.simulator.receivedPushes.isEmpty)
 
             let inTime = Self.call(deadline: WakeClock.system.now().advanced(bySeconds: 3600))
             _ = try await Self.send(inTime, by: sender).result.get()
-            #expect(standIn.simulator.receivedPushes.count == 1)
+            #expect(simulator.simulator.receivedPushes.count == 1)
         }
     }
 }

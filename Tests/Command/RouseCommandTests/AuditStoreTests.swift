@@ -22,9 +22,10 @@ struct AuditStoreTests {
                 "audit-store", folder.path + "/rouse.sqlite", "--json",
             ])
             #expect(audit.status == 0, "\(audit.all)")
-            let books = try audit.json()
-            #expect(books["sound"] as? Bool == true && books["faults"] as? [String] == [])
-            #expect(books["accepted"] as? Int == 5 * batch)
+            let transaction = try audit.json()
+            #expect(
+                transaction["sound"] as? Bool == true && transaction["faults"] as? [String] == [])
+            #expect(transaction["accepted"] as? Int == 5 * batch)
         }
         let words = try await Rouse.run(["audit-store", folder.path + "/rouse.sqlite"])
         #expect(words.status == 0 && words.out.contains("Right:") && words.out.contains("Whole."))
@@ -60,10 +61,10 @@ struct AuditStoreTests {
 
         let audit = try await Rouse.run(["audit-store", store, "--json"])
         #expect(audit.status == 1)
-        let books = try audit.json()
-        #expect(books["sound"] as? Bool == false && books["conserved"] as? Bool == true)
-        #expect(books["damaged_count"] as? Int == 2)
-        let rows = try #require(books["damaged"] as? [[String: String]])
+        let transaction = try audit.json()
+        #expect(transaction["sound"] as? Bool == false && transaction["conserved"] as? Bool == true)
+        #expect(transaction["damaged_count"] as? Int == 2)
+        let rows = try #require(transaction["damaged"] as? [[String: String]])
         #expect(Set(rows.map { $0["table"] }) == ["wake", "device"])
         let words = try await Rouse.run(["audit-store", store])
         #expect(words.status == 1 && words.out.contains("wake 0") && words.out.contains("device"))

@@ -19,7 +19,7 @@ struct CertificateTests {
                 """
                 umask 077
                 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 90 \
-                  -subj '/CN=Apple Push Services: \(StandIn.bundleID)' \
+                  -subj '/CN=Apple Push Services: \(RunningSimulator.bundleID)' \
                   -keyout '\(key)' -out '\(pem)'
                 openssl pkcs12 -export -in '\(pem)' -inkey '\(key)' -out '\(archive)' \
                   -passout pass:correct-horse
@@ -27,27 +27,28 @@ struct CertificateTests {
             ])
         #expect(made.status == 0, "\(made.all)")
         let authority = try String(contentsOfFile: pem, encoding: .utf8)
-        try await StandIn.with {
+        try await RunningSimulator.with {
             $0.trustedClientCertificateAuthorityPEM = authority
-        } _: { standIn in
-            let app = ["--bundle-id", StandIn.bundleID] + standIn.server
+        } _: { simulator in
+            let app = ["--bundle-id", RunningSimulator.bundleID] + simulator.server
             let pair = try await Rouse.run(
-                ["push", "--cert", pem, "--cert-key", key] + app + [StandIn.device])
+                ["push", "--cert", pem, "--cert-key", key] + app + [RunningSimulator.device])
             #expect(pair.status == 0, "\(pair.all)")
             #expect(pair.out.contains("Apple Push Services"))
 
             let password = ["ROUSE_CERT_PASSWORD": "correct-horse"]
             let packed = try await Rouse.run(
-                ["push", "--p12", archive] + app + [StandIn.device], environment: password)
+                ["push", "--p12", archive] + app + [RunningSimulator.device], environment: password)
             #expect(packed.status == 0, "\(packed.all)")
-            #expect(standIn.simulator.receivedPushes.allSatisfy { $0["authorization"] == nil })
+            #expect(simulator.simulator.receivedPushes.allSatisfy { $0["authorization"] == nil })
 
-            let locked = try await Rouse.run(["push", "--p12", archive] + app + [StandIn.device])
+            let locked = try await Rouse.run(
+                ["push", "--p12", archive] + app + [RunningSimulator.device])
             #expect(locked.status == 78, "\(locked.all)")
             #expect(locked.error.contains("password"))
             #expect(locked.error.contains("ROUSE_CERT_PASSWORD"), "\(locked.all)")
             let wrong = try await Rouse.run(
-                ["push", "--p12", archive] + app + [StandIn.device],
+                ["push", "--p12", archive] + app + [RunningSimulator.device],
                 environment: ["ROUSE_CERT_PASSWORD": "battery-staple"])
             #expect(wrong.status == 78, "\(wrong.all)")
             #expect(wrong.error.contains("Check ROUSE_CERT_PASSWORD"), "\(wrong.all)")
@@ -62,8 +63,8 @@ struct CertificateTests {
         }
     }
 
-    @Test("the stand-in takes clients with certificates of an authority that it is told")
-    func standIn() async throws {
+    @Test("the simulator takes clients with certificates of an authority that it is told")
+    func simulator() async throws {
         let folder = try TestFolder()
         let made = try await Rouse.run(
             "/bin/sh",
@@ -72,7 +73,7 @@ struct CertificateTests {
                 """
                 cd '\(folder.path)' && umask 077 && \
                 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 90 \
-                  -subj '/CN=Apple Push Services: \(StandIn.bundleID)' -keyout c.key -out c.pem
+                  -subj '/CN=Apple Push Services: \(RunningSimulator.bundleID)' -keyout c.key -out c.pem
                 """,
             ])
         #expect(made.status == 0, "\(made.all)")
@@ -84,8 +85,8 @@ struct CertificateTests {
             let address = try #require(lines.last?.firstMatch(of: /127\.0\.0\.1:(\d+)/)?.output)
             let result = try await Rouse.run(
                 ["push", "--host", "127.0.0.1", "--port", String(address.1)]
-                    + ["--ca", folder.path + "/ca.pem", "--bundle-id", StandIn.bundleID]
-                    + certificate + [StandIn.device])
+                    + ["--ca", folder.path + "/ca.pem", "--bundle-id", RunningSimulator.bundleID]
+                    + certificate + [RunningSimulator.device])
             #expect(result.status == Int32(status), "\(result.all)")
             // Clients with tokens are served as before.
             let words = try #require(lines.first { $0.hasPrefix("Try") }).split(separator: " ")

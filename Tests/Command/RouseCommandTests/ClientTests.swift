@@ -9,7 +9,7 @@ import Testing
 struct ClientTests {
     private static let device = String(repeating: "0a", count: 32)
 
-    /// A gateway with a stand-in behind it, and its address as environment.
+    /// A gateway with a simulator behind it, and its address as environment.
     private static func start() async throws -> (RunningRouse, [String: String]) {
         let gateway = try RunningRouse(["serve", "--dev", "--listen", "127.0.0.1:0"])
         let lines = try await gateway.lines { $0.hasPrefix("Stop it") }
@@ -47,8 +47,8 @@ struct ClientTests {
         #expect(told.out.contains("com.example.demo (sandbox)"))
         #expect(!told.out.contains(device))
         let json = try await Rouse.run(["device", device, "--json"], environment: environment)
-        let lane = try #require((try json.json()["lanes"] as? [[String: Any]])?.first)
-        let id = try #require((lane["recent"] as? [[String: Any]])?.first?["id"] as? String)
+        let queue = try #require((try json.json()["lanes"] as? [[String: Any]])?.first)
+        let id = try #require((queue["recent"] as? [[String: Any]])?.first?["id"] as? String)
 
         let wake = try await Rouse.run(["wake", id], environment: environment)
         #expect(wake.status == 0, "\(wake.all)")

@@ -7,9 +7,9 @@ import Testing
 import WakeModel
 
 /// A gateway that is killed again and again while others send wakes to it over HTTP; at the end
-/// three books are compared: what was answered 202, what the store says, what the stand-in got.
+/// three books are compared: what was answered 202, what the store says, what the simulator got.
 ///
-/// Faults strike some pushes when the stand-in has the whole of them, so that the gateway does not
+/// Faults strike some pushes when the simulator has the whole of them, so that the gateway does not
 /// know what became of them, and its death comes on top of that. In the end, when nobody kills any
 /// more, no fault strikes either.
 ///
@@ -48,16 +48,16 @@ struct CrashTests {
     @Test(
         "three books agree: nothing answered is lost, no call is sent twice",
         arguments: ["disk", "system"])
-    func books(durability: String) async throws {
-        try await StandIn.with {
+    func transaction(durability: String) async throws {
+        try await RunningSimulator.with {
             $0.log = .last(1_000_000)
-        } _: { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
+        } _: { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
             let text = try String(contentsOfFile: path, encoding: .utf8)
             // The last section of it is the transport's.
             try "store-durability: \(durability)\n\(text)\n  push-timeout-seconds: 5\n"
                 .write(toFile: path, atomically: true, encoding: .utf8)
-            for fault in Self.faults { standIn.simulator.inject(Fault(fault, for: .share(0.01))) }
+            for fault in Self.faults { simulator.simulator.inject(Fault(fault, for: .share(0.01))) }
             let ledger = Ledger()
             for life in 0..<Self.kills {
                 let (gateway, base) = try await ServeTests.start(["--config", path])
@@ -75,14 +75,14 @@ struct CrashTests {
                 #expect(try await gateway.end(SIGKILL) == -1)
                 await senders.value
             }
-            standIn.simulator.clearFaults()
+            simulator.simulator.clearFaults()
             let (gateway, base) = try await ServeTests.start(["--config", path])
             try await Self.waitUntilSettled(base)
             let kept = try await Self.records(base)
             #expect(try await gateway.end(SIGTERM) == 0)
-            Self.compare(ledger.ids, kept, standIn.simulator.receivedPushes)
+            Self.compare(ledger.ids, kept, simulator.simulator.receivedPushes)
             let audit = try await Rouse.run([
-                "audit-store", standIn.folder.path + "/wakes.sqlite", "--json",
+                "audit-store", simulator.folder.path + "/wakes.sqlite", "--json",
             ])
             #expect(try audit.json()["sound"] as? Bool == true, "\(audit.all)")
         }
@@ -98,7 +98,7 @@ struct CrashTests {
                 let payload =
                     kind == "voip"
                     ? #"{"callUUID":"\#(UUID())"}"# : #"{"aps":{"content-available":1}}"#
-                return #"{"kind":"\#(kind)","app":"\#(StandIn.bundleID)","device_token":""#
+                return #"{"kind":"\#(kind)","app":"\#(RunningSimulator.bundleID)","device_token":""#
                     + String(repeating: "0", count: 64 - token.count) + token
                     + #"","payload":\#(payload)"#
                     + (kind == "voip" ? "}" : #","ttl_seconds":\#(lifeSeconds)}"#)

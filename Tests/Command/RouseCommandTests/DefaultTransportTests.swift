@@ -18,10 +18,10 @@ struct DefaultTransportTests {
         arguments: ["push", "probe"],
         [nil, .curl, .native] as [TransportKind?])
     func command(name: String, choice: TransportKind?) async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             let option = choice.map { ["--transport", $0.rawValue] } ?? []
-            let result = try await Rouse.run([name] + option + standIn.all)
-            let push = try #require(standIn.simulator.receivedPushes.first, "\(result.all)")
+            let result = try await Rouse.run([name] + option + simulator.all)
+            let push = try #require(simulator.simulator.receivedPushes.first, "\(result.all)")
             #expect(Self.carrier(push) == choice ?? .native)
         }
     }
@@ -30,14 +30,14 @@ struct DefaultTransportTests {
         "one push goes by the native one also where a gateway's configuration says curl",
         arguments: ["push", "probe"])
     func configured(name: String) async throws {
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
             let text = try String(contentsOfFile: path, encoding: .utf8)
             try text.replacing("transport:\n", with: "transport:\n  kind: curl\n")
                 .write(toFile: path, atomically: true, encoding: .utf8)
             let result = try await Rouse.run(
-                [name, "--config", path] + standIn.server + [StandIn.device])
-            let push = try #require(standIn.simulator.receivedPushes.first, "\(result.all)")
+                [name, "--config", path] + simulator.server + [RunningSimulator.device])
+            let push = try #require(simulator.simulator.receivedPushes.first, "\(result.all)")
             #expect(Self.carrier(push) == .native)
         }
     }
@@ -46,13 +46,13 @@ struct DefaultTransportTests {
         "a gateway's go by the native one, unless another is asked for",
         arguments: [nil, .curl, .native] as [TransportKind?])
     func gateway(choice: TransportKind?) async throws {
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
             let option = choice.map { ["--transport", $0.rawValue] } ?? []
             let (gateway, base) = try await ServeTests.start(["--config", path] + option)
             _ = try await ServeTests.wake(base)
-            await standIn.simulator.waitForPushes(1)
-            let push = try #require(standIn.simulator.receivedPushes.first)
+            await simulator.simulator.waitForPushes(1)
+            let push = try #require(simulator.simulator.receivedPushes.first)
             #expect(Self.carrier(push) == choice ?? .native)
             #expect(try await gateway.end(SIGTERM) == 0)
         }

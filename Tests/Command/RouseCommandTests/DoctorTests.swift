@@ -9,15 +9,15 @@ import Testing
 struct DoctorTests {
     @Test("finds nothing wrong with a good key and a server that answers, and pushes nothing")
     func healthy() async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             let text = try await Rouse.run(
-                ["doctor"] + standIn.credential + standIn.server)
+                ["doctor"] + simulator.credential + simulator.server)
             #expect(text.status == 0, "\(text.all)")
             #expect(text.out.contains("transport: native"))
             #expect(text.out.contains("key ABCDE12345 of team"))
             #expect(text.out.contains("TLS and HTTP/2 work"))
             #expect(text.out.contains("0 wrong, 0 warnings"))
-            #expect(standIn.simulator.counters.answers[200] == nil)
+            #expect(simulator.simulator.counters.answers[200] == nil)
         }
     }
 
@@ -69,9 +69,9 @@ struct DoctorTests {
 
     @Test("tells an untrusted server and one that is not there, with 69")
     func servers() async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             let untrusted = try await Rouse.run(
-                ["doctor", "--host", "127.0.0.1", "--port", "\(standIn.simulator.port)"])
+                ["doctor", "--host", "127.0.0.1", "--port", "\(simulator.simulator.port)"])
             #expect(untrusted.status == 69, "\(untrusted.all)")
             #expect(untrusted.out.contains("--ca"))
             let nobody = try await Rouse.run(["doctor", "--host", "127.0.0.1", "--port", "1"])

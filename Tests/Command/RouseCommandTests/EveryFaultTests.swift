@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import WakeModel
 
-/// A gateway that pushes to a stand-in on which everything goes wrong, each fault for 1 % of the
+/// A gateway that pushes to a simulator on which everything goes wrong, each fault for 1 % of the
 /// requests, all at the same time; at the end every wake is held against three books, see
 /// ``WakeCase``.
 ///
@@ -39,7 +39,7 @@ struct EveryFaultTests {
         ProcessInfo.processInfo.environment[variable].flatMap { Int($0) }
     }
 
-    /// Those at the end of a request. A fault before it leaves no push in the stand-in's book.
+    /// Those at the end of a request. A fault before it leaves no push in the simulator's book.
     private static let answerFaults: [Fault.Kind] =
         [
             .delay(milliseconds: 50), .drip(millisecondsPerByte: 1), .neverAnswer,
@@ -64,18 +64,18 @@ struct EveryFaultTests {
         ]
 
     @Test("every wake ends as it should, and three books agree")
-    func books() async throws {
-        try await StandIn.with {
+    func transaction() async throws {
+        try await RunningSimulator.with {
             $0.log = .last(10 * Self.wakeCount)
             let key = $0.providerKeys[0]
             $0.providerKeys = (0..<Self.appCount).map {
                 ProviderKey(teamID: key.teamID, keyID: Self.keyID($0), pem: key.pem)
             }
-        } _: { standIn in
+        } _: { simulator in
             let start = ContinuousClock.now
-            try Self.registerDead(standIn.simulator)
-            for fault in Self.faults { standIn.simulator.inject(fault) }
-            let path = try await Self.configuration(standIn)
+            try Self.registerDead(simulator.simulator)
+            for fault in Self.faults { simulator.simulator.inject(fault) }
+            let path = try await Self.configuration(simulator)
             let (gateway, base) = try await ServeTests.start(["--config", path])
             let run = Run(base: base)
             try await run.registerAnew()
@@ -83,18 +83,18 @@ struct EveryFaultTests {
             try await run.waitUntilSettled()
             try await run.sendToKnownDead()
             try await run.waitUntilSettled()
-            let books = Books(
+            let transaction = Books(
                 asked: run.asked, told: try await run.wakes(), feedback: try await run.feedback(),
-                pushes: standIn.simulator.receivedPushes)
+                pushes: simulator.simulator.receivedPushes)
             #expect(try await gateway.end(SIGTERM) == 0, "\(gateway.error)")
-            books.compare()
-            let struck = Set(books.pushes.compactMap(\.fault))
+            transaction.compare()
+            let struck = Set(transaction.pushes.compactMap(\.fault))
             #expect(struck.isSuperset(of: Self.answerFaults), "a fault that never struck")
             let audit = try await Rouse.run([
-                "audit-store", standIn.folder.path + "/wakes.sqlite", "--json",
+                "audit-store", simulator.folder.path + "/wakes.sqlite", "--json",
             ])
             #expect(try audit.json()["sound"] as? Bool == true, "\(audit.all)")
-            print(books.summary, standIn.simulator.counters.summary)
+            print(transaction.summary, simulator.simulator.counters.summary)
             print("in \(ContinuousClock.now - start)")
         }
     }
@@ -103,7 +103,7 @@ struct EveryFaultTests {
 
     private static func keyID(_ app: Int) -> String { "FAULTKEY" + String(app + 10) }
 
-    private static func bundleID(_ app: Int) -> String { "\(StandIn.bundleID)\(app)" }
+    private static func bundleID(_ app: Int) -> String { "\(RunningSimulator.bundleID)\(app)" }
 
     private static func app(of number: Int) -> Int { number % appCount }
 
@@ -128,19 +128,19 @@ struct EveryFaultTests {
         }
     }
 
-    private static func configuration(_ standIn: StandIn) async throws -> String {
-        let key = try String(contentsOfFile: standIn.keyPath, encoding: .utf8)
+    private static func configuration(_ simulator: RunningSimulator) async throws -> String {
+        let key = try String(contentsOfFile: simulator.keyPath, encoding: .utf8)
         let apps = try (0..<appCount).map { app in
-            try standIn.folder.write(key, to: "AuthKey_\(keyID(app)).p8")
+            try simulator.folder.write(key, to: "AuthKey_\(keyID(app)).p8")
             return """
                   - bundle-id: \(bundleID(app))
                     environment: sandbox
-                    team-id: \(StandIn.teamID)
+                    team-id: \(RunningSimulator.teamID)
                     key-file: AuthKey_\(keyID(app)).p8
-                    server: { host: 127.0.0.1, port: \(standIn.simulator.port), ca-file: ca.pem }
+                    server: { host: 127.0.0.1, port: \(simulator.simulator.port), ca-file: ca.pem }
                 """
         }
-        let path = try standIn.folder.write(
+        let path = try simulator.folder.write(
             """
             listen: 127.0.0.1:0
             store: wakes.sqlite

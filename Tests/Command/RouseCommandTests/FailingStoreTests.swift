@@ -35,7 +35,7 @@ struct FailingStoreTests {
     private static func wake(_ number: Int) -> String {
         let token = String(format: "%064x", number)
         return """
-            {"kind":"background","app":"\(StandIn.bundleID)","device_token":"\(token)",\
+            {"kind":"background","app":"\(RunningSimulator.bundleID)","device_token":"\(token)",\
             "payload":{"aps":{"content-available":1},"n":"\(String(repeating: "x", count: 900))"}}
             """
     }
@@ -95,14 +95,14 @@ struct FailingStoreTests {
         "files that cannot be written: 503, red, nothing half kept, and well again by itself",
         .enabled(if: canSetImmutable))
     func readOnly() async throws {
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
             let (gateway, base) = try await ServeTests.start(["--config", path, "--paused"])
             var kept: [String] = []
             for number in 1...3 {
                 kept.append(try #require(try await Self.take(number, base).id))
             }
-            let store = standIn.folder.path + "/wakes.sqlite"
+            let store = simulator.folder.path + "/wakes.sqlite"
             let files = [store, store + "-wal"]
             try await Self.setImmutable(true, files)
             for number in 4...8 {
@@ -141,8 +141,8 @@ struct FailingStoreTests {
 
     @Test("pages that were overwritten: 503, red, and well again when they are back")
     func corrupted() async throws {
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
             let (first, base1) = try await ServeTests.start(["--config", path, "--paused"])
             let lines = (1...400).map { Self.wake($0) }.joined(separator: ",")
             let batch = try await Self.ask("\(base1)/v1/wakes/batch", body: "[\(lines)]")
@@ -153,7 +153,7 @@ struct FailingStoreTests {
             #expect(try await first.end(SIGTERM) == 0)
 
             let (gateway, base) = try await ServeTests.start(["--config", path])
-            let store = standIn.folder.path + "/wakes.sqlite"
+            let store = simulator.folder.path + "/wakes.sqlite"
             let file = try #require(FileHandle(forUpdatingAtPath: store))
             defer { try? file.close() }
             let sound = try #require(try file.readToEnd())
@@ -198,9 +198,9 @@ struct FailingStoreTests {
 
     @Test("a file that is damaged before the start is refused with what to do")
     func damagedBefore() async throws {
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
-            _ = try standIn.folder.write(
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
+            _ = try simulator.folder.write(
                 String(repeating: "no database", count: 1_000), to: "wakes.sqlite")
             let damaged = try await Rouse.run(["serve", "--config", path])
             #expect(damaged.status == 65, "\(damaged.all)")
@@ -210,9 +210,9 @@ struct FailingStoreTests {
 
     @Test("another program's database is refused by serve, doctor and audit-store, and not changed")
     func strangersFile() async throws {
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
-            let store = standIn.folder.path + "/wakes.sqlite"
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
+            let store = simulator.folder.path + "/wakes.sqlite"
             try SQLiteWakeStore(path: store).close()
             var bytes = try Data(contentsOf: URL(filePath: store))
             // Its application id.
@@ -234,11 +234,11 @@ struct FailingStoreTests {
 
     @Test("a file that cannot be written is refused at the start", .enabled(if: canSetImmutable))
     func readOnlyBefore() async throws {
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
             let (gateway, _) = try await ServeTests.start(["--config", path])
             #expect(try await gateway.end(SIGTERM) == 0)
-            let store = standIn.folder.path + "/wakes.sqlite"
+            let store = simulator.folder.path + "/wakes.sqlite"
             try await Self.setImmutable(true, [store])
             let refused = try await Rouse.run(["serve", "--config", path])
             try await Self.setImmutable(false, [store])

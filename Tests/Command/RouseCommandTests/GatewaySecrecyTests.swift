@@ -38,7 +38,7 @@ struct GatewaySecrecyTests {
     }
 
     private static func wake(
-        device: String = StandIn.device, app: String = StandIn.bundleID,
+        device: String = RunningSimulator.device, app: String = RunningSimulator.bundleID,
         kind: String = "background", more: String = ""
     ) -> String {
         """
@@ -49,23 +49,23 @@ struct GatewaySecrecyTests {
 
     /// Requests of every kind: good, malformed and refused.
     private static var tries: [Try] {
-        let device = "/v1/devices/\(StandIn.device)"
+        let device = "/v1/devices/\(RunningSimulator.device)"
         let long = String(repeating: payloadSecret, count: 400)
         return [
             Try("POST", "/v1/wakes", wake(), status: 202),
             Try("POST", "/v1/wakes?wait=outcome&timeout=5", wake(device: otherDevice), status: 200),
             Try("POST", "/v1/wakes", String(wake().dropLast(3)), status: 400),
             Try("POST", "/v1/wakes", wake() + wake(), status: 400),
-            Try("POST", "/v1/wakes", wake(device: StandIn.device + "x"), status: 400),
-            Try("POST", "/v1/wakes", wake(app: StandIn.device), status: 404),
+            Try("POST", "/v1/wakes", wake(device: RunningSimulator.device + "x"), status: 400),
+            Try("POST", "/v1/wakes", wake(app: RunningSimulator.device), status: 404),
             Try("POST", "/v1/wakes", wake(kind: payloadSecret), status: 400),
             Try("POST", "/v1/wakes", wake(more: #","surplus":"\#(payloadSecret)""#), status: 400),
             Try("POST", "/v1/wakes", wake(more: #","payload":"\#(payloadSecret)""#), status: 400),
             Try(
                 "POST", "/v1/wakes", wake().replacing(payloadSecret, with: long), status: 400),
             Try("POST", "/v1/wakes", "[\(wake())]", status: 400),
-            Try("POST", "/v1/wakes?spread=\(StandIn.device)", wake(), status: 400),
-            Try("POST", "/v1/wakes?\(StandIn.device)=1", wake(), status: 400),
+            Try("POST", "/v1/wakes?spread=\(RunningSimulator.device)", wake(), status: 400),
+            Try("POST", "/v1/wakes?\(RunningSimulator.device)=1", wake(), status: 400),
             Try("POST", "/v1/wakes", wake(), key: strangersKey, status: 401),
             Try("POST", "/v1/wakes/batch", "[\(wake()),{\"a\":\"\(payloadSecret)\"}]", status: 200),
             Try("POST", "/v1/wakes/batch", wake(), status: 400),
@@ -73,17 +73,17 @@ struct GatewaySecrecyTests {
             Try("POST", "/v1/validate", #"{"payload":"\#(payloadSecret)"#, status: 400),
             Try("GET", device, status: 200),
             Try("GET", device + "0", status: 400),
-            Try("GET", "/v1/nothing/\(StandIn.device)", status: 404),
-            Try("GET", "/v1/wakes?device=\(StandIn.device)", status: 200),
-            Try("GET", "/v1/wakes?device=\(StandIn.device)0", status: 400),
-            Try("GET", "/v1/wakes?cursor=\(StandIn.device)", status: 400),
+            Try("GET", "/v1/nothing/\(RunningSimulator.device)", status: 404),
+            Try("GET", "/v1/wakes?device=\(RunningSimulator.device)", status: 200),
+            Try("GET", "/v1/wakes?device=\(RunningSimulator.device)0", status: 400),
+            Try("GET", "/v1/wakes?cursor=\(RunningSimulator.device)", status: 400),
             Try("PATCH", device, status: 405),
             Try(
                 "PUT", "\(device)/signals", #"{"low_power_mode":"\#(payloadSecret)"}"#,
                 status: 400),
             Try(
                 "POST", device + "/registered",
-                #"{"app":"\#(StandIn.bundleID)","kind":"background","x":"\#(payloadSecret)"}"#,
+                #"{"app":"\#(RunningSimulator.bundleID)","kind":"background","x":"\#(payloadSecret)"}"#,
                 status: 400),
             Try("POST", "/v1/receipts", #"{"ref":"\#(payloadSecret)"}"#, status: 400),
             Try("POST", "/v1/apps/\(payloadSecret)/pause", status: 403),
@@ -109,9 +109,9 @@ struct GatewaySecrecyTests {
         let receiver = try OneShotServer(
             "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         defer { receiver.stop() }
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
-            try standIn.folder.write(Self.webhookSecret, to: "hook")
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
+            try simulator.folder.write(Self.webhookSecret, to: "hook")
             let text = try String(contentsOfFile: path, encoding: .utf8)
                 .replacing("log-level: debug", with: "log-level: trace")
             #expect(text.contains("log-level: trace"))
@@ -133,8 +133,9 @@ struct GatewaySecrecyTests {
                 if status >= 400 { answers.append(text) }
             }
             for (method, path, expected) in [
-                ("GET", "/v1/stats", 200), ("POST", "/v1/apps/\(StandIn.bundleID)/pause", 200),
-                ("POST", "/v1/apps/\(StandIn.bundleID)/resume", 200),
+                ("GET", "/v1/stats", 200),
+                ("POST", "/v1/apps/\(RunningSimulator.bundleID)/pause", 200),
+                ("POST", "/v1/apps/\(RunningSimulator.bundleID)/resume", 200),
                 ("POST", "/v1/apps/\(Self.payloadSecret)/pause", 404),
             ] {
                 let (status, text) = try await Self.send(
@@ -144,14 +145,14 @@ struct GatewaySecrecyTests {
             }
             // An answer that APNs refuses, and a connection that ends in the middle.
             for fault in [Fault.Kind.reject(.badDeviceToken), .closeConnection] {
-                standIn.simulator.inject(Fault(fault))
+                simulator.simulator.inject(Fault(fault))
                 let device = String(repeating: "deadbeef", count: 8)
                 _ = try await Self.send(
                     Try(
                         "POST", "/v1/wakes?wait=outcome&timeout=2", Self.wake(device: device),
                         status: 200),
                     base)
-                standIn.simulator.clearFaults()
+                simulator.simulator.clearFaults()
             }
             gateway.signal(SIGHUP)
             let metrics = try await Self.send(Try("GET", "/metrics", status: 200), base).1
@@ -160,11 +161,11 @@ struct GatewaySecrecyTests {
                 try await Task.sleep(for: .milliseconds(50))
             }
             let process = try Self.process(gateway.processID)
-            let names = try FileManager.default.subpathsOfDirectory(atPath: standIn.folder.path)
+            let names = try FileManager.default.subpathsOfDirectory(atPath: simulator.folder.path)
             let stoppedWell = try await gateway.end(SIGTERM) == 0
             #expect(stoppedWell)
 
-            var secrets = try Self.secrets(standIn)
+            var secrets = try Self.secrets(simulator)
             secrets["the API key from rouse keys"] = madeKey
             // The search can fail: these are what was sent, and the log is that of everything.
             #expect(receiver.received.joined().contains("webhook-signature"))
@@ -203,10 +204,10 @@ struct GatewaySecrecyTests {
     }
 
     /// Every secret by its name.
-    private static func secrets(_ standIn: StandIn) throws -> [String: String] {
-        let pem = standIn.key.privateKeyPEM.split(separator: "\n")
+    private static func secrets(_ simulator: RunningSimulator) throws -> [String: String] {
+        let pem = simulator.key.privateKeyPEM.split(separator: "\n")
         let authorization = try #require(
-            standIn.simulator.receivedPushes.first?["authorization"])
+            simulator.simulator.receivedPushes.first?["authorization"])
         let token = authorization.dropFirst("bearer ".count).split(separator: ".")
         try #require(token.count == 3)
         return [
@@ -216,7 +217,7 @@ struct GatewaySecrecyTests {
             "the provider token's claims": String(token[1]),
             "the provider token's signature": String(token[2]),
             "the webhook's secret": webhookSecret, "a payload": payloadSecret,
-            "a device token": StandIn.device, "another device token": otherDevice,
+            "a device token": RunningSimulator.device, "another device token": otherDevice,
             "a dead device token": String(repeating: "deadbeef", count: 8),
         ]
     }

@@ -6,19 +6,19 @@ import Testing
 
 @Suite("A running gateway and its keys' file", .timeLimit(.minutes(3)))
 struct KeysFileWatcherTests {
-    /// A gateway with two apps on a stand-in, its configuration, its address, and a log of audits.
+    /// A gateway with two apps on a simulator, its configuration, its address, and a log of audits.
     private static func serve(
         _ body: (RunningRouse, _ config: String, _ base: String, _ folder: String) async throws
             -> Void
     ) async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             let app = """
                     environment: sandbox
-                    team-id: \(StandIn.teamID)
-                    key-file: AuthKey_\(StandIn.keyID).p8
-                    server: { host: 127.0.0.1, port: \(standIn.simulator.port), ca-file: ca.pem }
+                    team-id: \(RunningSimulator.teamID)
+                    key-file: AuthKey_\(RunningSimulator.keyID).p8
+                    server: { host: 127.0.0.1, port: \(simulator.simulator.port), ca-file: ca.pem }
                 """
-            let path = try standIn.folder.write(
+            let path = try simulator.folder.write(
                 """
                 listen: 127.0.0.1:0
                 store: wakes.sqlite
@@ -31,7 +31,7 @@ struct KeysFileWatcherTests {
                 """, to: "rouse.yaml")
             _ = try await key(path, "first")
             let (gateway, base) = try await ServeTests.start(["--config", path])
-            try await body(gateway, path, base, standIn.folder.path)
+            try await body(gateway, path, base, simulator.folder.path)
             #expect(try await gateway.end(SIGTERM) == 0)
         }
     }
@@ -99,7 +99,7 @@ struct KeysFileWatcherTests {
             #expect(!apps.out.contains("com.example.other"), "\(apps.out)")
             let wake =
                 #"{"kind":"background","app":"com.example.other","device_token":"#
-                + #""\#(StandIn.device)","payload":{"aps":{"content-available":1}}}"#
+                + #""\#(RunningSimulator.device)","payload":{"aps":{"content-available":1}}}"#
             let refused = try await Self.curl(
                 key, ["-d", wake, "-H", "Content-Type: application/json", "\(base)/v1/wakes"])
             #expect(refused.out.hasSuffix("\n403"), "\(refused.out)")

@@ -54,7 +54,7 @@ struct ProbeTests {
         Case(
             name: "a token that both know", production: { RegisteredDevice(token: $0) },
             sandbox: { RegisteredDevice(token: $0) }, verdict: "alive", status: 0,
-            words: ["stand-ins"]),
+            words: ["simulators"]),
     ]
 
     @Test("tells environment, topic and death from the two answers", arguments: cases)
@@ -83,14 +83,14 @@ struct ProbeTests {
 
     @Test("a key of the other environment is the credential's fault, not the token's")
     func keyOfOtherEnvironment() async throws {
-        try await StandIn.with { configuration in
+        try await RunningSimulator.with { configuration in
             configuration.environment = .production
             configuration.providerKeys[0].environment = .sandbox
-        } _: { standIn in
+        } _: { simulator in
             let result = try await Rouse.run(
-                ["probe", "--production", "--json"] + standIn.credential + [
-                    "--production-server", "127.0.0.1:\(standIn.simulator.port)", "--ca",
-                    standIn.authorityPath, StandIn.device,
+                ["probe", "--production", "--json"] + simulator.credential + [
+                    "--production-server", "127.0.0.1:\(simulator.simulator.port)", "--ca",
+                    simulator.authorityPath, RunningSimulator.device,
                 ])
             #expect(result.status == 77, "\(result.all)")
             let document = try result.json()
@@ -102,14 +102,14 @@ struct ProbeTests {
 
     @Test("a server that cannot be reached leaves the question open and ends with 69")
     func unreachable() async throws {
-        try await StandIn.with {
+        try await RunningSimulator.with {
             $0.unknownDeviceTokens = .refused
-        } _: { standIn in
+        } _: { simulator in
             let result = try await Rouse.run(
-                ["probe"] + standIn.credential + [
+                ["probe"] + simulator.credential + [
                     "--production-server", "127.0.0.1:1", "--sandbox-server",
-                    "127.0.0.1:\(standIn.simulator.port)", "--ca", standIn.authorityPath,
-                    StandIn.device,
+                    "127.0.0.1:\(simulator.simulator.port)", "--ca", simulator.authorityPath,
+                    RunningSimulator.device,
                 ])
             #expect(result.status == 69, "\(result.all)")
         }
@@ -117,10 +117,10 @@ struct ProbeTests {
 
     @Test("probes are background pushes with one attempt, never VoIP")
     func whatIsSent() async throws {
-        try await StandIn.with { standIn in
-            let result = try await Rouse.run(["probe"] + standIn.all)
+        try await RunningSimulator.with { simulator in
+            let result = try await Rouse.run(["probe"] + simulator.all)
             #expect(result.status == 0, "\(result.all)")
-            let pushes = standIn.simulator.receivedPushes
+            let pushes = simulator.simulator.receivedPushes
             #expect(pushes.count == 1)
             #expect(pushes.first?["apns-push-type"] == "background")
             #expect(pushes.first?["apns-expiration"] == "0")
@@ -131,13 +131,13 @@ struct ProbeTests {
     private static func withBoth(
         _ probe: Case, _ body: ([String]) async throws -> Void
     ) async throws {
-        let token = try StandIn.deviceToken
-        try await StandIn.with {
+        let token = try RunningSimulator.deviceToken
+        try await RunningSimulator.with {
             $0.environment = .production
             $0.unknownDeviceTokens = .refused
         } _: { production in
             if let device = probe.production(token) { production.simulator.register(device) }
-            try await StandIn.with {
+            try await RunningSimulator.with {
                 $0.unknownDeviceTokens = .refused
                 $0.providerKeys[0].pem = production.key.publicKeyPEM
             } _: { sandbox in
@@ -149,7 +149,7 @@ struct ProbeTests {
                     production.credential + [
                         "--production-server", "127.0.0.1:\(production.simulator.port)",
                         "--sandbox-server", "127.0.0.1:\(sandbox.simulator.port)", "--ca",
-                        authorities, StandIn.device,
+                        authorities, RunningSimulator.device,
                     ])
             }
         }

@@ -10,17 +10,17 @@ import WakeModel
 struct PushTests {
     @Test("sends a background push as Apple wants it, and says that it was accepted")
     func background() async throws {
-        try await StandIn.with { standIn in
-            let result = try await Rouse.run(["push"] + standIn.all)
+        try await RunningSimulator.with { simulator in
+            let result = try await Rouse.run(["push"] + simulator.all)
             #expect(result.status == 0, "\(result.all)")
             #expect(result.out.contains("200: accepted"))
             #expect(result.out.contains("not yet delivery"))
             #expect(!result.out.contains("Remark"))
-            let push = try #require(standIn.simulator.receivedPushes.first)
+            let push = try #require(simulator.simulator.receivedPushes.first)
             #expect(push["apns-push-type"] == "background")
             #expect(push["apns-priority"] == "5")
-            #expect(push["apns-topic"] == StandIn.bundleID)
-            #expect(push.deviceTokenHex == StandIn.device)
+            #expect(push["apns-topic"] == RunningSimulator.bundleID)
+            #expect(push.deviceTokenHex == RunningSimulator.device)
             let expiration = try #require(push["apns-expiration"].flatMap { Int64($0) })
             let day = WakeClock.system.now().secondsSinceEpoch + 86_400
             #expect(abs(expiration - day) < 60)
@@ -30,14 +30,14 @@ struct PushTests {
 
     @Test("sends a VoIP push with its topic, priority 10 and one attempt")
     func voip() async throws {
-        try await StandIn.with { standIn in
-            let result = try await Rouse.run(["push", "--voip"] + standIn.all)
+        try await RunningSimulator.with { simulator in
+            let result = try await Rouse.run(["push", "--voip"] + simulator.all)
             #expect(result.status == 0, "\(result.all)")
             #expect(!result.out.contains("Remark"))
-            let push = try #require(standIn.simulator.receivedPushes.first)
+            let push = try #require(simulator.simulator.receivedPushes.first)
             #expect(push["apns-push-type"] == "voip")
             #expect(push["apns-priority"] == "10")
-            #expect(push["apns-topic"] == StandIn.bundleID + ".voip")
+            #expect(push["apns-topic"] == RunningSimulator.bundleID + ".voip")
             #expect(push["apns-expiration"] == "0")
         }
     }
@@ -45,14 +45,14 @@ struct PushTests {
     @Test("takes the payload from a file or from standard input, byte for byte")
     func payload() async throws {
         let payload = #"{ "aps" : {"content-available":1}, "version": 7 }"#
-        try await StandIn.with { standIn in
-            let file = try standIn.folder.write(payload, to: "payload.json")
-            let options = ["--ttl", "60", "--collapse-id", "news"] + standIn.all
+        try await RunningSimulator.with { simulator in
+            let file = try simulator.folder.write(payload, to: "payload.json")
+            let options = ["--ttl", "60", "--collapse-id", "news"] + simulator.all
             let first = try await Rouse.run(["push", "--payload", file] + options)
             let second = try await Rouse.run(["push", "--payload", "-"] + options, stdin: payload)
             #expect(first.status == 0, "\(first.all)")
             #expect(second.status == 0, "\(second.all)")
-            let pushes = standIn.simulator.receivedPushes
+            let pushes = simulator.simulator.receivedPushes
             #expect(pushes.map(\.body) == [Array(payload.utf8), Array(payload.utf8)])
             #expect(pushes.map { $0["apns-collapse-id"] } == ["news", "news"])
         }
@@ -61,13 +61,13 @@ struct PushTests {
     @Test("refuses a payload with errors before it is sent, unless forced")
     func faultyPayload() async throws {
         let payload = #"{"aps":{"content-available":1,"badge":0}}"#
-        try await StandIn.with { standIn in
-            let arguments = ["push", "--payload", "-"] + standIn.all
+        try await RunningSimulator.with { simulator in
+            let arguments = ["push", "--payload", "-"] + simulator.all
             let refused = try await Rouse.run(arguments, stdin: payload)
             #expect(refused.status == 65)
             #expect(refused.out.contains("BG004"))
             #expect(refused.error.contains("--force"))
-            #expect(standIn.simulator.receivedPushes.isEmpty)
+            #expect(simulator.simulator.receivedPushes.isEmpty)
 
             let asJSON = try await Rouse.run(arguments + ["--json"], stdin: payload)
             #expect(asJSON.status == 65)
@@ -77,7 +77,7 @@ struct PushTests {
             let forced = try await Rouse.run(arguments + ["--force"], stdin: payload)
             #expect(forced.status == 0, "\(forced.all)")
             #expect(forced.out.contains("BG004"))
-            #expect(standIn.simulator.receivedPushes.map(\.body) == [Array(payload.utf8)])
+            #expect(simulator.simulator.receivedPushes.map(\.body) == [Array(payload.utf8)])
         }
     }
 
@@ -86,9 +86,9 @@ struct PushTests {
         arguments: RejectionReason.table.map(\.reason))
     func refusal(reason: RejectionReason) async throws {
         let entry = try #require(reason.entry)
-        try await StandIn.with { standIn in
-            standIn.simulator.inject(Fault(.reject(reason)))
-            let text = try await Rouse.run(["push"] + standIn.all)
+        try await RunningSimulator.with { simulator in
+            simulator.simulator.inject(Fault(.reject(reason)))
+            let text = try await Rouse.run(["push"] + simulator.all)
             #expect(text.status == 1, "\(text.all)")
             #expect(text.out.contains("\(entry.status) \(reason)"))
             let words = text.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -99,12 +99,12 @@ struct PushTests {
 
     @Test("tells the same as JSON, with stable keys")
     func json() async throws {
-        try await StandIn.with { standIn in
-            standIn.simulator.register(
+        try await RunningSimulator.with { simulator in
+            simulator.simulator.register(
                 RegisteredDevice(
-                    token: try StandIn.deviceToken,
+                    token: try RunningSimulator.deviceToken,
                     state: .unregistered(since: WallInstant(secondsSinceEpoch: 1_750_000_000))))
-            let result = try await Rouse.run(["push", "--json", "--sandbox"] + standIn.all)
+            let result = try await Rouse.run(["push", "--json", "--sandbox"] + simulator.all)
             #expect(result.status == 1, "\(result.all)")
             let document = try result.json()
             #expect(document["outcome"] as? String == "rejected")
@@ -113,7 +113,7 @@ struct PushTests {
             #expect(document["token_dead_since"] as? String == "2025-06-15T15:06:40.000Z")
             #expect(document["environment"] as? String == "sandbox")
             #expect(document["push_type"] as? String == "background")
-            #expect(document["device"] as? String == (try StandIn.deviceToken.description))
+            #expect(document["device"] as? String == (try RunningSimulator.deviceToken.description))
             let keys: Set<String> = [
                 "outcome", "apns_id", "device", "push_type", "topic", "priority", "expiration",
                 "payload_bytes", "host", "port", "environment", "milliseconds", "status", "reason",
@@ -125,12 +125,17 @@ struct PushTests {
 
     @Test("a wrong key id, team id or key is a refusal, and says so")
     func wrongKey() async throws {
-        try await StandIn.with { standIn in
-            let other = try standIn.folder.write(
+        try await RunningSimulator.with { simulator in
+            let other = try simulator.folder.write(
                 SigningKey.generate().privateKeyPEM, to: "other.p8")
             let result = try await Rouse.run(
-                ["push", "--key", other, "--key-id", StandIn.keyID, "--team-id", StandIn.teamID]
-                    + ["--bundle-id", StandIn.bundleID] + standIn.server + [StandIn.device])
+                [
+                    "push", "--key", other, "--key-id", RunningSimulator.keyID, "--team-id",
+                    RunningSimulator.teamID,
+                ]
+                    + ["--bundle-id", RunningSimulator.bundleID] + simulator.server + [
+                        RunningSimulator.device
+                    ])
             #expect(result.status == 1)
             #expect(result.out.contains("403 InvalidProviderToken"))
             #expect(result.out.contains("rouse token --verify"))
@@ -139,22 +144,22 @@ struct PushTests {
 
     @Test("no server, an untrusted one, and a silent one end with 69 and say what to do")
     func unreachable() async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             let nobody = try await Rouse.run(
-                ["push", "--host", "127.0.0.1", "--port", "1"] + standIn.credential
-                    + [StandIn.device])
+                ["push", "--host", "127.0.0.1", "--port", "1"] + simulator.credential
+                    + [RunningSimulator.device])
             #expect(nobody.status == 69, "\(nobody.all)")
             #expect(nobody.out.contains("certainly not sent"))
 
             let untrusted = try await Rouse.run(
-                ["push", "--host", "127.0.0.1", "--port", "\(standIn.simulator.port)", "--json"]
-                    + standIn.credential + [StandIn.device])
+                ["push", "--host", "127.0.0.1", "--port", "\(simulator.simulator.port)", "--json"]
+                    + simulator.credential + [RunningSimulator.device])
             #expect(untrusted.status == 69, "\(untrusted.all)")
             #expect(try untrusted.json()["failure"] as? String == "tls")
             #expect(try untrusted.json()["certainty"] as? String == "not-sent")
 
-            standIn.simulator.inject(Fault(.neverAnswer))
-            let silent = try await Rouse.run(["push", "--timeout", "1"] + standIn.all)
+            simulator.simulator.inject(Fault(.neverAnswer))
+            let silent = try await Rouse.run(["push", "--timeout", "1"] + simulator.all)
             #expect(silent.status == 69, "\(silent.all)")
             #expect(silent.out.contains("may have reached APNs"))
         }
@@ -162,16 +167,20 @@ struct PushTests {
 
     @Test("takes key, ids and app from the environment, and the key's text too")
     func environment() async throws {
-        try await StandIn.with { standIn in
-            let ids = ["ROUSE_TEAM_ID": StandIn.teamID, "ROUSE_BUNDLE_ID": StandIn.bundleID]
+        try await RunningSimulator.with { simulator in
+            let ids = [
+                "ROUSE_TEAM_ID": RunningSimulator.teamID,
+                "ROUSE_BUNDLE_ID": RunningSimulator.bundleID,
+            ]
             let file = try await Rouse.run(
-                ["push"] + standIn.server + [StandIn.device],
-                environment: ids.merging(["ROUSE_KEY_FILE": standIn.keyPath]) { $1 })
+                ["push"] + simulator.server + [RunningSimulator.device],
+                environment: ids.merging(["ROUSE_KEY_FILE": simulator.keyPath]) { $1 })
             #expect(file.status == 0, "\(file.all)")
             let text = try await Rouse.run(
-                ["push"] + standIn.server + [StandIn.device],
+                ["push"] + simulator.server + [RunningSimulator.device],
                 environment: ids.merging([
-                    "ROUSE_KEY": standIn.key.privateKeyPEM, "ROUSE_KEY_ID": StandIn.keyID,
+                    "ROUSE_KEY": simulator.key.privateKeyPEM,
+                    "ROUSE_KEY_ID": RunningSimulator.keyID,
                 ]) { $1 })
             #expect(text.status == 0, "\(text.all)")
         }
@@ -179,33 +188,36 @@ struct PushTests {
 
     @Test("takes app, key and server from a configuration, and asks which where several fit")
     func configuration() async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             let app = """
                   - bundle-id: BUNDLE
                     environment: sandbox
-                    team-id: \(StandIn.teamID)
-                    key-file: AuthKey_\(StandIn.keyID).p8
+                    team-id: \(RunningSimulator.teamID)
+                    key-file: AuthKey_\(RunningSimulator.keyID).p8
                     server:
                       host: 127.0.0.1
-                      port: \(standIn.simulator.port)
+                      port: \(simulator.simulator.port)
                       ca-file: ca.pem
 
                 """
-            let first = app.replacing("BUNDLE", with: StandIn.bundleID)
+            let first = app.replacing("BUNDLE", with: RunningSimulator.bundleID)
             let second = app.replacing("BUNDLE", with: "com.example.other")
-            let one = try standIn.folder.write("apps:\n" + first, to: "one.yaml")
-            let single = try await Rouse.run(["push", "--config", one, StandIn.device])
+            let one = try simulator.folder.write("apps:\n" + first, to: "one.yaml")
+            let single = try await Rouse.run(["push", "--config", one, RunningSimulator.device])
             #expect(single.status == 0, "\(single.all)")
 
-            let two = try standIn.folder.write("apps:\n" + first + second, to: "two.yaml")
-            let open = try await Rouse.run(["push", "--config", two, StandIn.device])
+            let two = try simulator.folder.write("apps:\n" + first + second, to: "two.yaml")
+            let open = try await Rouse.run(["push", "--config", two, RunningSimulator.device])
             #expect(open.status == 64, "\(open.all)")
             #expect(open.error.contains("com.example.app, com.example.other"))
             let chosen = try await Rouse.run(
-                ["push", "--config", two, "--bundle-id", "com.example.other", StandIn.device])
+                [
+                    "push", "--config", two, "--bundle-id", "com.example.other",
+                    RunningSimulator.device,
+                ])
             #expect(chosen.status == 0, "\(chosen.all)")
-            let topics = standIn.simulator.receivedPushes.map { $0["apns-topic"] }
-            #expect(topics == [StandIn.bundleID, "com.example.other"])
+            let topics = simulator.simulator.receivedPushes.map { $0["apns-topic"] }
+            #expect(topics == [RunningSimulator.bundleID, "com.example.other"])
         }
     }
 

@@ -37,18 +37,18 @@ struct ReloadTests {
 
     @Test("takes keys of the configuration; those of the keys file need none; a bad file says so")
     func keys() async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             let yaml = """
                 listen: 127.0.0.1:0
                 store: wakes.sqlite
                 apps:
-                  - bundle-id: \(StandIn.bundleID)
+                  - bundle-id: \(RunningSimulator.bundleID)
                     environment: sandbox
-                    team-id: \(StandIn.teamID)
-                    key-file: AuthKey_\(StandIn.keyID).p8
-                    server: { host: 127.0.0.1, port: \(standIn.simulator.port), ca-file: ca.pem }
+                    team-id: \(RunningSimulator.teamID)
+                    key-file: AuthKey_\(RunningSimulator.keyID).p8
+                    server: { host: 127.0.0.1, port: \(simulator.simulator.port), ca-file: ca.pem }
                 """
-            let path = try standIn.folder.write(yaml, to: "rouse.yaml")
+            let path = try simulator.folder.write(yaml, to: "rouse.yaml")
             let first = try await Self.makeKey(path, "first")
             let gateway = try RunningRouse(["serve", "--config", path])
             let lines = try await gateway.lines { $0.hasPrefix("Ready") }
@@ -59,10 +59,10 @@ struct ReloadTests {
             let second = try await Self.makeKey(path, "second")
             #expect(try await Self.status(base, second) == "200", "with its first request")
 
-            try standIn.folder.write(yaml + "\nbugdet: {}\n", to: "rouse.yaml")
+            try simulator.folder.write(yaml + "\nbugdet: {}\n", to: "rouse.yaml")
             let revoked = try await Rouse.run(
                 [
-                    "keys", "revoke", "--keys-file", standIn.folder.path + "/keys.json", "--name",
+                    "keys", "revoke", "--keys-file", simulator.folder.path + "/keys.json", "--name",
                     "first",
                 ])
             #expect(revoked.status == 0, "\(revoked.all)")
@@ -78,7 +78,7 @@ struct ReloadTests {
             // Keys of the configuration come and go with SIGHUP.
             let third = KeySecret((7, 7, 7, 7))
             let named = "\napi-keys: [{ name: third, sha256: \(third.sha256) }]\n"
-            try standIn.folder.write(yaml + named, to: "rouse.yaml")
+            try simulator.folder.write(yaml + named, to: "rouse.yaml")
             #expect(try await Self.status(base, third.text) == "401")
             gateway.signal(SIGHUP)
             #expect(try await Self.wait(for: "200", base, third.text))

@@ -10,51 +10,54 @@ import WakeModel
 struct SecrecyTests {
     @Test("no command shows the key, the provider token, the device token or the payload")
     func secrets() async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             let payload = #"{"aps":{"content-available":1},"version":"topsecretvalue"}"#
             let commands: [[String]] = [
-                ["push", "--payload", "-"] + standIn.all,
-                ["push", "--payload", "-", "--json"] + standIn.all,
-                ["probe"] + standIn.all,
-                ["probe", "--json"] + standIn.all,
-                ["doctor"] + standIn.credential + standIn.server,
-                ["doctor", "--json"] + standIn.credential + standIn.server,
+                ["push", "--payload", "-"] + simulator.all,
+                ["push", "--payload", "-", "--json"] + simulator.all,
+                ["probe"] + simulator.all,
+                ["probe", "--json"] + simulator.all,
+                ["doctor"] + simulator.credential + simulator.server,
+                ["doctor", "--json"] + simulator.credential + simulator.server,
             ]
             // Accepted, refused, and unanswered.
             for fault in [nil, Fault.Kind.reject(.badDeviceToken), .closeConnection] {
-                standIn.simulator.clearFaults()
-                if let fault { standIn.simulator.inject(Fault(fault)) }
+                simulator.simulator.clearFaults()
+                if let fault { simulator.simulator.inject(Fault(fault)) }
                 for command in commands {
                     let result = try await Rouse.run(command, stdin: payload)
-                    try Self.expectNoSecret(in: result.all, standIn)
+                    try Self.expectNoSecret(in: result.all, simulator)
                     #expect(!result.all.contains("topsecretvalue"))
                 }
             }
             // What the server saw is what was looked for: the search can fail.
             let seen = try #require(
-                standIn.simulator.receivedPushes.first?["authorization"])
+                simulator.simulator.receivedPushes.first?["authorization"])
             #expect(seen.hasPrefix("bearer ey"))
         }
     }
 
     @Test("a key given as text instead of a path is refused without being repeated")
     func keyAsArgument() async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             let result = try await Rouse.run(
-                ["push", "--key", standIn.key.privateKeyPEM, "--key-id", StandIn.keyID]
-                    + ["--team-id", StandIn.teamID, "--bundle-id", StandIn.bundleID]
-                    + standIn.server + [StandIn.device])
+                ["push", "--key", simulator.key.privateKeyPEM, "--key-id", RunningSimulator.keyID]
+                    + [
+                        "--team-id", RunningSimulator.teamID, "--bundle-id",
+                        RunningSimulator.bundleID,
+                    ]
+                    + simulator.server + [RunningSimulator.device])
             #expect(result.status == 64, "\(result.all)")
-            try Self.expectNoSecret(in: result.all, standIn)
+            try Self.expectNoSecret(in: result.all, simulator)
         }
     }
 
     @Test("a device token that does not parse is described, not quoted")
     func deviceToken() async throws {
         let result = try await Rouse.run(
-            ["push", "--bundle-id", "com.example.app", StandIn.device + "xyz"])
+            ["push", "--bundle-id", "com.example.app", RunningSimulator.device + "xyz"])
         #expect(result.status == 65)
-        #expect(!result.all.contains(StandIn.device))
+        #expect(!result.all.contains(RunningSimulator.device))
     }
 
     @Test("colours are for terminals: not in pipes, not with NO_COLOR")
@@ -80,12 +83,12 @@ struct SecrecyTests {
         return result.out
     }
 
-    private static func expectNoSecret(in output: String, _ standIn: StandIn) throws {
-        let key = standIn.key.privateKeyPEM.split(separator: "\n")[1]
+    private static func expectNoSecret(in output: String, _ simulator: RunningSimulator) throws {
+        let key = simulator.key.privateKeyPEM.split(separator: "\n")[1]
         #expect(!output.contains(key))
         #expect(!output.contains("PRIVATE KEY"))
         #expect(!output.contains("eyJ"), "a JWT's beginning: \(output)")
-        #expect(!output.contains(StandIn.device))
+        #expect(!output.contains(RunningSimulator.device))
     }
 
     @Test("no core file holds what a gateway held")

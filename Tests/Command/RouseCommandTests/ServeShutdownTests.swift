@@ -10,7 +10,7 @@ import Testing
 struct ServeShutdownTests {
     /// After so many seconds a service manager kills; see `rouse.service`.
     private static let promisedSeconds = 60.0
-    /// How long the stand-in keeps the awaited push, in milliseconds.
+    /// How long the simulator keeps the awaited push, in milliseconds.
     private static let answerDelay = 3_000
     /// How many wakes were answered before the signal.
     private static let loadCount = 500
@@ -62,11 +62,11 @@ struct ServeShutdownTests {
 
     @Test("ends in time with 0, keeps what it answered, and sends nothing twice")
     func underLoad() async throws {
-        try await StandIn.with {
+        try await RunningSimulator.with {
             $0.log = .last(1_000_000)
-        } _: { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
-            let tls = try await Self.certificate(in: standIn.folder)
+        } _: { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
+            let tls = try await Self.certificate(in: simulator.folder)
             let (gateway, plain) = try await ServeTests.start(["--config", path] + tls.options)
             let address = String(plain.dropFirst("http://".count))
             let base = "https://\(address)"
@@ -76,7 +76,7 @@ struct ServeShutdownTests {
             _ = try await stream.lines { $0.hasPrefix("retry:") }
             // With a key: a caller without one is sent away after five seconds of silence.
             let idle = try OpenCaller(address, Self.request("GET /v1/apps"))
-            let awaited = try await Self.awaitOutcome(base, tls, standIn)
+            let awaited = try await Self.awaitOutcome(base, tls, simulator)
             let senders = Task {
                 await withTaskGroup { group in
                     for _ in 0..<2 { group.addTask { await Self.send(base, tls, ledger) } }
@@ -119,12 +119,12 @@ struct ServeShutdownTests {
             #expect(!idle.isConnected && !half.isConnected)
 
             // The wait ended with the shutdown: it was kept, and nobody knew more; unless the
-            // machine is so slow that the stand-in was the first.
+            // machine is so slow that the simulator was the first.
             let answer = try await awaited.lines { $0.hasPrefix("status ") }
             #expect(["status 202", "status 200"].contains(answer.last), "\(answer)")
             let id = try #require(answer.joined().firstMatch(of: /"id":"([^"]+)"/)?.output.1)
             ledger.enter(String(id), isCall: false)
-            try await Self.compare(path, standIn, ledger)
+            try await Self.compare(path, simulator, ledger)
         }
     }
 
@@ -163,18 +163,18 @@ struct ServeShutdownTests {
                 + arguments, by: "/usr/bin/curl")
     }
 
-    /// Waits at the gateway for the outcome of a wake that is with the stand-in.
+    /// Waits at the gateway for the outcome of a wake that is with the simulator.
     private static func awaitOutcome(
-        _ base: String, _ tls: Certificate, _ standIn: StandIn
+        _ base: String, _ tls: Certificate, _ simulator: RunningSimulator
     ) async throws -> RunningRouse {
-        standIn.simulator.inject(Fault(.delay(milliseconds: answerDelay), count: 1))
+        simulator.simulator.inject(Fault(.delay(milliseconds: answerDelay), count: 1))
         let caller = try caller(
             tls,
             [
                 "-H", "Content-Type: application/json", "-d", wake(0), "-w",
                 "\nstatus %{http_code}\n", "\(base)/v1/wakes?wait=outcome&timeout=60",
             ])
-        await standIn.simulator.waitForPushes(1)
+        await simulator.simulator.waitForPushes(1)
         return caller
     }
 
@@ -210,7 +210,7 @@ struct ServeShutdownTests {
             isCall(number)
             ? #"{"callUUID":"\#(UUID())"}"# : #"{"aps":{"content-available":1}}"#
         return #"{"kind":"\#(isCall(number) ? "voip" : "background")","app":""#
-            + StandIn.bundleID + #"","device_token":""#
+            + RunningSimulator.bundleID + #"","device_token":""#
             + String(repeating: "0", count: 64 - token.count) + token
             + #"","payload":\#(payload)}"#
     }
@@ -219,7 +219,7 @@ struct ServeShutdownTests {
 
     /// Starts the gateway again, and compares what was answered, what is kept, and what was pushed.
     private static func compare(
-        _ path: String, _ standIn: StandIn, _ ledger: Ledger
+        _ path: String, _ simulator: RunningSimulator, _ ledger: Ledger
     ) async throws {
         let (gateway, base) = try await ServeTests.start(["--config", path])
         for _ in 0..<600 {
@@ -235,14 +235,16 @@ struct ServeShutdownTests {
         #expect(lost.isEmpty, "answered 202, and not in the store: \(lost.prefix(5))")
         let unended = kept.filter { $0.value == "pending" || $0.value == "claimed" }
         #expect(unended.isEmpty, "\(unended.count) of \(kept.count) have not ended")
-        let pushes = Dictionary(grouping: standIn.simulator.receivedPushes) { $0["apns-id"] ?? "" }
+        let pushes = Dictionary(grouping: simulator.simulator.receivedPushes) {
+            $0["apns-id"] ?? ""
+        }
         #expect(pushes.keys.allSatisfy { kept[$0] != nil })
         let twice = pushes.filter { $0.value.count > 1 }
         #expect(twice.isEmpty, "\(twice.count) were sent again after a shutdown in peace")
         let unsent = kept.filter { $0.value == "sent" && pushes[$0.key] == nil }
         #expect(unsent.isEmpty, "said to be sent, and never received: \(unsent.prefix(5))")
         let audit = try await Rouse.run([
-            "audit-store", standIn.folder.path + "/wakes.sqlite", "--json",
+            "audit-store", simulator.folder.path + "/wakes.sqlite", "--json",
         ])
         #expect(try audit.json()["sound"] as? Bool == true, "\(audit.all)")
     }

@@ -15,9 +15,9 @@ struct ServeSignalsTests {
     private static func withHeldGateway(
         _ body: (RunningRouse, FileHandle, String) async throws -> Void
     ) async throws {
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
-            let pipe = standIn.folder.path + "/hook"
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
+            let pipe = simulator.folder.path + "/hook"
             try #require(mkfifo(pipe, 0o600) == 0)
             let text = try String(contentsOfFile: path, encoding: .utf8)
             try "webhooks: [{ url: \"http://127.0.0.1:1/\", secret-file: hook }]\n\(text)"

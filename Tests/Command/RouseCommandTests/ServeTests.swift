@@ -12,9 +12,9 @@ struct ServeTests {
     static let secret = "a-key-for-tests"
     private static let readyPrefix = "Ready"
 
-    /// A configuration that pushes to a stand-in, with one API key.
-    private static func configuration(_ standIn: StandIn) throws -> String {
-        try standIn.folder.write(
+    /// A configuration that pushes to a simulator, with one API key.
+    private static func configuration(_ simulator: RunningSimulator) throws -> String {
+        try simulator.folder.write(
             """
             listen: 127.0.0.1:0
             store: wakes.sqlite
@@ -23,13 +23,13 @@ struct ServeTests {
               - name: test
                 sha256: none-yet
             apps:
-              - bundle-id: \(StandIn.bundleID)
+              - bundle-id: \(RunningSimulator.bundleID)
                 environment: sandbox
-                team-id: \(StandIn.teamID)
-                key-file: AuthKey_\(StandIn.keyID).p8
+                team-id: \(RunningSimulator.teamID)
+                key-file: AuthKey_\(RunningSimulator.keyID).p8
                 server:
                   host: 127.0.0.1
-                  port: \(standIn.simulator.port)
+                  port: \(simulator.simulator.port)
                   ca-file: ca.pem
             transport:
               proxy: none
@@ -61,18 +61,19 @@ struct ServeTests {
         ).json()
     }
 
-    /// A configuration that pushes to a stand-in, with the tests' key in it.
-    static func keyedConfiguration(_ standIn: StandIn) async throws -> String {
-        let path = try configuration(standIn)
+    /// A configuration that pushes to a simulator, with the tests' key in it.
+    static func keyedConfiguration(_ simulator: RunningSimulator) async throws -> String {
+        let path = try configuration(simulator)
         try await setKey(path)
         return path
     }
 
     /// Asks for one silent wake, of the usual device or of another one; returns its id.
     static func wake(_ base: String, device number: Int? = nil) async throws -> String {
-        let device = number.map { "\(StandIn.device.dropLast(2))0\($0)" } ?? StandIn.device
+        let device =
+            number.map { "\(RunningSimulator.device.dropLast(2))0\($0)" } ?? RunningSimulator.device
         let body = """
-            {"kind":"background","app":"\(StandIn.bundleID)","device_token":"\(device)",\
+            {"kind":"background","app":"\(RunningSimulator.bundleID)","device_token":"\(device)",\
             "ttl_seconds":600,"payload":{"aps":{"content-available":1},"version":1}}
             """
         let answer = try await curl(
@@ -81,7 +82,7 @@ struct ServeTests {
     }
 
     /// Asks for a wake's state until it is an end or the tries are used up: the outcome is on disk
-    /// a moment after the stand-in has answered, which no event outside the gateway tells.
+    /// a moment after the simulator has answered, which no event outside the gateway tells.
     private static func outcome(_ id: String, _ base: String) async throws -> String {
         var state = ""
         for _ in 0..<100 {
@@ -95,17 +96,17 @@ struct ServeTests {
 
     @Test("takes a wake over HTTP, sends it, tells its outcome, and drains on SIGTERM")
     func wholeWay() async throws {
-        try await StandIn.with { standIn in
-            let path = try Self.configuration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try Self.configuration(simulator)
             try await Self.setKey(path)
             let (gateway, base) = try await Self.start(["--config", path])
             let id = try await Self.wake(base)
-            await standIn.simulator.waitForPushes(1)
+            await simulator.simulator.waitForPushes(1)
             #expect(try await Self.outcome(id, base) == "sent")
-            let push = try #require(standIn.simulator.receivedPushes.first)
+            let push = try #require(simulator.simulator.receivedPushes.first)
             #expect(push["apns-id"] == id)
             #expect(push["apns-push-type"] == "background")
-            #expect(push.deviceTokenHex == StandIn.device)
+            #expect(push.deviceTokenHex == RunningSimulator.device)
 
             let stranger = try await Rouse.run(
                 "/usr/bin/curl",
@@ -113,7 +114,7 @@ struct ServeTests {
             #expect(stranger.out == "401")
 
             #expect(try await gateway.end(SIGTERM) == 0)
-            #expect(!gateway.error.contains(StandIn.device))
+            #expect(!gateway.error.contains(RunningSimulator.device))
             #expect(!gateway.error.contains("eyJ"))
             #expect(gateway.error.contains(id), "debug logs name the wake")
             #expect(gateway.error.contains("caller=test code=none"))
@@ -123,8 +124,8 @@ struct ServeTests {
 
     @Test("--paused holds everything from the start, and over restarts")
     func paused() async throws {
-        try await StandIn.with { standIn in
-            let path = try await Self.keyedConfiguration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try await Self.keyedConfiguration(simulator)
             let (first, base) = try await Self.start(["--config", path, "--paused"])
             let id = try await Self.wake(base)
             #expect(try await first.end(SIGTERM) == 0)
@@ -136,28 +137,28 @@ struct ServeTests {
             #expect(status.out.contains("paused since"), "\(status.all)")
             #expect(status.out.contains("rouse serve --paused"), "\(status.all)")
             #expect(try await second.end(SIGTERM) == 0)
-            #expect(standIn.simulator.receivedPushes.isEmpty)
+            #expect(simulator.simulator.receivedPushes.isEmpty)
         }
     }
 
     @Test("--paused comes before what is due already, and leaves an operator's own pause alone")
     func pausedInTime() async throws {
-        try await StandIn.with { standIn in
-            let path = try await Self.keyedConfiguration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try await Self.keyedConfiguration(simulator)
             let (first, base) = try await Self.start(["--config", path, "--paused"])
             let id = try await Self.wake(base)
             #expect(try await first.end(SIGTERM) == 0)
             // Nothing is paused any more, and the wake is due when the gateway starts.
-            try await Self.setPause(nil, in: standIn)
+            try await Self.setPause(nil, in: simulator)
             let (second, base2) = try await Self.start(["--config", path, "--paused"])
             let record = try await Self.curl(["\(base2)/v1/wakes/\(id)"])
             #expect(record["state"] as? String == "pending", "\(record)")
             #expect(try await second.end(SIGTERM) == 0)
-            #expect(standIn.simulator.receivedPushes.isEmpty)
+            #expect(simulator.simulator.receivedPushes.isEmpty)
 
             let at = WallInstant(secondsSinceEpoch: 1_795_000_000)
-            let pause = LanePause(at: at, reason: "a new certificate")
-            try await Self.setPause(pause, in: standIn)
+            let pause = QueuePause(at: at, reason: "a new certificate")
+            try await Self.setPause(pause, in: simulator)
             let (third, base3) = try await Self.start(["--config", path, "--paused"])
             let status = try await Rouse.run(
                 ["status", "--gateway", base3], environment: ["ROUSE_API_KEY": Self.secret])
@@ -165,63 +166,64 @@ struct ServeTests {
             #expect(status.out.contains("paused since \(at)"), "\(status.all)")
             #expect(try await third.end(SIGTERM) == 0)
             // Let go, it leaves.
-            try await Self.setPause(nil, in: standIn)
+            try await Self.setPause(nil, in: simulator)
             let (last, _) = try await Self.start(["--config", path])
-            await standIn.simulator.waitForPushes(1)
+            await simulator.simulator.waitForPushes(1)
             #expect(try await last.end(SIGTERM) == 0)
         }
     }
 
-    /// Pauses all lanes in the store's file, which no gateway has open, or lets them go on.
-    private static func setPause(_ pause: LanePause?, in standIn: StandIn) async throws {
-        let store = try SQLiteWakeStore(path: standIn.folder.path + "/wakes.sqlite")
-        try await store.setPause(pause, of: try await store.lanes().map(\.lane))
+    /// Pauses all queues in the store's file, which no gateway has open, or lets them go on.
+    private static func setPause(_ pause: QueuePause?, in simulator: RunningSimulator) async throws
+    {
+        let store = try SQLiteWakeStore(path: simulator.folder.path + "/wakes.sqlite")
+        try await store.setPause(pause, of: try await store.queues().map(\.queue))
         try store.close()
     }
 
     @Test("SIGTERM waits for the answer to a push in flight")
     func drains() async throws {
-        try await StandIn.with { standIn in
-            let path = try Self.configuration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try Self.configuration(simulator)
             try await Self.setKey(path)
-            standIn.simulator.inject(Fault(.delay(milliseconds: 1500), count: 1))
+            simulator.simulator.inject(Fault(.delay(milliseconds: 1500), count: 1))
             let (gateway, base) = try await Self.start(["--config", path])
             let id = try await Self.wake(base)
-            await standIn.simulator.waitForPushes(1)
+            await simulator.simulator.waitForPushes(1)
             #expect(try await gateway.end(SIGTERM) == 0)
 
             let (second, base2) = try await Self.start(["--config", path])
             #expect(try await Self.outcome(id, base2) == "sent")
-            #expect(standIn.simulator.receivedPushes.count == 1)
+            #expect(simulator.simulator.receivedPushes.count == 1)
             #expect(try await second.end(SIGTERM) == 0)
         }
     }
 
     @Test("what was accepted before kill -9 is sent after a restart")
     func survivesKill() async throws {
-        try await StandIn.with { standIn in
-            let path = try Self.configuration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try Self.configuration(simulator)
             try await Self.setKey(path)
-            // The stand-in refuses connections, so that the wake cannot be sent before the kill.
-            standIn.simulator.inject(Fault(.refuseTLS))
+            // The simulator refuses connections, so that the wake cannot be sent before the kill.
+            simulator.simulator.inject(Fault(.refuseTLS))
             let (first, base) = try await Self.start(["--config", path])
             let id = try await Self.wake(base)
             #expect(try await first.end(SIGKILL) == -1)
-            #expect(standIn.simulator.receivedPushes.isEmpty)
+            #expect(simulator.simulator.receivedPushes.isEmpty)
 
-            standIn.simulator.clearFaults()
+            simulator.simulator.clearFaults()
             let (second, base2) = try await Self.start(["--config", path])
-            await standIn.simulator.waitForPushes(1)
+            await simulator.simulator.waitForPushes(1)
             #expect(try await Self.outcome(id, base2) == "sent")
-            #expect(standIn.simulator.receivedPushes.map { $0["apns-id"] } == [id])
+            #expect(simulator.simulator.receivedPushes.map { $0["apns-id"] } == [id])
             #expect(try await second.end(SIGTERM) == 0)
         }
     }
 
     @Test("one store has one gateway; an address in use, and a store that cannot be made: codes")
     func refusals() async throws {
-        try await StandIn.with { standIn in
-            let path = try Self.configuration(standIn)
+        try await RunningSimulator.with { simulator in
+            let path = try Self.configuration(simulator)
             try await Self.setKey(path)
             let (gateway, base) = try await Self.start(["--config", path])
             let second = try await Rouse.run(["serve", "--config", path])
@@ -229,7 +231,7 @@ struct ServeTests {
             #expect(second.error.contains("in use by another gateway"))
 
             let address = String(base.dropFirst("http://".count))
-            let store = standIn.folder.path + "/other.sqlite"
+            let store = simulator.folder.path + "/other.sqlite"
             let taken = try await Rouse.run(
                 ["serve", "--config", path, "--listen", address, "--store", store])
             #expect(taken.status == 69, "\(taken.all)")

@@ -32,7 +32,7 @@ struct SilentAppTests {
         private let folder: TestFolder
         private let clients: [APNsClient]
 
-        init(loud: StandIn, silent: StandIn) throws {
+        init(loud: RunningSimulator, silent: RunningSimulator) throws {
             let clients = [try Self.client(silent), try Self.client(loud)]
             let folder = try TestFolder()
             let store = try SQLiteWakeStore(path: folder.path + "/wakes.sqlite")
@@ -50,14 +50,14 @@ struct SilentAppTests {
             return limits
         }
 
-        private static func client(_ standIn: StandIn) throws -> APNsClient {
+        private static func client(_ simulator: RunningSimulator) throws -> APNsClient {
             var transport = TransportConfiguration(host: "127.0.0.1")
-            transport.port = standIn.simulator.port
-            transport.trust = .file(path: standIn.authorityPath)
+            transport.port = simulator.simulator.port
+            transport.trust = .file(path: simulator.authorityPath)
             transport.proxy = .none
             let source = ProviderTokenSource(
-                key: standIn.key, keyID: try DeveloperID(StandIn.keyID, field: "key id"),
-                teamID: try DeveloperID(StandIn.teamID, field: "team id"))
+                key: simulator.key, keyID: try DeveloperID(RunningSimulator.keyID, field: "key id"),
+                teamID: try DeveloperID(RunningSimulator.teamID, field: "team id"))
             return try APNsClient(
                 .init(transport: transport, authentication: .providerToken(source)))
         }
@@ -102,8 +102,8 @@ struct SilentAppTests {
 
     @Test("another app's wakes and calls take no longer than in a quiet gateway")
     func neighbour() async throws {
-        try await StandIn.with { loud in
-            try await StandIn.with { silent in
+        try await RunningSimulator.with { loud in
+            try await RunningSimulator.with { silent in
                 silent.simulator.inject(Fault(.neverAnswer, for: .all))
                 let quiet = try Bench(loud: loud, silent: silent)
                 let flooded = try Bench(loud: loud, silent: silent)

@@ -149,9 +149,9 @@ struct SimulatorTests {
 
     @Test("a port in use ends with 69")
     func portInUse() async throws {
-        try await StandIn.with { standIn in
+        try await RunningSimulator.with { simulator in
             let result = try await Rouse.run(
-                ["apns-simulator", "--port", "\(standIn.simulator.port)"])
+                ["apns-simulator", "--port", "\(simulator.simulator.port)"])
             #expect(result.status == 69, "\(result.all)")
         }
     }

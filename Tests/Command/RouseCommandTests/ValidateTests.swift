@@ -141,7 +141,7 @@ struct ValidateTests {
     }
 
     @Test("--fix mends a file and keeps its permissions; --diff only shows how")
-    func mending() async throws {
+    func fixes() async throws {
         let folder = try TestFolder()
         let text = "{\"aps\":{\"content-available\":true},\"version\":7}\n"
         let path = try folder.write(text, to: "a.json")

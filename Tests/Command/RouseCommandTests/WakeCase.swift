@@ -47,7 +47,7 @@ struct ToldWake: Sendable {
     var attempts: [Attempt]
 }
 
-/// What the stand-in saw: a request that arrived whole.
+/// What the simulator saw: a request that arrived whole.
 struct SeenPush: Sendable {
     let device: String?
     let topic: String?
@@ -66,7 +66,7 @@ struct ToldFeedback: Hashable, Sendable {
     let device: String
 }
 
-/// One wake in three books: what was asked for, what the gateway told, and what the stand-in saw.
+/// One wake in three books: what was asked for, what the gateway told, and what the simulator saw.
 ///
 /// The rules are the gateway's life of a wake and facts §3.3, written a second time
 /// so that they do not agree with the product by construction.
@@ -137,7 +137,7 @@ struct WakeCase {
             let count = told.attempts.count { $0.result == result }
             switch result {
             case .accepted where count > pushes.count { $0.status == 200 }:
-                complaints.append("it counts as accepted, and the stand-in did not accept it")
+                complaints.append("it counts as accepted, and the simulator did not accept it")
             case .refused(let reason, _)
             where count > pushes.count { $0.reason == reason }:
                 complaints.append("\(reason) was never answered")

@@ -30,9 +30,9 @@ struct WebhookEndpointsTests {
     func paused() async throws {
         let receiver = try OneShotServer(Self.noContent)
         defer { receiver.stop() }
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
-            try standIn.folder.write("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", to: "hook")
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
+            try simulator.folder.write("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", to: "hook")
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let webhooks =
                 "webhooks: [{ url: \"http://127.0.0.1:\(receiver.port)/\", secret-file: hook }]"
@@ -66,13 +66,13 @@ struct WebhookEndpointsTests {
         // Nobody listens on the first of all ports.
         let ports = [1, silent.port, fine.port]
         defer { fine.stop() }
-        try await StandIn.with { standIn in
-            let path = try await ServeTests.keyedConfiguration(standIn)
-            try standIn.folder.write("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", to: "hook")
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
+            try simulator.folder.write("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", to: "hook")
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let webhooks = ports.map {
                 "  - { url: \"http://127.0.0.1:\($0)/?key=hidden\", secret-file: hook, "
-                    + "apps: [\(StandIn.bundleID)] }"
+                    + "apps: [\(RunningSimulator.bundleID)] }"
             }
             try (["webhooks:"] + webhooks + [text]).joined(separator: "\n")
                 .write(toFile: path, atomically: true, encoding: .utf8)

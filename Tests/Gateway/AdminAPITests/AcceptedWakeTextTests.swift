@@ -48,7 +48,7 @@ struct AcceptedWakeTextTests {
 
     private static func decision(_ random: inout SeededGenerator) -> WakeDecision {
         let until = WallInstant(millisecondsSinceEpoch: Int64(random.below(2)))
-        let holds = random.pick([Holds(), Holds(.spacing), Holds(.hourly)])
+        let holds = random.pick([DelayReasons(), DelayReasons(.spacing), DelayReasons(.hourly)])
         return random.pick([
             .send, .send, .deferred(until: until, because: holds),
             .coalesced(into: id(&random), .union, until: until, because: holds),

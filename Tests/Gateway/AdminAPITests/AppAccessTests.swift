@@ -230,8 +230,8 @@ struct AppAccessTests {
                 (caller.own, "com.example.app"), (caller.other, "com.example.other"),
             ] {
                 let device = try await caller.send("GET", path, as: secret)
-                let lanes = try #require(try device.json()["lanes"] as? [[String: Any]])
-                #expect(Set(lanes.compactMap { $0["app"] as? String }) == [app])
+                let queues = try #require(try device.json()["lanes"] as? [[String: Any]])
+                #expect(Set(queues.compactMap { $0["app"] as? String }) == [app])
             }
             let forgotten = try await caller.send("DELETE", path, as: caller.other)
             #expect(forgotten.status == 200, "\(forgotten.body)")

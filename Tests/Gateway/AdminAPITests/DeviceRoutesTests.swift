@@ -21,15 +21,15 @@ struct DeviceRoutesTests {
             let answer = try await caller.send("GET", path, as: .read)
             #expect(answer.status == 200)
             #expect(!answer.body.contains(Samples.deviceToken().hex))
-            let lanes = try #require(try answer.json()["lanes"] as? [[String: Any]])
-            let lane = try #require(lanes.first { $0["kind"] as? String == "background" })
-            #expect(lane["app"] as? String == "com.example.app")
-            #expect((lane["explanation"] as? [String])?.isEmpty == false)
-            let pending = try #require(lane["pending"] as? [String: Any])
+            let queues = try #require(try answer.json()["lanes"] as? [[String: Any]])
+            let queue = try #require(queues.first { $0["kind"] as? String == "background" })
+            #expect(queue["app"] as? String == "com.example.app")
+            #expect((queue["explanation"] as? [String])?.isEmpty == false)
+            let pending = try #require(queue["pending"] as? [String: Any])
             #expect(pending["id"] as? String == second)
-            let recent = try #require(lane["recent"] as? [[String: Any]])
+            let recent = try #require(queue["recent"] as? [[String: Any]])
             #expect(recent.contains { $0["id"] as? String == first })
-            let budget = try #require(lane["budget"] as? [String: Any])
+            let budget = try #require(queue["budget"] as? [String: Any])
             #expect((budget["rules"] as? [Any])?.isEmpty == false)
         }
     }
@@ -39,9 +39,9 @@ struct DeviceRoutesTests {
         try await APIBench().serve { caller in
             func explanation() async throws -> [String] {
                 let answer = try await caller.send("GET", path, as: .read)
-                let lanes = try #require(try answer.json()["lanes"] as? [[String: Any]])
-                let lane = try #require(lanes.first { $0["kind"] as? String == "background" })
-                return try #require(lane["explanation"] as? [String])
+                let queues = try #require(try answer.json()["lanes"] as? [[String: Any]])
+                let queue = try #require(queues.first { $0["kind"] as? String == "background" })
+                return try #require(queue["explanation"] as? [String])
             }
             _ = try await caller.wake()
             let words = "Nothing of the app is sent: it is paused since "
@@ -90,8 +90,8 @@ struct DeviceRoutesTests {
             let made = try await caller.send("POST", path + "/registered", body, as: .device)
             #expect(made.status == 200, "\(made.body)")
             let view = try await caller.send("GET", path).json()
-            let lane = try #require((view["lanes"] as? [[String: Any]])?.first)
-            #expect(lane["registered_at"] is String)
+            let queue = try #require((view["lanes"] as? [[String: Any]])?.first)
+            #expect(queue["registered_at"] is String)
             let forgotten = try await caller.send("DELETE", path, as: .device)
             #expect(forgotten.status == 200, "\(forgotten.body)")
             try expectProblem(try await caller.send("GET", path), .notFound)

@@ -46,10 +46,10 @@ struct EventStreamTests {
         for _ in 0..<thousands {
             let ended = (0..<1_000).map { _ in
                 EndedWake(
-                    id: Samples.freshID(), ref: ref, lane: Samples.lanes[0],
+                    id: Samples.freshID(), ref: ref, queue: Samples.queues[0],
                     end: .sent(apnsUniqueID: nil), at: Samples.start)
             }
-            gateway.hall.hub.publish(ended)
+            gateway.context.hub.publish(ended)
             // Whoever passes them on has his turn.
             try? await Task.sleep(for: .milliseconds(5))
         }

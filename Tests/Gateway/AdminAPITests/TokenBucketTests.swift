@@ -27,14 +27,14 @@ struct TokenBucketTests {
         var bucket = TokenBucket(try RequestRate(perSecond: 2, burst: 10), at: 0)
         #expect(bucket.take(at: 0) == nil)
         // Nine are left; eleven are lacking afterwards.
-        #expect(bucket.charge(20, at: 0) == nil)
+        #expect(bucket.debit(20, at: 0) == nil)
         #expect(bucket.take(at: 0) == 6)
-        #expect(bucket.charge(1, at: 0) == 6)
-        #expect(bucket.charge(1, at: 5 * Self.second) == 1)
+        #expect(bucket.debit(1, at: 0) == 6)
+        #expect(bucket.debit(1, at: 5 * Self.second) == 1)
         // Made up for, with one to spare, after six seconds.
         #expect(bucket.take(at: 6 * Self.second) == nil)
         #expect(bucket.take(at: 6 * Self.second) == 1)
-        #expect(bucket.charge(0, at: 6 * Self.second) == nil)
+        #expect(bucket.debit(0, at: 6 * Self.second) == nil)
         #expect(bucket.take(at: .max) == nil)
     }
 

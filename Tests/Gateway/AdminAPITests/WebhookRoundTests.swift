@@ -28,7 +28,8 @@ struct WebhookRoundTests {
         let app = AppIdentity(
             bundleID: try BundleID("com.example.app"), environment: .production)
         let halt = AppHalt(
-            lane: Lane(app: app, kind: .background), isHalted: true, reason: "a bad key", at: at)
+            queue: WakeQueueKey(app: app, kind: .background), isHalted: true, reason: "a bad key",
+            at: at)
         return numbers.map { number in
             WebhookItem(
                 ticket: WebhookItem.Ticket(

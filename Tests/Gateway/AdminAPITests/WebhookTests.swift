@@ -15,7 +15,7 @@ import WakeModel
 @Suite("Webhooks", .timeLimit(.minutes(1)))
 struct WebhookTests {
     /// A receiver that answers as it is told, and remembers what it got.
-    private final class Receiver: WebhookCarrier {
+    private final class Receiver: WebhookClient {
         struct Post {
             let body: [UInt8]
             let headers: [String: String]
@@ -64,7 +64,7 @@ struct WebhookTests {
     }
 
     /// Connects each endpoint with the receiver of its host.
-    private struct Switchboard: WebhookCarrier {
+    private struct Switchboard: WebhookClient {
         let receivers: [String: Receiver]
 
         func post(
@@ -338,8 +338,8 @@ struct WebhookTests {
         let gateway = Gateway(
             configuration: configuration, store: InMemoryWakeStore(), sender: ScriptedSender(),
             clock: ManualClock(), logger: .silent)
-        func courier() -> WebhookCourier {
-            WebhookCourier(
+        func worker() -> WebhookWorker {
+            WebhookWorker(
                 gateway: gateway, endpoint: endpoint, label: "example.com", carrier: receiver,
                 metrics: metrics, logger: .silent)
         }
@@ -349,7 +349,7 @@ struct WebhookTests {
                 .map(String.init)
         }
         try await withRunning(gateway) { () async throws in
-            let (first, second) = (courier(), courier())
+            let (first, second) = (worker(), worker())
             await Self.wake(gateway, 1...1)
             let firstRun = Task { await first.run() }
             await receiver.wait(for: 1)

@@ -11,8 +11,8 @@ package enum Samples {
     package static let start = WallInstant(secondsSinceEpoch: 1_795_000_000)
     package static let app = identity("com.example.app", .sandbox)
     package static let otherApp = identity("com.example.other", .production)
-    package static let lanes = WakeKind.allCases.flatMap { kind in
-        [app, otherApp].map { Lane(app: $0, kind: kind) }
+    package static let queues = WakeKind.allCases.flatMap { kind in
+        [app, otherApp].map { WakeQueueKey(app: $0, kind: kind) }
     }
     /// Two webhook endpoints.
     package static let endpoint = WebhookEndpointID(rawValue: 7)

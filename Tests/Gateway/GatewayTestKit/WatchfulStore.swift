@@ -27,7 +27,7 @@ package final class WatchfulStore: WakeStore {
         var gate: CheckedContinuation<Void, Never>?
         var isGated = false
         var claimHook: (@Sendable () -> Void)?
-        var lanesHook: (@Sendable () async -> Void)?
+        var queuesHook: (@Sendable () async -> Void)?
     }
 
     private let state = Mutex(State())
@@ -95,10 +95,10 @@ package final class WatchfulStore: WakeStore {
     /// Whether an admission waits for ``openGate()``.
     package var isWaitingAtGate: Bool { state.withLock { $0.gate != nil } }
 
-    /// Calls `hook` after the lanes were read for the first time from now on, before its caller has
-    /// them.
-    package func onceLanesAreRead(_ hook: @escaping @Sendable () async -> Void) {
-        state.withLock { $0.lanesHook = hook }
+    /// Calls `hook` after the queues were read for the first time from now on, before its caller
+    /// has them.
+    package func onceQueuesAreRead(_ hook: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.queuesHook = hook }
     }
 
     /// Returns when so many settlements were written.
@@ -202,12 +202,12 @@ package final class WatchfulStore: WakeStore {
     }
 
     package func report(
-        _ report: DeviceReport, of token: DeviceToken, in lanes: [Lane], makes: Bool,
+        _ report: DeviceReport, of token: DeviceToken, in queues: [WakeQueueKey], makes: Bool,
         at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReportOutcome {
         try check()
         return try await base.report(
-            report, of: token, in: lanes, makes: makes, at: now, under: rules)
+            report, of: token, in: queues, makes: makes, at: now, under: rules)
     }
 
     package func confirm(
@@ -217,25 +217,27 @@ package final class WatchfulStore: WakeStore {
         return try await base.confirm(receipts, at: now, under: rules)
     }
 
-    package func lanes() async throws(StoreFailure) -> [LaneRow] {
+    package func queues() async throws(StoreFailure) -> [WakeQueueRow] {
         try checkRead()
-        let rows = try await base.lanes()
+        let rows = try await base.queues()
         let hook = state.withLock { state in
-            defer { state.lanesHook = nil }
-            return state.lanesHook
+            defer { state.queuesHook = nil }
+            return state.queuesHook
         }
         await hook?()
         return rows
     }
 
-    package func setPause(_ pause: LanePause?, of lanes: [Lane]) async throws(StoreFailure) {
+    package func setPause(
+        _ pause: QueuePause?, of queues: [WakeQueueKey]
+    ) async throws(StoreFailure) {
         try check()
-        try await base.setPause(pause, of: lanes)
+        try await base.setPause(pause, of: queues)
     }
 
-    package func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant? {
+    package func nextDue(in queues: [WakeQueueKey]) async throws(StoreFailure) -> WallInstant? {
         try checkRead()
-        return try await base.nextDue(in: lanes)
+        return try await base.nextDue(in: queues)
     }
 
     package func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
@@ -249,10 +251,11 @@ package final class WatchfulStore: WakeStore {
     }
 
     package func devices(
-        _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
+        _ token: DeviceToken, in queues: [WakeQueueKey], at now: WallInstant,
+        under rules: StoreRules
     ) async throws(StoreFailure) -> [DeviceView] {
         try checkRead()
-        return try await base.devices(token, in: lanes, at: now, under: rules)
+        return try await base.devices(token, in: queues, at: now, under: rules)
     }
 
     package func count() async throws(StoreFailure) -> StoreCount {

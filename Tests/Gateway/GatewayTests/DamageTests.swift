@@ -117,10 +117,10 @@ struct DamageTests {
     @Test("When the disk is full for a part of a halved batch, none of its results is given up")
     func mixedSettlement() async throws {
         let store = WatchfulStore(InMemoryWakeStore())
-        let hall = sampleHall(store: store)
+        let context = sampleContext(store: store)
         let grant = ClaimGrant(
-            lanes: Set(Samples.lanes), background: 3, calls: 0, leaseSeconds: 60)
-        let admitted = try await hall.admit(
+            queues: Set(Samples.queues), background: 3, calls: 0, leaseSeconds: 60)
+        let admitted = try await context.admit(
             (1...3 as ClosedRange<UInt64>).map { Submission(wake: Samples.wake(device: $0)) },
             grant: grant
         ).get()
@@ -135,8 +135,8 @@ struct DamageTests {
                 ticket: $0.ticket, at: Samples.start, attempt: .accepted(apnsUniqueID: nil),
                 effect: .end(.sent(apnsUniqueID: nil)))
         }
-        #expect(await hall.settle(settlements) == nil)
-        #expect(await hall.settle(settlements)?.verdicts == [.damaged, .applied, .applied])
+        #expect(await context.settle(settlements) == nil)
+        #expect(await context.settle(settlements)?.verdicts == [.damaged, .applied, .applied])
         #expect(try await store.recount().byState == [.sent: 2, .claimed: 1])
     }
 

@@ -17,10 +17,10 @@ struct DispatcherTests {
         // It stands still, so whatever is not rung for waits for ever.
         let clock = ManualClock()
         let store = InMemoryWakeStore()
-        let hall = sampleHall(store: store, clock: clock, limits: limits)
+        let context = sampleContext(store: store, clock: clock, limits: limits)
         let sender = ScriptedSender()
-        let dispatcher = Dispatcher(hall: hall, apps: [Samples.app], sender: sender) { 0 }
-        hall.whenSettled { [weak dispatcher] settlements, nextDue in
+        let dispatcher = Dispatcher(context: context, apps: [Samples.app], sender: sender) { 0 }
+        context.whenSettled { [weak dispatcher] settlements, nextDue in
             dispatcher?.settled(settlements, nextDue: nextDue)
         }
         let running = Task { await dispatcher.run() }
@@ -39,8 +39,8 @@ struct DispatcherTests {
         let first = try await grantOfAll()
         #expect(first.background == 16)
         _ = try await store.admit(
-            [Submission(wake: Samples.wake(device: 99))], grant: nil, under: hall.rules)
-        dispatcher.bell.ring()
+            [Submission(wake: Samples.wake(device: 99))], grant: nil, under: context.rules)
+        dispatcher.signal.ring()
         try await eventually { dispatcher.state.withLock { !$0.withoutRoom.isEmpty } }
         dispatcher.admitted(nil, under: first)
         try await eventually { sender.sent.count == 1 }

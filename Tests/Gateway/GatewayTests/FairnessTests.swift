@@ -83,27 +83,27 @@ struct FairnessTests {
             store: store, sender: sender, clock: clock, logger: lines.logger)
         try await withRunning(gateway) {
             _ = await gateway.accept(Self.flood(.background, 600))
-            func lane() throws -> LaneStatus {
-                try #require(gateway.apps.first?.lanes.first { $0.kind == .background })
+            func queue() throws -> QueueStatus {
+                try #require(gateway.apps.first?.queues.first { $0.kind == .background })
             }
-            try await eventually { try lane().unresponsive != nil }
-            let explanation = try #require(try lane().unresponsive).explanation
+            try await eventually { try queue().unresponsive != nil }
+            let explanation = try #require(try queue().unresponsive).explanation
             #expect(explanation.contains("only 4 wakes at a time are sent as probes"))
             isSilent.withLock { $0 = false }
             try await eventually {
                 clock.advance(bySeconds: 1)
                 return try await store.count().unended == 0
             }
-            #expect(try lane().unresponsive == nil)
-            #expect(try lane().inFlight == 0)
-            let lane = "lane=com.example.app (sandbox) background"
+            #expect(try queue().unresponsive == nil)
+            #expect(try queue().inFlight == 0)
+            let queue = "lane=com.example.app (sandbox) background"
             try await eventually {
                 clock.advance(bySeconds: 1)
                 return lines.all.contains { $0.hasPrefix("a queue has its full share again") }
             }
             #expect(
                 lines.all.filter { $0.hasPrefix("a queue gets no answers") }.count == 1,
-                "\(lines.all) \(lane)")
+                "\(lines.all) \(queue)")
         }
         #expect(try await store.recount().byState[.sent] == 600)
     }
@@ -111,7 +111,7 @@ struct FairnessTests {
     @Test("One caller's request is in the next transaction, whatever another has waiting")
     func callers() async throws {
         let sizes = Mutex<[[String]]>([])
-        let gate = Bell()
+        let gate = AsyncSignal()
         var limits = GatewayLimits()
         limits.intakeQueueCount = 2_000
         let intake = Intake(limits: limits) { submissions in

@@ -120,13 +120,14 @@ struct GatewayTests {
                 return !gateway.readiness.isReady
             }
             #expect(clock.now() >= Samples.start.advanced(bySeconds: 60))
-            let words = "APNs does not answer what \(Lane(app: Samples.app, kind: .background))"
+            let words =
+                "APNs does not answer what \(WakeQueueKey(app: Samples.app, kind: .background))"
             #expect(gateway.readiness.obstacles.count == 1)
             #expect(gateway.readiness.obstacles[0].hasPrefix(words))
             #expect(gateway.readiness.obstacles[0].hasSuffix("The connection was refused."))
             let status = try #require(gateway.apps.first { $0.app == Samples.app })
-            #expect(status.lanes.first { $0.kind == .background }?.silence != nil)
-            #expect(status.lanes.first { $0.kind == .voip }?.silence == nil)
+            #expect(status.queues.first { $0.kind == .background }?.silence != nil)
+            #expect(status.queues.first { $0.kind == .voip }?.silence == nil)
             isBack.set()
             try await eventually {
                 clock.advance(bySeconds: 5)
@@ -146,13 +147,13 @@ struct GatewayTests {
             await store.waitUntilSettled(1)
             clock.advance(bySeconds: -3_600)
             // Another gateway has paused the app; that is learnt by housekeeping only.
-            let pause = LanePause(at: clock.now(), reason: "elsewhere")
-            try await store.setPause(pause, of: Samples.lanes.filter { $0.app == Samples.app })
+            let pause = QueuePause(at: clock.now(), reason: "elsewhere")
+            try await store.setPause(pause, of: Samples.queues.filter { $0.app == Samples.app })
             try await eventually {
                 #expect(clock.now() < Samples.start.advanced(bySeconds: -1_800), "It is stuck.")
                 clock.advance(bySeconds: 1)
                 // The machine's clock sleeps by another one; this one would sleep for the hour.
-                gateway.dispatcher.bell.ring()
+                gateway.dispatcher.signal.ring()
                 return gateway.apps.contains { $0.pause == pause }
             }
         }

@@ -102,7 +102,7 @@ struct GatewayVerbTests {
         try await withRunning(gateway) { () async throws in
             let id = try #require(await gateway.accept(Samples.request()).admittedID)
             await store.waitUntilSettled(1)
-            guard case .open(let reason, _, _) = gateway.apps[0].lanes[0].circuit else {
+            guard case .open(let reason, _, _) = gateway.apps[0].queues[0].circuit else {
                 Issue.record("The circuit is closed: \(gateway.apps).")
                 return
             }
@@ -164,7 +164,7 @@ struct GatewayVerbTests {
                 return
             }
             #expect(try await gateway.cancel(Samples.freshID()) == .unknown)
-            let confirming = { gateway.apps[0].lanes.filter(\.confirmsLaunches).map(\.kind) }
+            let confirming = { gateway.apps[0].queues.filter(\.confirmsLaunches).map(\.kind) }
             #expect(confirming().isEmpty)
             #expect(try await gateway.confirm([Receipt(id: sent)]) == [.recorded])
             #expect(confirming() == [.background], "told at once, not only after a restart")
@@ -219,19 +219,19 @@ struct GatewayVerbTests {
         let gateway = Gateway(
             configuration: configuration, store: store, sender: ScriptedSender(), clock: clock,
             logger: .silent)
-        let lanes = configuration.lanes(of: Samples.app).count
+        let queues = configuration.queues(of: Samples.app).count
         try await withRunning(gateway) { () async throws in
             #expect(try await gateway.pause(Samples.app))
-            try await eventually { try await kept() == lanes }
+            try await eventually { try await kept() == queues }
             // It cannot be written for now, and nobody tells when it can be again.
             let failure = StoreFailure(kind: .unavailable, message: "The disk is gone.")
             store.fail(with: failure)
-            gateway.hall.tell(halt)
-            try await eventually { gateway.hall.watch.currentFailure != nil }
+            gateway.context.tell(halt)
+            try await eventually { gateway.context.watch.currentFailure != nil }
             store.fail(with: nil)
             try await eventually {
                 clock.advance(bySeconds: 1)
-                return try await kept() == lanes + 1
+                return try await kept() == queues + 1
             }
         }
         // Between the last look of the task and the end.
@@ -240,9 +240,9 @@ struct GatewayVerbTests {
             logger: .silent)
         try await withRunning(next) { () async throws in
             try await eventually { next.readiness.isReady }
-            next.hall.tell(halt)
+            next.context.tell(halt)
         }
-        #expect(try await kept() == lanes + 2)
+        #expect(try await kept() == queues + 2)
     }
 
     @Test("A halt that the store refuses to the end is named in the log")
@@ -256,12 +256,12 @@ struct GatewayVerbTests {
         try await withRunning(gateway) { () async throws in
             try await eventually { gateway.readiness.isReady }
             store.fail(with: StoreFailure(kind: .full, message: "The disk is full."))
-            gateway.hall.tell(halt)
+            gateway.context.tell(halt)
         }
         #expect(
             lines.all.filter { $0.contains("halted or go on") } == [
                 "no webhook will tell that apps were halted or go on: the store failed to the end "
-                    + "count=1 events=\(halt.lane) was halted"
+                    + "count=1 events=\(halt.queue) was halted"
             ])
         store.fail(with: nil)
         #expect(try await kept() == 0)
@@ -301,7 +301,7 @@ struct GatewayVerbTests {
     }
 
     private let halt = AppHalt(
-        lane: Lane(app: Samples.app, kind: .voip), isHalted: true, reason: "a bad key",
+        queue: WakeQueueKey(app: Samples.app, kind: .voip), isHalted: true, reason: "a bad key",
         at: Samples.start)
 
     /// How many events the store keeps; a claim of none takes no lease.

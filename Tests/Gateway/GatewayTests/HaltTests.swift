@@ -22,15 +22,15 @@ struct HaltTests {
             sender: sender, clock: clock, logger: .silent)
     }
 
-    /// The events about lanes that were written so far, in their order.
+    /// The events about queues that were written so far, in their order.
     private func halts() async throws -> [AppHalt] {
         let now = clock.now()
         return try await store.claimWebhooks(of: Samples.endpoint, at: now, until: now, limit: 99)
             .items.compactMap { if case .appHalted(let halt) = $0.event { halt } else { nil } }
     }
 
-    private func lane(_ app: AppIdentity, _ kind: WakeKind = .background) -> Lane {
-        Lane(app: app, kind: kind)
+    private func queue(_ app: AppIdentity, _ kind: WakeKind = .background) -> WakeQueueKey {
+        WakeQueueKey(app: app, kind: kind)
     }
 
     private static let refused = Samples.refusal(403, .invalidProviderToken)
@@ -51,7 +51,7 @@ struct HaltTests {
         }
         let told = try await halts()
         #expect(told.map(\.isHalted) == [true, false])
-        #expect(told.allSatisfy { $0.lane == lane(Samples.app) })
+        #expect(told.allSatisfy { $0.queue == queue(Samples.app) })
         #expect(told.last?.reason == "It was resumed.")
     }
 
@@ -76,8 +76,8 @@ struct HaltTests {
         }
         let goOn = try await halts().filter { !$0.isHalted }
         #expect(
-            goOn.map(\.lane)
-                == [lane(Samples.app)] + WakeKind.allCases.map { lane(Samples.otherApp, $0) })
+            goOn.map(\.queue)
+                == [queue(Samples.app)] + WakeKind.allCases.map { queue(Samples.otherApp, $0) })
         #expect(goOn.first?.reason == "The configuration was loaded again.")
     }
 
@@ -93,7 +93,7 @@ struct HaltTests {
             try await eventually { try await halts().count == 2 }
         }
         let last = try await halts().last
-        #expect(last?.lane == lane(Samples.app) && last?.isHalted == false)
+        #expect(last?.queue == queue(Samples.app) && last?.isHalted == false)
         #expect(last?.reason == "The app is not configured any more.")
     }
 
@@ -112,7 +112,7 @@ struct HaltTests {
         }
         let told = try await halts()
         #expect(told.map(\.isHalted) == [true, false])
-        #expect(told.last?.lane == lane(Samples.app))
+        #expect(told.last?.queue == queue(Samples.app))
         #expect(told.last?.reason == "The gateway was started again.")
     }
 
@@ -134,7 +134,7 @@ struct HaltTests {
             try await eventually { try await halts().count == 6 }
         }
         let goOn = try await halts().filter { !$0.isHalted }
-        #expect(goOn.map(\.lane.app) == [Samples.app, Samples.otherApp, Samples.otherApp])
+        #expect(goOn.map(\.queue.app) == [Samples.app, Samples.otherApp, Samples.otherApp])
         #expect(goOn.first?.reason == "The app is not configured any more.")
     }
 
@@ -147,7 +147,7 @@ struct HaltTests {
         let sender = ScriptedSender()
         let next = gateway(sender)
         let isPaused = Flag()
-        store.onceLanesAreRead {
+        store.onceQueuesAreRead {
             // What was read does not know of this one.
             if (try? await next.pause(Samples.app)) == true { isPaused.set() }
         }

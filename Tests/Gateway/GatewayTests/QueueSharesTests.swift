@@ -9,9 +9,9 @@ import WakeModel
 @Suite("Queues share the room in flight")
 struct QueueSharesTests {
     private static let start = Samples.start
-    private static let mute = Lane(app: Samples.app, kind: .background)
-    private static let other = Lane(app: Samples.otherApp, kind: .background)
-    private static let otherCalls = Lane(app: Samples.otherApp, kind: .voip)
+    private static let mute = WakeQueueKey(app: Samples.app, kind: .background)
+    private static let other = WakeQueueKey(app: Samples.otherApp, kind: .background)
+    private static let otherCalls = WakeQueueKey(app: Samples.otherApp, kind: .voip)
 
     private static var limits: GatewayLimits {
         var limits = GatewayLimits()
@@ -49,9 +49,9 @@ struct QueueSharesTests {
         // What the first gives back beyond that is for the one with fewer in flight.
         shares.giveBack(64 + 30, of: Self.mute)
         let (order, limit) = shares.order(
-            of: [Self.mute, Self.other].map { ClaimOrder.Share(lane: $0, limit: 500) },
+            of: [Self.mute, Self.other].map { ClaimOrder.Share(queue: $0, limit: 500) },
             limit: 500, at: Self.start)
-        #expect(order.first == ClaimOrder.Share(lane: Self.other, limit: 30))
+        #expect(order.first == ClaimOrder.Share(queue: Self.other, limit: 30))
         #expect(limit == 30)
     }
 

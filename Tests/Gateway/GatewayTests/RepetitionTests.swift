@@ -11,8 +11,8 @@ import WakeModel
 struct RepetitionTests {
     private let clock = ManualClock()
 
-    private func mark(_ key: UInt8, body: UInt8 = 1) -> IdempotencyMark {
-        IdempotencyMark(
+    private func mark(_ key: UInt8, body: UInt8 = 1) -> IdempotencyKey {
+        IdempotencyKey(
             key: [key], request: [body], expiresAt: Samples.start.advanced(bySeconds: 86_400))
     }
 

@@ -16,11 +16,11 @@ final class Flag: Sendable {
 }
 
 /// A hall for two apps, which nobody watches.
-func sampleHall(
+func sampleContext(
     store: any WakeStore, clock: any GatewayClock = ManualClock(),
     limits: GatewayLimits = GatewayLimits()
-) -> Hall {
-    Hall(
+) -> GatewayContext {
+    GatewayContext(
         store: store, configuration: GatewayConfiguration(apps: [Samples.app, Samples.otherApp]),
         clock: clock, limits: limits, metrics: NoMetrics(), logger: .silent)
 }

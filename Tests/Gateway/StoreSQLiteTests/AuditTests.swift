@@ -11,8 +11,8 @@ import Testing
 @Suite("The audit of a file")
 struct AuditTests {
     /// Five wakes for as many devices.
-    private static func admitFive(_ desk: Counter) async throws {
-        try await desk.admit((1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
+    private static func admitFive(_ connection: Counter) async throws {
+        try await connection.admit((1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
     }
 
     /// Makes a store with something in it, and closes it.
@@ -29,9 +29,9 @@ struct AuditTests {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             let store = try SQLiteWakeStore(path: path)
-            let desk = Counter(store: store)
-            try await Self.admitFive(desk)
-            try await desk.settleSent(try #require(try await desk.claim().claims.first))
+            let connection = Counter(store: store)
+            try await Self.admitFive(connection)
+            try await connection.settleSent(try #require(try await connection.claim().claims.first))
             let audit = try SQLiteWakeStore.audit(path: path)
             #expect(audit.isSound && audit.faults.isEmpty)
             #expect(audit.count == (try await store.recount()))
@@ -59,9 +59,11 @@ struct AuditTests {
     func miscountedWebhook() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
-            try await makeStore(at: path) { desk in
-                try await desk.settleSent(try await desk.claimOne(Samples.wake(device: 1)))
-                try await desk.settleSent(try await desk.claimOne(Samples.wake(device: 2)))
+            try await makeStore(at: path) { connection in
+                try await connection.settleSent(
+                    try await connection.claimOne(Samples.wake(device: 1)))
+                try await connection.settleSent(
+                    try await connection.claimOne(Samples.wake(device: 2)))
             }
             #expect(try SQLiteWakeStore.audit(path: path).isSound)
             try execute(

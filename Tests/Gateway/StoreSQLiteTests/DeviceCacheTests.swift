@@ -11,7 +11,7 @@ import WakeModel
 struct DeviceCacheTests {
     private func device(_ number: Int64, latest: Int64 = 0) -> DeviceRow {
         var device = DeviceRow(
-            number: number, lane: 1, token: Samples.deviceToken(UInt64(number)),
+            number: number, queue: 1, token: Samples.deviceToken(UInt64(number)),
             kind: .background, touchedAt: Samples.start)
         device.latest = latest
         return device

@@ -175,7 +175,7 @@ struct KillTests {
     @Test(
         "Killed again and again, the three books agree", .timeLimit(.minutes(10)),
         arguments: SQLiteWakeStore.Durability.allCases)
-    func books(_ durability: SQLiteWakeStore.Durability) async throws {
+    func transaction(_ durability: SQLiteWakeStore.Durability) async throws {
         try await withTemporaryFolder { folder in
             let first = UInt64.random(in: 1...1_000_000)
             for life in 0..<UInt64(Self.lives) {

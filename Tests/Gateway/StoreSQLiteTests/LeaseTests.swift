@@ -12,7 +12,7 @@ import WakeModel
 @Suite("Leases in no queue")
 struct LeaseTests {
     private static let grant = ClaimGrant(
-        lanes: Set(Samples.lanes), background: 100, calls: 100, leaseSeconds: 60)
+        queues: Set(Samples.queues), background: 100, calls: 100, leaseSeconds: 60)
 
     /// Admits a wake that goes at once.
     private static func admit(_ counter: Counter, device: UInt64) async throws -> Claim {
@@ -62,8 +62,9 @@ struct LeaseTests {
                 try await later.settleSent(claim)
                 last = claim
             }
-            let (floor, lastNumber) = try await store.writing.write { books throws(StoreFailure) in
-                let rows = books.rows as? SQLiteRows
+            let (floor, lastNumber) = try await store.writing.write {
+                transaction throws(StoreFailure) in
+                let rows = transaction.rows as? SQLiteRows
                 return (rows?.floor ?? 0, rows?.lastNumber ?? 0)
             }
             let number = try #require(last).id.number
@@ -82,8 +83,8 @@ struct LeaseTests {
             let later = counter.later(90)
             try await later.settleSent(try await Self.admit(later, device: 2))
             try await later.later(5).admit([Samples.wake(at: later.later(5).now, device: 3)])
-            let floor = try await store.writing.write { books throws(StoreFailure) in
-                (books.rows as? SQLiteRows)?.floor ?? 0
+            let floor = try await store.writing.write { transaction throws(StoreFailure) in
+                (transaction.rows as? SQLiteRows)?.floor ?? 0
             }
             #expect(floor > slow.id.number)
             #expect(try await later.record(slow.id).state == .claimed)
@@ -102,7 +103,7 @@ struct LeaseTests {
             let claim = try await Self.admit(counter, device: 1)
             let failure = StoreFailure(kind: .unavailable, message: "On purpose.")
             await #expect(throws: failure) {
-                try await store.writing.write { books throws(StoreFailure) in throw failure }
+                try await store.writing.write { transaction throws(StoreFailure) in throw failure }
             }
             let later = counter.later(61)
             let taken = try await store.reclaimLapsed(

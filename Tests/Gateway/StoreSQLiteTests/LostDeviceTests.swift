@@ -17,23 +17,23 @@ struct LostDeviceTests {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             let store = try SQLiteWakeStore(path: path, cachedDevices: 0)
-            let desk = Counter(store: store)
+            let connection = Counter(store: store)
             var claims: [Claim] = []
             var waiting: [WakeID] = []
             for (place, kind) in WakeKind.allCases.enumerated() {
                 for device in 1...6 as ClosedRange<UInt64> {
                     let device = UInt64(place) * 100 + device
-                    claims.append(try await desk.claimOne(Samples.wake(kind, device: device)))
+                    claims.append(try await connection.claimOne(Samples.wake(kind, device: device)))
                 }
             }
             for (place, kind) in WakeKind.allCases.enumerated() {
                 for device in 7...9 as ClosedRange<UInt64> {
                     let wake = Samples.wake(kind, device: UInt64(place) * 100 + device)
-                    waiting.append(try await desk.admitOne(wake).id)
+                    waiting.append(try await connection.admitOne(wake).id)
                 }
             }
             try await store.writer.write { try $0.execute(sql: "DELETE FROM device") }
-            try await body(desk, claims, waiting)
+            try await body(connection, claims, waiting)
             let count = try await store.recount()
             #expect(count.isConserved && count.unended == 0)
             try store.close()
@@ -43,38 +43,39 @@ struct LostDeviceTests {
 
     @Test("Each verb ends them once, and fails for none")
     func verbs() async throws {
-        try await withLostDevices { (desk, claims, waiting) async throws in
+        try await withLostDevices { (connection, claims, waiting) async throws in
             let refusal = Refusal(status: 410, reason: .unregistered)
             let effects: [(Settlement.Effect, AttemptResult?)] = [
                 (.end(.sent(apnsUniqueID: nil)), .accepted(apnsUniqueID: nil)),
                 (.end(.undeliverable(refusal)), .refused(refusal)),
-                (.retry(at: desk.now, charged: false), nil),
+                (.retry(at: connection.now, charged: false), nil),
                 (.release, nil),
                 (.end(.expired), nil),
             ]
             for (place, claim) in claims.enumerated() where place % 6 < effects.count {
                 let (effect, attempt) = effects[place % 6]
-                let answer = try await desk.settle(claim, effect, attempt: attempt)
+                let answer = try await connection.settle(claim, effect, attempt: attempt)
                 #expect(answer.verdicts == [.applied])
             }
             let receipt = Receipt(id: claims[0].id, launchedAt: nil, hasSynced: true)
-            let confirmed = try await desk.store.confirm(
-                [receipt], at: desk.now, under: desk.rules)
+            let confirmed = try await connection.store.confirm(
+                [receipt], at: connection.now, under: connection.rules)
             #expect(confirmed.answers == [.recorded])
             // Two are left in hand, one of each kind.
-            let lapsed = try await desk.later(61).store.reclaimLapsed(
-                at: desk.later(61).now, limit: 10, under: desk.rules)
+            let lapsed = try await connection.later(61).store.reclaimLapsed(
+                at: connection.later(61).now, limit: 10, under: connection.rules)
             #expect(Set(lapsed.ended.map(\.end)) == [.cancelled, .failed(.fateUnknown)])
 
             for id in [waiting[0], waiting[3]] {
-                let outcome = try await desk.store.cancel(id, at: desk.now, under: desk.rules)
+                let outcome = try await connection.store.cancel(
+                    id, at: connection.now, under: connection.rules)
                 #expect(outcome.isCancelled == true)
             }
-            let expired = try await desk.store.expireOverdue(
-                at: desk.later(30).now, limit: 1, under: desk.rules)
+            let expired = try await connection.store.expireOverdue(
+                at: connection.later(30).now, limit: 1, under: connection.rules)
             #expect(expired.map(\.end) == [.expired])
             // What waits for a device that nobody knows is sent to none.
-            let rest = try await desk.claim()
+            let rest = try await connection.claim()
             #expect(rest.claims.isEmpty && !rest.ended.isEmpty)
             #expect(rest.ended.allSatisfy { $0.end == .cancelled })
         }
@@ -82,18 +83,20 @@ struct LostDeviceTests {
 
     @Test("Lists, webhooks and deliveries pass them over")
     func told() async throws {
-        try await withLostDevices { (desk, claims, waiting) async throws in
-            for claim in claims { try await desk.settleSent(claim) }
-            let known = try await desk.admitOne(Samples.wake(device: 500)).id
-            #expect(try await desk.store.wakes(WakeQuery()).wakes.map(\.id) == [known])
-            #expect(try await desk.store.record(of: claims[0].id) == nil)
-            _ = try await desk.store.cancel(known, at: desk.now, under: desk.rules)
-            let at = desk.later(1).now
-            let batch = try await desk.store.claimWebhooks(
+        try await withLostDevices { (connection, claims, waiting) async throws in
+            for claim in claims { try await connection.settleSent(claim) }
+            let known = try await connection.admitOne(Samples.wake(device: 500)).id
+            #expect(try await connection.store.wakes(WakeQuery()).wakes.map(\.id) == [known])
+            #expect(try await connection.store.record(of: claims[0].id) == nil)
+            _ = try await connection.store.cancel(
+                known, at: connection.now, under: connection.rules)
+            let at = connection.later(1).now
+            let batch = try await connection.store.claimWebhooks(
                 of: Samples.endpoint, at: at, until: at, limit: 100)
             #expect(batch.items.count == 1 && batch.backlogCount == 1)
             for id in waiting {
-                _ = try await desk.store.cancel(id, at: desk.now, under: desk.rules)
+                _ = try await connection.store.cancel(
+                    id, at: connection.now, under: connection.rules)
             }
         }
     }

@@ -62,7 +62,7 @@ struct MigrationTests {
     @Test("A key of an earlier version is answered with what its wake says")
     func idempotency() async throws {
         try await withTemporaryFolder { folder in
-            let mark = IdempotencyMark(
+            let mark = IdempotencyKey(
                 key: [1], request: [2], expiresAt: Samples.start.advanced(bySeconds: 3_600))
             let submission = Submission(wake: Samples.wake(dueIn: 60), idempotency: mark)
             let today = folder + "/today.sqlite"
@@ -95,7 +95,7 @@ struct MigrationTests {
             try queue.close()
 
             let migrated = try SQLiteWakeStore(path: path)
-            func ask(_ mark: IdempotencyMark) async throws -> Admission? {
+            func ask(_ mark: IdempotencyKey) async throws -> Admission? {
                 try await migrated.admit(
                     [Submission(wake: submission.wake, idempotency: mark)], grant: nil,
                     under: StoreRules()
@@ -111,9 +111,9 @@ struct MigrationTests {
                         AdmittedWake(
                             id: wake.id, acceptedAt: wake.acceptedAt, deadline: wake.deadline,
                             decision: wake.decision, isRepeated: true)))
-            let other = IdempotencyMark(key: [1], request: [3], expiresAt: mark.expiresAt)
+            let other = IdempotencyKey(key: [1], request: [3], expiresAt: mark.expiresAt)
             #expect(try await ask(other) == .conflict)
-            let new = IdempotencyMark(key: [4], request: [5], expiresAt: mark.expiresAt)
+            let new = IdempotencyKey(key: [4], request: [5], expiresAt: mark.expiresAt)
             guard case .admitted(let next) = try await ask(new) else {
                 Issue.record("It was not taken.")
                 return
@@ -136,12 +136,12 @@ struct MigrationTests {
             }
             let path = folder + "/store.sqlite"
             let store = try SQLiteWakeStore(path: path)
-            let desk = Counter(store: store)
-            let first = try await desk.claimOne(call(1))
-            try await desk.settleSent(first)
-            let cancelled = try await desk.admitOne(call(2))
-            _ = try await store.cancel(cancelled.id, at: desk.now, under: desk.rules)
-            try await desk.admit((3...90 as ClosedRange<UInt64>).map { call($0, 1) })
+            let connection = Counter(store: store)
+            let first = try await connection.claimOne(call(1))
+            try await connection.settleSent(first)
+            let cancelled = try await connection.admitOne(call(2))
+            _ = try await store.cancel(cancelled.id, at: connection.now, under: connection.rules)
+            try await connection.admit((3...90 as ClosedRange<UInt64>).map { call($0, 1) })
             try store.close()
             // The file as the fourth version left it.
             let queue = try DatabaseQueue(path: path)
@@ -189,7 +189,8 @@ struct MigrationTests {
                     == (1...3).map { number in
                         .appHalted(
                             AppHalt(
-                                lane: Lane(app: Samples.app, kind: .background), isHalted: true,
+                                queue: WakeQueueKey(app: Samples.app, kind: .background),
+                                isHalted: true,
                                 reason: "event \(number)", at: Samples.start))
                     })
             try await store.settleWebhooks(
@@ -211,11 +212,11 @@ struct MigrationTests {
             try await {
                 // One event of another app, by a gateway of today, and then made as old as those.
                 let store = try SQLiteWakeStore(path: path)
-                let desk = Counter(store: store)
+                let connection = Counter(store: store)
                 let apps: [UInt64: AppIdentity] = [1: Samples.app, 2: Samples.otherApp]
                 for (device, app) in apps {
                     let wake = Samples.wake(app: app, device: device)
-                    try await desk.settleSent(try await desk.claimOne(wake))
+                    try await connection.settleSent(try await connection.claimOne(wake))
                 }
                 try store.close()
             }()

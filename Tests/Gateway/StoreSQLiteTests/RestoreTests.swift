@@ -23,18 +23,18 @@ struct RestoreTests {
         in path: String, at now: WallInstant, device: UInt64
     ) async throws -> Names {
         let store = try SQLiteWakeStore(path: path)
-        var desk = Counter(store: store)
-        desk.now = now
-        desk.rules.webhooks = [Samples.endpoint, Samples.otherEndpoint].map {
+        var connection = Counter(store: store)
+        connection.now = now
+        connection.rules.webhooks = [Samples.endpoint, Samples.otherEndpoint].map {
             WebhookSubscription(endpoint: $0, kinds: [.tokenDead])
         }
         let before = try await store.feedback(after: 0, limit: 100).last?.number ?? 0
-        let claim = try await desk.claimOne(Samples.wake(at: now, device: device))
-        try await desk.settle(
+        let claim = try await connection.claimOne(Samples.wake(at: now, device: device))
+        try await connection.settle(
             claim, .end(.undeliverable(Self.refusal)), attempt: .refused(Self.refusal))
         let entry = try #require(try await store.feedback(after: before, limit: 100).first)
         var names = Names(wake: entry.wake, cursor: entry.number)
-        for endpoint in desk.rules.webhooks.map(\.endpoint) {
+        for endpoint in connection.rules.webhooks.map(\.endpoint) {
             let items = try await store.claimWebhooks(
                 of: endpoint, at: now.advanced(bySeconds: 2), until: now.advanced(bySeconds: 30),
                 limit: 10

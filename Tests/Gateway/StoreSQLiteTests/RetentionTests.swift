@@ -17,9 +17,9 @@ struct RetentionTests {
             var sizes: [Int] = []
             for part in 0..<3 as Range<Int64> {
                 let store = try SQLiteWakeStore(path: path, durability: .system)
-                let desk = Counter(store: store, rules: StoreRules())
+                let connection = Counter(store: store, rules: StoreRules())
                 for round in 0..<8 as Range<Int64> {
-                    try await live(desk.later((part * 8 + round) * 3_600))
+                    try await live(connection.later((part * 8 + round) * 3_600))
                 }
                 try store.close()
                 let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -34,22 +34,22 @@ struct RetentionTests {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             let store = try SQLiteWakeStore(path: path, durability: .system)
-            let desk = Counter(store: store, rules: StoreRules())
+            let connection = Counter(store: store, rules: StoreRules())
             var counts: [Int] = []
             for minute in 0..<30 as Range<UInt64> {
-                let desk = desk.later(Int64(minute) * 60)
+                let connection = connection.later(Int64(minute) * 60)
                 let wakes = (0..<200 as Range<UInt64>).map {
-                    Samples.wake(at: desk.now, device: minute * 200 + $0)
+                    Samples.wake(at: connection.now, device: minute * 200 + $0)
                 }
                 let grant = ClaimGrant(
-                    lanes: Set(Samples.lanes), background: 200, calls: 0, leaseSeconds: 60)
-                for claim in try await desk.admit(wakes, grant: grant).claims {
-                    try await desk.settleSent(claim)
+                    queues: Set(Samples.queues), background: 200, calls: 0, leaseSeconds: 60)
+                for claim in try await connection.admit(wakes, grant: grant).claims {
+                    try await connection.settleSent(claim)
                 }
                 // As the gateway does: at once when a step was full.
-                let before = desk.now.advanced(bySeconds: -120)
+                let before = connection.now.advanced(bySeconds: -120)
                 let order = PruneOrder(
-                    now: desk.now, wakesBefore: before, devicesBefore: before, webhooks: [],
+                    now: connection.now, wakesBefore: before, devicesBefore: before, webhooks: [],
                     limit: 100)
                 while try await store.prune(order).isFull(100) {}
                 counts.append(
@@ -65,19 +65,19 @@ struct RetentionTests {
     }
 
     /// An hour: some wakes come, are sent, and those of two hours before are pruned.
-    private func live(_ desk: Counter) async throws {
-        let wakes = (0..<200 as Range<UInt64>).map { Samples.wake(at: desk.now, device: $0) }
+    private func live(_ connection: Counter) async throws {
+        let wakes = (0..<200 as Range<UInt64>).map { Samples.wake(at: connection.now, device: $0) }
         let grant = ClaimGrant(
-            lanes: Set(Samples.lanes), background: 200, calls: 200, leaseSeconds: 60)
-        let claims = try await desk.admit(wakes, grant: grant).claims
+            queues: Set(Samples.queues), background: 200, calls: 200, leaseSeconds: 60)
+        let claims = try await connection.admit(wakes, grant: grant).claims
         #expect(claims.count == 200)
-        for claim in claims { try await desk.settleSent(claim) }
+        for claim in claims { try await connection.settleSent(claim) }
         let order = PruneOrder(
-            now: desk.now, wakesBefore: desk.now.advanced(bySeconds: -7_200),
-            devicesBefore: desk.now.advanced(bySeconds: -100_000), webhooks: [],
+            now: connection.now, wakesBefore: connection.now.advanced(bySeconds: -7_200),
+            devicesBefore: connection.now.advanced(bySeconds: -100_000), webhooks: [],
             limit: 1_000)
-        _ = try await desk.store.prune(order)
-        let count = try await desk.store.recount()
+        _ = try await connection.store.prune(order)
+        let count = try await connection.store.recount()
         #expect(count.isConserved && count.ended - count.pruned <= 600)
     }
 }

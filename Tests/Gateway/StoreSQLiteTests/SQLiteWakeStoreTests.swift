@@ -227,9 +227,9 @@ struct SQLiteWakeStoreTests {
             var ids: [WakeID] = []
             try await {
                 let store = try SQLiteWakeStore(path: path)
-                let desk = Counter(store: store)
-                for wake in wakes { ids.append(try await desk.admitOne(wake).id) }
-                #expect(try await desk.claim(leaseSeconds: 3_000).claims.count == 2)
+                let connection = Counter(store: store)
+                for wake in wakes { ids.append(try await connection.admitOne(wake).id) }
+                #expect(try await connection.claim(leaseSeconds: 3_000).claims.count == 2)
                 try store.close()
             }()
             let store = try SQLiteWakeStore(path: path)

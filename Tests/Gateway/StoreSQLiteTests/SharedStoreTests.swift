@@ -122,7 +122,7 @@ struct SharedStoreTests {
             func reasons(_ life: GatewayLife) -> [String?] {
                 life.gateway.apps.compactMap(\.pause).map(\.reason)
             }
-            /// What was told of lanes that stopped or go on.
+            /// What was told of queues that stopped or go on.
             func halts() async throws -> [Bool] {
                 let now = clock.now()
                 return try await store.claimWebhooks(
@@ -131,7 +131,7 @@ struct SharedStoreTests {
                     if case .appHalted(let halt) = $0.event { halt.isHalted } else { nil }
                 }
             }
-            // Whoever has sent one has read the lanes, and reads them again when it is time.
+            // Whoever has sent one has read the queues, and reads them again when it is time.
             _ = try await accept(first, Samples.request(app: Samples.otherApp, device: 1))
             _ = try await accept(second, Samples.request(app: Samples.otherApp, device: 2))
             await sender.waitUntilSent(2)
@@ -149,7 +149,7 @@ struct SharedStoreTests {
             #expect(try await comesTrue { reasons(first).isEmpty })
             #expect(try await comesTrue { try await store.record(of: held)?.state == .sent })
             #expect(sender.sent.count == 4)
-            // Whoever was asked tells of it, a lane for each kind, and nobody else.
+            // Whoever was asked tells of it, a queue for each kind, and nobody else.
             #expect(try await comesTrue { try await halts() == [true, true, false, false] })
         }
     }

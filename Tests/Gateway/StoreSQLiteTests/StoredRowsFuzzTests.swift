@@ -110,10 +110,10 @@ struct StoredRowsFuzzTests {
             }
             var reader = ByteReader(bytes)
             _ = try? reader.answer(wake: 1 << 52)
-            _ = try? Charge(decoding: bytes)
+            _ = try? BudgetDebit(decoding: bytes)
             let ledger = spoiler.spoil(spoiler.pick(ledgers))
             if let ledger = try? DeviceLedger(decoding: ledger) {
-                Self.use(ledger, charge: try? Charge(decoding: bytes))
+                Self.use(ledger, debit: try? BudgetDebit(decoding: bytes))
             }
         }
     }
@@ -126,9 +126,9 @@ struct StoredRowsFuzzTests {
         for minute in 0..<40 as Range<Int64> {
             let now = Samples.start.advanced(bySeconds: minute * 420)
             _ = background.admit(.background(), policy: .standard, at: now)
-            if case .charged(let charge) = background.claim(policy: .standard, at: now) {
-                _ = background.settle(charge, as: minute % 3 == 0 ? .notSent : .accepted)
-                all.append(charge.encoded())
+            if case .charged(let debit) = background.claim(policy: .standard, at: now) {
+                _ = background.settle(debit, as: minute % 3 == 0 ? .notSent : .accepted)
+                all.append(debit.encoded())
             }
             if minute % 7 == 0 { _ = background.report(.lowPowerMode(minute % 2 == 0), at: now) }
             let call = CallFingerprint(bits: UInt64(minute))
@@ -140,7 +140,7 @@ struct StoredRowsFuzzTests {
     }
 
     /// Asks a ledger all that a store asks one.
-    private static func use(_ ledger: DeviceLedger, charge: Charge?) {
+    private static func use(_ ledger: DeviceLedger, debit: BudgetDebit?) {
         let year: Int64 = 366 * 86_400
         for offset in [0, 1, -1, 3_600, -3_600, year, -year, 40 * year, -60 * year] {
             var ledger = ledger
@@ -151,7 +151,7 @@ struct StoredRowsFuzzTests {
             _ = ledger.decide(on: request, policy: .standard, at: now)
             _ = ledger.admit(request, policy: .standard, at: now)
             _ = ledger.outlook(policy: .standard, at: now)
-            if let charge { _ = ledger.settle(charge, as: .notSent, returns: true) }
+            if let debit { _ = ledger.settle(debit, as: .notSent, returns: true) }
             if case .charged(let new) = ledger.claim(policy: .standard, at: now) {
                 _ = ledger.settle(new, as: .unknown, returns: true)
             }
@@ -177,9 +177,9 @@ struct StoredRowsFuzzTests {
 
     private static func live(_ path: String, _ seed: UInt64) async throws {
         let first = try SQLiteWakeStore(path: path, durability: .system)
-        var desk = Counter(store: first)
+        var connection = Counter(store: first)
         let devices = 1...12 as ClosedRange<UInt64>
-        try await fill(desk, devices)
+        try await fill(connection, devices)
         try first.close()
         var spoiler = Spoiler(seed: seed, others: ledgers())
         try spoil(path, &spoiler)
@@ -187,19 +187,21 @@ struct StoredRowsFuzzTests {
         let audit = try SQLiteWakeStore.audit(path: path)
         #expect(audit.count.isConserved, "seed \(seed)")
         let store = try SQLiteWakeStore(path: path, durability: .system, cachedDevices: 0)
-        desk = Counter(store: store)
+        connection = Counter(store: store)
         var claims: [Claim] = []
         do {
             for round in 1...4 as ClosedRange<Int64> {
-                desk.now = Samples.start.advanced(bySeconds: round * 2_000)
-                _ = try await store.reclaimLapsed(at: desk.now, limit: 100, under: desk.rules)
-                _ = try await store.expireOverdue(at: desk.now, limit: 100, under: desk.rules)
-                claims += try await desk.claim().claims
-                let answer = try await desk.admit(
+                connection.now = Samples.start.advanced(bySeconds: round * 2_000)
+                _ = try await store.reclaimLapsed(
+                    at: connection.now, limit: 100, under: connection.rules)
+                _ = try await store.expireOverdue(
+                    at: connection.now, limit: 100, under: connection.rules)
+                claims += try await connection.claim().claims
+                let answer = try await connection.admit(
                     devices.flatMap { device in
                         WakeKind.allCases.map { kind in
                             Samples.wake(
-                                kind, at: desk.now, device: device, call: device,
+                                kind, at: connection.now, device: device, call: device,
                                 coalescing: round % 2 == 0 ? .union : .replace)
                         }
                     })
@@ -208,22 +210,23 @@ struct StoredRowsFuzzTests {
                 for (place, claim) in claims.enumerated() {
                     let effects: [(Settlement.Effect, AttemptResult?)] = [
                         (.end(.sent(apnsUniqueID: nil)), .accepted(apnsUniqueID: nil)),
-                        (.retry(at: desk.now, charged: true), .abandoned), (.release, nil),
+                        (.retry(at: connection.now, charged: true), .abandoned), (.release, nil),
                     ]
                     let (effect, attempt) = effects[place % 3]
-                    try await desk.settle(claim, effect, attempt: attempt)
+                    try await connection.settle(claim, effect, attempt: attempt)
                 }
                 claims = []
-                try await look(store, desk, devices)
+                try await look(store, connection, devices)
                 let webhooks = try await store.claimWebhooks(
-                    of: Samples.endpoint, at: desk.now, until: desk.now, limit: 100)
+                    of: Samples.endpoint, at: connection.now, until: connection.now, limit: 100)
                 try await store.settleWebhooks(
                     webhooks.items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
                 _ = try await store.prune(
                     PruneOrder(
-                        now: desk.now, wakesBefore: desk.now.advanced(bySeconds: -3_000),
-                        devicesBefore: desk.now.advanced(bySeconds: -3_000),
-                        webhooks: desk.rules.webhooks, limit: 100))
+                        now: connection.now,
+                        wakesBefore: connection.now.advanced(bySeconds: -3_000),
+                        devicesBefore: connection.now.advanced(bySeconds: -3_000),
+                        webhooks: connection.rules.webhooks, limit: 100))
                 let count = try await store.recount()
                 #expect(count.isConserved, "seed \(seed)")
             }
@@ -233,64 +236,65 @@ struct StoredRowsFuzzTests {
         try store.close()
     }
 
-    private static func fill(_ desk: Counter, _ devices: ClosedRange<UInt64>) async throws {
+    private static func fill(_ connection: Counter, _ devices: ClosedRange<UInt64>) async throws {
         for device in devices {
             for kind in WakeKind.allCases {
                 let wake = Samples.wake(kind, device: device, call: device, ref: "r\(device)")
-                let claim = try await desk.claimOne(wake)
+                let claim = try await connection.claimOne(wake)
                 switch device % 3 {
-                case 0: try await desk.settleSent(claim)
+                case 0: try await connection.settleSent(claim)
                 case 1:
                     let refusal = Refusal(status: 410, reason: .unregistered)
-                    try await desk.settle(
+                    try await connection.settle(
                         claim, .end(.undeliverable(refusal)), attempt: .refused(refusal))
                 default:
-                    try await desk.settle(
-                        claim, .retry(at: desk.now, charged: true), attempt: .abandoned)
+                    try await connection.settle(
+                        claim, .retry(at: connection.now, charged: true), attempt: .abandoned)
                 }
             }
         }
-        let mark = IdempotencyMark(
+        let mark = IdempotencyKey(
             key: Array(repeating: 7, count: 32), request: Array(repeating: 8, count: 32),
-            expiresAt: desk.now.advanced(bySeconds: 86_400))
-        _ = try await desk.store.admit(
+            expiresAt: connection.now.advanced(bySeconds: 86_400))
+        _ = try await connection.store.admit(
             devices.map { Submission(wake: Samples.wake(device: $0), idempotency: mark) },
             grant: ClaimGrant(
-                lanes: Set(Samples.lanes), background: 6, calls: 6, leaseSeconds: 60),
-            under: desk.rules)
+                queues: Set(Samples.queues), background: 6, calls: 6, leaseSeconds: 60),
+            under: connection.rules)
     }
 
     /// All that reads, on what is there. A row that somebody asks for by name may be damaged.
     private static func look(
-        _ store: SQLiteWakeStore, _ desk: Counter, _ devices: ClosedRange<UInt64>
+        _ store: SQLiteWakeStore, _ connection: Counter, _ devices: ClosedRange<UInt64>
     ) async throws {
         let page = try await store.wakes(WakeQuery(limit: 100))
         for wake in page.wakes {
             _ = try await store.record(of: wake.id)
             _ = try await store.confirm(
-                [Receipt(id: wake.id, launchedAt: desk.now, hasSynced: true)], at: desk.now,
-                under: desk.rules)
+                [Receipt(id: wake.id, launchedAt: connection.now, hasSynced: true)],
+                at: connection.now,
+                under: connection.rules)
         }
         for device in devices {
             do throws(StoreFailure) {
                 _ = try await store.devices(
-                    Samples.deviceToken(device), in: Samples.lanes, at: desk.now,
-                    under: desk.rules)
+                    Samples.deviceToken(device), in: Samples.queues, at: connection.now,
+                    under: connection.rules)
                 _ = try await store.report(
                     .signals([.backgroundAppRefresh(true)]), of: Samples.deviceToken(device),
-                    in: Samples.lanes, makes: true, at: desk.now, under: desk.rules)
+                    in: Samples.queues, makes: true, at: connection.now, under: connection.rules)
             } catch {
                 #expect(error.kind == .damaged)
             }
             if device % 5 == 0 {
                 _ = try await store.report(
-                    .forget, of: Samples.deviceToken(device), in: Samples.lanes, makes: false,
-                    at: desk.now, under: desk.rules)
+                    .forget, of: Samples.deviceToken(device), in: Samples.queues, makes: false,
+                    at: connection.now, under: connection.rules)
             }
         }
         _ = try await store.feedback(after: 0, limit: 5)
         _ = try await store.count()
-        _ = try await store.lanes()
+        _ = try await store.queues()
     }
 
     /// Spoils some of the rows of each table, in the columns that hold more than a key.
@@ -331,7 +335,7 @@ struct StoredRowsFuzzTests {
                     case .null, .double: .null
                     }
                 guard !new.isNull else { continue }
-                // Another lane of the same name is no damage that the file allows.
+                // Another queue of the same name is no damage that the file allows.
                 try database.execute(
                     sql: "UPDATE OR IGNORE \(table) SET \(column) = ? WHERE \(key) = ?",
                     arguments: [new, row["key"] as DatabaseValue])

@@ -53,7 +53,7 @@ struct StoredWakeTests {
         let end = end(state, &random)
         var wake = WakeRow(
             id: id, device: .random(in: 1...(1 << 62), using: &random),
-            lane: .random(in: 1...1_000, using: &random),
+            queue: .random(in: 1...1_000, using: &random),
             previous: Bool.random(using: &random) ? 0 : id.number - 1,
             acceptedAt: instant(&random), decision: .send,
             coalescing: Bool.random(using: &random) ? .union : .replace,
@@ -61,7 +61,7 @@ struct StoredWakeTests {
             call: Bool.random(using: &random) ? CallFingerprint(bits: random.next()) : nil,
             urgency: Urgency.allCases.randomElement(using: &random) ?? .normal, state: state,
             dueAt: instant(&random), notBefore: instant(&random), deadline: instant(&random),
-            holds: Holds(rawValue: .random(in: 0...0x7ff, using: &random)), payload: [],
+            holds: DelayReasons(rawValue: .random(in: 0...0x7ff, using: &random)), payload: [],
             expiration: Bool.random(using: &random) ? .at(instant(&random)) : .immediately,
             collapseID: Bool.random(using: &random) ? try CollapseID("a-ö-z") : nil)
         wake.fence = .random(in: 0...300, using: &random)

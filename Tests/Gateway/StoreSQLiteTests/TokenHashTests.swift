@@ -8,7 +8,7 @@ import WakeModel
 @Suite("The number of a device")
 struct TokenHashTests {
     /// By another implementation: CPython 3.11's `hash(bytes)` with PYTHONHASHSEED=0, which is
-    /// SipHash-1-3 under a key of zeros, over the lane's eight bytes and the token's digits.
+    /// SipHash-1-3 under a key of zeros, over the queue's eight bytes and the token's digits.
     @Test(
         "It is SipHash-1-3 of lane and token",
         arguments: [
@@ -16,16 +16,18 @@ struct TokenHashTests {
             (2, String(repeating: "ab", count: 32), 1_013_611_334_724_888_781),
             (7, String(repeating: "0123456789abcdef", count: 4), 3_617_222_399_961_835_242),
         ] as [(Int64, String, Int64)])
-    func vectors(lane: Int64, token: String, number: Int64) throws {
-        #expect(TokenHash(0, 0).number(of: try DeviceToken(hex: token), lane: lane) == number)
+    func vectors(queue: Int64, token: String, number: Int64) throws {
+        #expect(TokenHash(0, 0).number(of: try DeviceToken(hex: token), queue: queue) == number)
     }
 
     @Test("Another key gives another number, and so does another lane")
     func keyed() throws {
         let token = try DeviceToken(hex: "ab")
         let numbers = [
-            TokenHash(1, 2).number(of: token, lane: 1), TokenHash(3, 2).number(of: token, lane: 1),
-            TokenHash(1, 3).number(of: token, lane: 1), TokenHash(1, 2).number(of: token, lane: 2),
+            TokenHash(1, 2).number(of: token, queue: 1),
+            TokenHash(3, 2).number(of: token, queue: 1),
+            TokenHash(1, 3).number(of: token, queue: 1),
+            TokenHash(1, 2).number(of: token, queue: 2),
         ]
         #expect(Set(numbers).count == 4 && numbers.allSatisfy { $0 > 0 })
     }

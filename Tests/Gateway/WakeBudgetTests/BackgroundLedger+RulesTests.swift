@@ -23,10 +23,10 @@ struct SendingRuleTests {
         #expect(device.send(at: 0))
         #expect(
             device.ask(at: 1)
-                == .deferred(until: Device.at(900), because: Holds(.spacing)))
+                == .deferred(until: Device.at(900), because: DelayReasons(.spacing)))
         #expect(
             device.claim(at: 899.999)
-                == .notYet(until: Device.at(900), because: Holds(.spacing)))
+                == .notYet(until: Device.at(900), because: DelayReasons(.spacing)))
         guard case .charged = device.claim(at: 900) else {
             Issue.record("not sent at its due time")
             return
@@ -57,7 +57,7 @@ struct SendingRuleTests {
         #expect(device.send(at: 900, .deferrable))
         #expect(
             device.ask(at: 1_800, .deferrable)
-                == .deferred(until: Device.at(3_600), because: Holds(.hourly)))
+                == .deferred(until: Device.at(3_600), because: DelayReasons(.hourly)))
         #expect(device.send(at: 1_800, .normal))
     }
 
@@ -73,7 +73,7 @@ struct SendingRuleTests {
         for second in [0.0, 1, 2] { #expect(device.send(at: second, .urgent)) }
         #expect(
             device.ask(at: 3, .urgent)
-                == .deferred(until: Device.at(3_600), because: Holds(.hourly)))
+                == .deferred(until: Device.at(3_600), because: DelayReasons(.hourly)))
         #expect(device.holds(at: 3) == [.hourly])
     }
 
@@ -142,7 +142,7 @@ struct ReportRuleTests {
         "a report holds wakes back until it decays, or until another ends it",
         arguments: [
             (
-                DeviceSignal.lowPowerMode(true), Hold.lowPowerMode, 21_600.0,
+                DeviceSignal.lowPowerMode(true), DelayReason.lowPowerMode, 21_600.0,
                 DeviceSignal.lowPowerMode(false)
             ),
             (
@@ -155,11 +155,11 @@ struct ReportRuleTests {
             ),
             (.forceQuit, .forceQuit, 604_800, .foreground),
         ])
-    func holds(signal: DeviceSignal, hold: Hold, life: Double, end: DeviceSignal) {
+    func holds(signal: DeviceSignal, hold: DelayReason, life: Double, end: DeviceSignal) {
         let device = Device()
         #expect(device.report(signal, at: 0) == nil)
         #expect(
-            device.ask(at: 10) == .deferred(until: Device.at(life), because: Holds(hold)))
+            device.ask(at: 10) == .deferred(until: Device.at(life), because: DelayReasons(hold)))
         #expect(hold.isSignalled)
         let other = device.copy()
         #expect(other.due(at: 20) == life)
@@ -207,7 +207,8 @@ struct ReportRuleTests {
         #expect(
             device.ask(at: 600)
                 == .deferred(
-                    until: Device.at(1_401), because: [Holds(.spacing), Holds(.foreground)]))
+                    until: Device.at(1_401),
+                    because: [DelayReasons(.spacing), DelayReasons(.foreground)]))
         #expect(device.send(at: 601, .urgent))
     }
 
@@ -355,7 +356,7 @@ struct ReceiptRuleTests {
         #expect(device.send(at: 0))
         #expect(
             device.ask(at: 1, expiresAt: 600)
-                == .deferred(until: Device.at(1_800), because: Holds(.unconfirmed)))
+                == .deferred(until: Device.at(1_800), because: DelayReasons(.unconfirmed)))
         device.confirm(at: 30)
         #expect(device.due(at: 30) == 60)
         // Nothing frees it before the confirmed spacing is over.
@@ -363,7 +364,7 @@ struct ReceiptRuleTests {
         #expect(other.send(at: 0))
         #expect(
             other.ask(at: 1, expiresAt: 60)
-                == .expired(earliest: Device.at(1_800), because: Holds(.unconfirmed)))
+                == .expired(earliest: Device.at(1_800), because: DelayReasons(.unconfirmed)))
     }
 
     @Test("one push is parked with a device in Low Power Mode, and its receipt frees the next")

@@ -13,7 +13,7 @@ struct VerbTests {
         _ = device.ask(at: 10)
         #expect(
             device.ask(at: 500, coalescing: .union)
-                == .coalesced(.union, until: Device.at(900), because: Holds(.spacing)))
+                == .coalesced(.union, until: Device.at(900), because: DelayReasons(.spacing)))
         #expect(device.ask(at: 901) == .coalesced(.replace, until: Device.at(901), because: []))
         #expect(device.ledger.pending?.requests == 3)
         #expect(device.due(at: 901) == 901)
@@ -34,13 +34,13 @@ struct VerbTests {
     func expiry() {
         let device = Device()
         #expect(device.send(at: 0))
-        let expired = Decision.expired(earliest: Device.at(900), because: Holds(.spacing))
+        let expired = Decision.expired(earliest: Device.at(900), because: DelayReasons(.spacing))
         #expect(device.ask(at: 1, expiresAt: 900) == expired)
         #expect(device.ask(at: 1, expiresAt: 1) == expired)
         #expect(device.ledger.pending == nil)
         #expect(
             device.ask(at: 1, expiresAt: 901)
-                == .deferred(until: Device.at(900), because: Holds(.spacing)))
+                == .deferred(until: Device.at(900), because: DelayReasons(.spacing)))
         // It does not take the one that waits with it.
         #expect(device.ask(at: 2, expiresAt: 800) == expired)
         #expect(device.ledger.pending?.requests == 1)
@@ -53,7 +53,7 @@ struct VerbTests {
         _ = device.report(.lowPowerMode(true), at: 0)
         #expect(
             device.ask(at: 1, expiresAt: 600)
-                == .deferred(until: Device.at(21_600), because: Holds(.lowPowerMode)))
+                == .deferred(until: Device.at(21_600), because: DelayReasons(.lowPowerMode)))
         #expect(!device.expire(at: 599))
         #expect(device.expire(at: 600))
         #expect(!device.expire(at: 600))
@@ -81,7 +81,7 @@ struct VerbTests {
         #expect(
             device.claim(at: 86_399)
                 == .notYet(
-                    until: Device.at(604_800), because: Holds(.forceQuit)))
+                    until: Device.at(604_800), because: DelayReasons(.forceQuit)))
         #expect(device.claim(at: 86_400) == .expired)
         #expect(device.claim(at: 86_400) == .nothingPending)
     }
@@ -96,7 +96,7 @@ struct VerbTests {
         #expect(
             verdict.decision
                 == .deferred(
-                    until: Device.at(604_800), because: Holds(.forceQuit)))
+                    until: Device.at(604_800), because: DelayReasons(.forceQuit)))
         #expect(device.ledger.pending?.requests == 1)
     }
 
@@ -105,10 +105,10 @@ struct VerbTests {
         for fate in SendFate.allCases {
             let device = Device()
             _ = device.ask(at: 0)
-            let charge = try device.charge(at: 0)
-            #expect(charge.at == Device.at(0))
+            let debit = try device.debit(at: 0)
+            #expect(debit.at == Device.at(0))
             #expect(device.ledger.inFlight == 1)
-            #expect(device.settle(charge, as: fate) == .ended)
+            #expect(device.settle(debit, as: fate) == .ended)
             #expect(device.ledger.inFlight == 0)
             _ = device.ask(at: 1)
             #expect(device.due(at: 1) == (fate == .notSent ? 1 : 900))
@@ -119,9 +119,9 @@ struct VerbTests {
     func refundOnce() throws {
         let device = Device()
         _ = device.ask(at: 0)
-        let charge = try device.charge(at: 0)
+        let debit = try device.debit(at: 0)
         #expect(device.send(at: 900))
-        for _ in 0..<3 { _ = device.settle(charge, as: .notSent) }
+        for _ in 0..<3 { _ = device.settle(debit, as: .notSent) }
         let hourly = device.ledger.explain(policy: device.policy, at: Device.at(904)).hourly
         #expect(hourly.used == 1)
     }
@@ -130,14 +130,14 @@ struct VerbTests {
     func returning() throws {
         let device = Device()
         _ = device.ask(at: 0, .urgent)
-        let charge = try device.charge(at: 0)
+        let debit = try device.debit(at: 0)
         let alone = device.copy()
-        let settled = alone.settle(charge, as: .notSent, returns: true)
+        let settled = alone.settle(debit, as: .notSent, returns: true)
         #expect(settled == .pending)
         #expect(alone.due(at: 1) == 1)
         _ = device.ask(at: 1, .deferrable)
         #expect(
-            device.settle(charge, as: .unknown, returns: true)
+            device.settle(debit, as: .unknown, returns: true)
                 == .coalesced(isNewer: false))
         #expect(device.ledger.pending?.requests == 2)
         #expect(device.ledger.pending?.urgency == .urgent)
@@ -152,9 +152,9 @@ struct VerbTests {
         let device = Device()
         _ = device.ask(at: 0)
         for tries in 1...3 {
-            let charge = try device.charge(at: Double(tries))
+            let debit = try device.debit(at: Double(tries))
             #expect(
-                device.settle(charge, as: .unknown, returns: true) == .pending)
+                device.settle(debit, as: .unknown, returns: true) == .pending)
             let hourly = device.ledger.explain(policy: device.policy, at: Device.at(3)).hourly
             #expect(hourly.used == tries)
         }
@@ -170,7 +170,7 @@ struct VerbTests {
     func repeatingBehindAnother() throws {
         let device = Device()
         _ = device.ask(at: 0)
-        let lost = try device.charge(at: 0)
+        let lost = try device.debit(at: 0)
         #expect(device.send(at: 0, .urgent))
         #expect(device.settle(lost, as: .unknown, returns: true) == .pending)
         #expect(device.due(at: 1) == 900)
@@ -181,7 +181,7 @@ struct VerbTests {
     func forgetting() throws {
         let device = Device()
         _ = device.ask(at: 0)
-        let old = try device.charge(at: 0)
+        let old = try device.debit(at: 0)
         device.forget()
         #expect(device.send(at: 0))
         let unsent = device.copy()
@@ -195,8 +195,8 @@ struct VerbTests {
     func repeatingUnsent() throws {
         let device = Device()
         _ = device.ask(at: 0)
-        _ = device.settle(try device.charge(at: 0), as: .unknown, returns: true)
-        _ = device.settle(try device.charge(at: 5), as: .notSent, returns: true)
+        _ = device.settle(try device.debit(at: 0), as: .unknown, returns: true)
+        _ = device.settle(try device.debit(at: 5), as: .notSent, returns: true)
         let hourly = device.ledger.explain(policy: device.policy, at: Device.at(6)).hourly
         #expect(hourly.used == 1)
         #expect(device.due(at: 6) == 6)

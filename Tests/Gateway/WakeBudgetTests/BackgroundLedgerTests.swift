@@ -69,10 +69,10 @@ struct ClockTests {
     func staleCharge() throws {
         let device = Device()
         _ = device.ask(at: 1_000)
-        let charge = try device.charge(at: 1_000)
+        let debit = try device.debit(at: 1_000)
         device.observe(at: -500)
         #expect(device.send(at: 1_000))
-        _ = device.settle(charge, as: .notSent, returns: true)
+        _ = device.settle(debit, as: .notSent, returns: true)
         #expect(device.due(at: 1_001) == 1_900)
         #expect(device.ledger.invariantsBroken() == [])
     }

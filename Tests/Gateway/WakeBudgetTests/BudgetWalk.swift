@@ -21,7 +21,7 @@ struct BudgetWalk {
 
     /// A charge that was not settled.
     struct Flight {
-        let charge: Charge
+        let debit: BudgetDebit
         let number: Int
         /// How many wakes it carries.
         let wakes: Int
@@ -243,9 +243,9 @@ struct BudgetWalk {
 
     private mutating func claim() {
         switch ledger.claim(policy: policy, at: instant) {
-        case .charged(let charge):
+        case .charged(let debit):
             findings.expect(waiting > 0, "nothing waited, but it was charged")
-            checkLimits(charge.wake.urgency)
+            checkLimits(debit.wake.urgency)
             tell((now + (now >= 0 ? 999 : 0)) / 1000)
             sends.append(Send(number: sendCount, lived: lived, reading: now))
             loseBehindCutGaps()
@@ -253,7 +253,7 @@ struct BudgetWalk {
             if refundable.count > 13 { refundable.removeFirst() }
             flights.append(
                 Flight(
-                    charge: charge, number: sendCount, wakes: waiting, corrections: corrections,
+                    debit: debit, number: sendCount, wakes: waiting, corrections: corrections,
                     isRepeat: isRepeat))
             sendCount += 1
             waiting = 0
@@ -292,7 +292,7 @@ struct BudgetWalk {
             sends.removeAll { $0.number == flight.number }
             loseBehindCutGaps()
         }
-        switch ledger.settle(flight.charge, as: fate, returns: returns) {
+        switch ledger.settle(flight.debit, as: fate, returns: returns) {
         case .ended:
             findings.expect(!returns, "a wake ended that was to return")
             ended += flight.wakes
@@ -437,12 +437,12 @@ extension BudgetWalk {
     }
 
     /// A rule about sends that is said to hold, although it is met; a day may last a slot longer.
-    func needlessHold(_ holds: Holds, _ urgency: Urgency) -> Hold? {
+    func needlessHold(_ holds: DelayReasons, _ urgency: Urgency) -> DelayReason? {
         let settings = policy.settings
         let (hourly, daily) = windows
         let room = urgency == .deferrable ? max(1, hourly - 1) : hourly
         let age = sends.last.map { lived - $0.lived } ?? .max
-        let isMet: (Hold) -> Bool = { hold in
+        let isMet: (DelayReason) -> Bool = { hold in
             switch hold {
             case .hourly: sends(youngerThan: 3_600) < room
             case .daily: sends(youngerThan: 86_400 + 1_440) < daily

@@ -11,7 +11,7 @@ struct DayRingTests {
     func total(count: Int) {
         var ring = DayRing()
         let gap = UInt32(86_000 / count)
-        var now: Stamp = 4_294_900_000
+        var now: WrappedSeconds = 4_294_900_000
         for number in 0..<count {
             now &+= number == 0 ? 0 : gap
             ring.advance(to: now)
@@ -24,7 +24,7 @@ struct DayRingTests {
     func full(slots: Int) {
         var ring = DayRing()
         for slot in 0..<slots {
-            ring.advance(to: Stamp(slot) * 1_440)
+            ring.advance(to: WrappedSeconds(slot) * 1_440)
             for _ in 0..<20 { ring.add() }
             #expect(ring.total == 15 * (slot + 1))
         }
@@ -51,17 +51,17 @@ struct DayRingTests {
     func model(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var ring = DayRing()
-        var sends: [Stamp] = []
-        var now: Stamp = 0
+        var sends: [WrappedSeconds] = []
+        var now: WrappedSeconds = 0
         for _ in 0..<500 {
-            now &+= Stamp(generator.next() % (generator.next() % 8 == 0 ? 90_000 : 2_000))
+            now &+= WrappedSeconds(generator.next() % (generator.next() % 8 == 0 ? 90_000 : 2_000))
             ring.advance(to: now)
             sends.removeAll { now &- $0 >= 86_400 + 1_440 }
             let certain = sends.filter { now &- $0 < 86_400 }.count
             #expect(ring.total >= certain && ring.total <= sends.count, "seed \(seed)")
             if ring.total > 0 {
                 let limit = 1 + Int(generator.next() % UInt64(ring.total))
-                let until = ring.start &+ Stamp(second: ring.secondsUntilUnder(limit))
+                let until = ring.start &+ WrappedSeconds(second: ring.secondsUntilUnder(limit))
                 var later = ring
                 later.advance(to: until &- 1)
                 #expect(later.total >= limit, "seed \(seed)")

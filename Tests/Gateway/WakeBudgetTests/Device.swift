@@ -52,8 +52,8 @@ final class Device {
     /// Asks for a wake and sends it if it may go at once; whether it did.
     func send(at second: Double, _ urgency: Urgency = .normal) -> Bool {
         _ = ask(at: second, urgency)
-        guard case .charged(let charge) = claim(at: second) else { return false }
-        _ = ledger.settle(charge, as: .accepted)
+        guard case .charged(let debit) = claim(at: second) else { return false }
+        _ = ledger.settle(debit, as: .accepted)
         return true
     }
 
@@ -66,9 +66,9 @@ final class Device {
     func observe(at second: Double) { ledger.observe(Self.at(second)) }
 
     func settle(
-        _ charge: Charge, as fate: SendFate, returns: Bool = false
+        _ debit: BudgetDebit, as fate: SendFate, returns: Bool = false
     ) -> SettledWake {
-        ledger.settle(charge, as: fate, returns: returns)
+        ledger.settle(debit, as: fate, returns: returns)
     }
 
     func expire(at second: Double) -> Bool {
@@ -92,9 +92,9 @@ final class Device {
     }
 
     /// The charge of the pending wake, which must be due.
-    func charge(at second: Double) throws -> Charge {
-        guard case .charged(let charge) = claim(at: second) else { throw NotCharged() }
-        return charge
+    func debit(at second: Double) throws -> BudgetDebit {
+        guard case .charged(let debit) = claim(at: second) else { throw NotCharged() }
+        return debit
     }
 
     struct NotCharged: Error {}
@@ -106,7 +106,7 @@ final class Device {
         }
     }
 
-    func holds(at second: Double) -> [Hold]? {
+    func holds(at second: Double) -> [DelayReason]? {
         ledger.outlook(policy: policy, at: Self.at(second))?.holds.all
     }
 
@@ -118,16 +118,16 @@ final class Device {
         while true {
             let next = questions.first ?? end
             if let due = due(at: now), due < next {
-                guard due < end, case .charged(let charge) = claim(at: due) else { return sent }
-                _ = ledger.settle(charge, as: .accepted)
+                guard due < end, case .charged(let debit) = claim(at: due) else { return sent }
+                _ = ledger.settle(debit, as: .accepted)
                 sent.append(due)
                 now = due
             } else {
                 guard let asked = questions.popFirst() else { return sent }
                 now = asked
                 _ = ask(at: asked)
-                guard case .charged(let charge) = claim(at: asked) else { continue }
-                _ = ledger.settle(charge, as: .accepted)
+                guard case .charged(let debit) = claim(at: asked) else { continue }
+                _ = ledger.settle(debit, as: .accepted)
                 sent.append(asked)
             }
         }

@@ -146,24 +146,24 @@ struct EncodingTests {
     }
 
     @Test("a charge is kept with its lease, and settles as if it had never been stored")
-    func charges() throws {
+    func debits() throws {
         let device = Device()
         _ = device.ask(at: 0, .urgent, expiresAt: 5_000)
-        let charge = try device.charge(at: 0.5)
-        let bytes = charge.encoded()
+        let debit = try device.debit(at: 0.5)
+        let bytes = debit.encoded()
         #expect(Self.hex(bytes) == "020001d2496b0000000000d2496b88e5496b02010000d2496b0001")
-        let stored = try Charge(decoding: bytes)
-        #expect(stored == charge)
-        let first = try Charge(
+        let stored = try BudgetDebit(decoding: bytes)
+        #expect(stored == debit)
+        let first = try BudgetDebit(
             decoding: Self.bytes("010001d2496b0000000000d2496b88e5496b02010000d2496b"))
-        #expect(first.at == charge.at && first.wake == charge.wake)
+        #expect(first.at == debit.at && first.wake == debit.wake)
         #expect(device.settle(stored, as: .notSent, returns: true) == .pending)
         #expect(device.due(at: 2) == 2)
         let damaged: [[UInt8]] = [
             [], [1], [3] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9],
         ]
         for bad in damaged {
-            #expect(throws: LedgerDecodingError.self) { try Charge(decoding: bad) }
+            #expect(throws: LedgerDecodingError.self) { try BudgetDebit(decoding: bad) }
         }
     }
 

@@ -11,8 +11,8 @@ struct SendTimesTests {
     func model(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var times = SendTimes()
-        var list: [Stamp] = []
-        var now: Stamp = 0xffff_0000
+        var list: [WrappedSeconds] = []
+        var now: WrappedSeconds = 0xffff_0000
         for _ in 0..<500 {
             switch generator.next() % 8 {
             case 0:
@@ -38,7 +38,7 @@ struct SendTimesTests {
 
     @Test("when the send after such a gap is taken out, the one before it holds nobody back")
     func takenOutBehindLongGap() {
-        let (first, second): (Stamp, Stamp) = (1_000, 1_000 + 20 * 86_400)
+        let (first, second): (WrappedSeconds, WrappedSeconds) = (1_000, 1_000 + 20 * 86_400)
         var times = SendTimes()
         times.insert(first)
         times.insert(second)

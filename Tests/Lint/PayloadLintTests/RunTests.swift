@@ -304,7 +304,7 @@ struct RunTests {
         var options = LintOptions()
         #expect(throws: LintProblem.self) { try LintRun(options) }
         options.paths = ["-"]
-        options.mending = .safe
+        options.fixes = .safe
         #expect(throws: LintProblem.self) { try LintRun(options) }
         options.showsDiff = true
         #expect(throws: Never.self) { try LintRun(options) }

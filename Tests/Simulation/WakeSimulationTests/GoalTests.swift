@@ -26,8 +26,8 @@ struct GoalTests {
         }
         scenario.streams = traffic.streams
         scenario.contenders = [
-            Contender(name: "rouse", method: .budget(.standard)),
-            Contender(name: "everything", method: .everything),
+            SendingStrategy(name: "rouse", method: .budget(.standard)),
+            SendingStrategy(name: "everything", method: .everything),
         ]
         let result = Simulation(scenario).run(devices: 0..<scenario.deviceCount)
         let (rouse, everything) = (result.contenders[0].total, result.contenders[1].total)

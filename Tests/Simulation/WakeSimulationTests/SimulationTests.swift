@@ -20,7 +20,7 @@ struct SimulationTests {
         ]
         scenario.feedback.receiptProbability = 1
         scenario.contenders =
-            [Contender(name: "rouse", method: .budget(.standard))] + Contender.baselines
+            [SendingStrategy(name: "rouse", method: .budget(.standard))] + SendingStrategy.baselines
         return scenario
     }()
 
@@ -39,7 +39,7 @@ struct SimulationTests {
         ]
         scenario.streams[1].lifeSeconds = 7_200
         scenario.contenders =
-            [Contender(name: "rouse", method: .budget(.standard))] + Contender.baselines
+            [SendingStrategy(name: "rouse", method: .budget(.standard))] + SendingStrategy.baselines
         return scenario
     }
 
@@ -72,10 +72,10 @@ struct SimulationTests {
                 name: $0, pattern: .fixed(everySeconds: 3_600, afterSeconds: 0, count: .max))
         }
         scenario.contenders = [
-            Contender(name: "everything", method: .everything),
-            Contender(name: "one", method: .window(seconds: 900, sends: 1)),
-            Contender(name: "two", method: .window(seconds: 900, sends: 2)),
-            Contender(name: "rouse", method: .budget(.standard)),
+            SendingStrategy(name: "everything", method: .everything),
+            SendingStrategy(name: "one", method: .window(seconds: 900, sends: 1)),
+            SendingStrategy(name: "two", method: .window(seconds: 900, sends: 2)),
+            SendingStrategy(name: "rouse", method: .budget(.standard)),
         ]
         for modelsDevices in [true, false] {
             let result = Simulation(scenario, modelsDevices: modelsDevices).run(devices: 0..<1)
@@ -90,17 +90,18 @@ struct SimulationTests {
     func conservation(seed: UInt64) {
         let scenario = Self.week(seed: seed)
         let result = Simulation(scenario).run(devices: 0..<scenario.deviceCount)
-        for contender in result.contenders {
-            for tally in contender.groups + [contender.total] {
+        for sendingStrategy in result.contenders {
+            for tally in sendingStrategy.groups + [sendingStrategy.total] {
                 let ended = tally.ended.values.reduce(0, +)
                 #expect(
                     tally.wait.count + ended + tally.waiting == tally.asked,
-                    "seed \(seed), \(contender.name)")
-                #expect(tally.staleness.count == tally.asked, "seed \(seed), \(contender.name)")
+                    "seed \(seed), \(sendingStrategy.name)")
+                #expect(
+                    tally.staleness.count == tally.asked, "seed \(seed), \(sendingStrategy.name)")
                 #expect(
                     tally.fates.values.reduce(0, +) + tally.undecided == tally.sent,
-                    "seed \(seed), \(contender.name)")
-                #expect(tally.wasted <= tally.sent, "seed \(seed), \(contender.name)")
+                    "seed \(seed), \(sendingStrategy.name)")
+                #expect(tally.wasted <= tally.sent, "seed \(seed), \(sendingStrategy.name)")
             }
         }
     }
@@ -131,8 +132,8 @@ struct SimulationTests {
         var traces: [DeviceTrace] = []
         let result = simulation.run(devices: 0..<scenario.deviceCount) { traces.append($0) }
         #expect(result == simulation.run(devices: 0..<scenario.deviceCount))
-        for (number, contender) in scenario.contenders.enumerated() {
-            let own = traces.filter { $0.contender == contender.name }
+        for (number, sendingStrategy) in scenario.contenders.enumerated() {
+            let own = traces.filter { $0.sendingStrategy == sendingStrategy.name }
             let tally = result.contenders[number].total
             #expect(own.map(\.device) == Array(0..<scenario.deviceCount))
             #expect(own.reduce(0) { $0 + UInt64($1.asks.count) } == tally.asked)

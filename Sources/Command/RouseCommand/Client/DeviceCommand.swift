@@ -57,20 +57,21 @@ struct DeviceCommand: AsyncParsableCommand {
         if json {
             console.writeRaw(String(decoding: answer.body, as: UTF8.self) + "\n")
         } else {
-            for lane in try answer.decoded(DeviceDocument.self).lanes { tell(lane, console) }
+            for queue in try answer.decoded(DeviceDocument.self).queues { tell(queue, console) }
         }
     }
 
-    private func tell(_ lane: DeviceDocument.Lane, _ console: Console) {
-        console.say("Device", "\(lane.device): \(lane.kind) for \(lane.app) (\(lane.environment))")
-        if let dead = lane.deadSince { console.say("Dead", "since \(dead), says APNs.", .bad) }
-        if let registered = lane.registeredAt { console.say("Registered", registered) }
-        if let receipt = lane.lastReceiptAt { console.say("Receipt", "the last at \(receipt)") }
-        for (index, sentence) in lane.explanation.enumerated() {
+    private func tell(_ queue: DeviceDocument.WakeQueueKey, _ console: Console) {
+        console.say(
+            "Device", "\(queue.device): \(queue.kind) for \(queue.app) (\(queue.environment))")
+        if let dead = queue.deadSince { console.say("Dead", "since \(dead), says APNs.", .bad) }
+        if let registered = queue.registeredAt { console.say("Registered", registered) }
+        if let receipt = queue.lastReceiptAt { console.say("Receipt", "the last at \(receipt)") }
+        for (index, sentence) in queue.explanation.enumerated() {
             console.say(index == 0 ? "Budget" : "", sentence)
         }
-        if let pending = lane.pending { console.sayVerbatim("Waiting", WakeText(pending).line) }
-        for (index, wake) in lane.recent.enumerated() {
+        if let pending = queue.pending { console.sayVerbatim("Waiting", WakeText(pending).line) }
+        for (index, wake) in queue.recent.enumerated() {
             console.sayVerbatim(index == 0 ? "Recent" : "", WakeText(wake).line)
         }
     }

@@ -26,7 +26,7 @@ struct AppListDocument: Decodable {
         let app: String
         let environment: String
         let paused: Pause?
-        let lanes: [Lane]
+        let queues: [WakeQueueKey]
     }
 
     struct Pause: Decodable {
@@ -34,7 +34,7 @@ struct AppListDocument: Decodable {
         let reason: String?
     }
 
-    struct Lane: Decodable {
+    struct WakeQueueKey: Decodable {
         let kind: String
         let circuit: String
         let reason: String?
@@ -94,9 +94,9 @@ struct WakeDocument: Decodable {
 
 /// `GET /v1/devices/{token}`.
 struct DeviceDocument: Decodable {
-    let lanes: [Lane]
+    let queues: [WakeQueueKey]
 
-    struct Lane: Decodable {
+    struct WakeQueueKey: Decodable {
         let app: String
         let environment: String
         let kind: String

@@ -72,17 +72,17 @@ struct SendCommand: AsyncParsableCommand {
         let console = Console(variables)
         let client = try GatewayClient(gateway, variables)
         let text = SendText(console: console, isJSON: json, batch: batch, spread: spread)
-        let interruption = Interruption<SendSums> { try? text.tell($0) }
+        let interruption = Interruption<SendSummary> { try? text.tell($0) }
         var sending = SendRun(
             name: runName ?? UUID().uuidString.lowercased(), firstLine: from, spread: spread,
             batch: batch, console: console
         ) { interruption.note($0) }
         let failure = try await sending.send(file, by: client)
         interruption.end()
-        let sums = sending.sums
-        try text.tell(sums)
+        let summary = sending.summary
+        try text.tell(summary)
         if let failure { throw failure }
-        if sums.refused > 0 { throw ExitCode(ExitStatus.no.rawValue) }
+        if summary.refused > 0 { throw ExitCode(ExitStatus.no.rawValue) }
     }
 }
 
@@ -106,19 +106,19 @@ struct SendRun {
     let spread: Int
     let batch: Int
     let console: Console
-    private(set) var sums: SendSums
+    private(set) var summary: SendSummary
     private var toldCount = 0
     /// Is told what the sums would be if the run ended there, before each wait for the gateway.
-    private let onStanding: (SendSums) -> Void
+    private let onStanding: (SendSummary) -> Void
 
     init(
         name: String, firstLine: Int, spread: Int, batch: Int, console: Console,
-        onStanding: @escaping (SendSums) -> Void
+        onStanding: @escaping (SendSummary) -> Void
     ) {
         self.onStanding = onStanding
         self.name = name
         self.firstLine = firstLine
-        sums = SendSums(run: name)
+        summary = SendSummary(run: name)
         self.spread = spread
         self.batch = batch
         self.console = console
@@ -138,7 +138,7 @@ struct SendRun {
             throw CommandFailure(
                 .data, "\(path) holds no wake" + (firstLine > 1 ? " from there on." : "."))
         }
-        sums.lines = lines.count - start
+        summary.lines = lines.count - start
         let bar = ProgressBar(total: lines.count)
         defer { bar.clear() }
         while start < lines.count {
@@ -147,20 +147,20 @@ struct SendRun {
             let numbers = part.map(\.number)
             let later = end < lines.count ? lines[end].number : nil
             // One run, one name: its batches differ by their place.
-            var lot = SendLot(name: "\(name)-\(start)", count: part.count)
+            var batch = SendBatch(name: "\(name)-\(start)", count: part.count)
             do throws(CommandFailure) {
-                try await deliver(part.map(\.text), &lot, by: client) { lot in
-                    onStanding(sums.stopped(in: lot, numbers, later: later))
+                try await deliver(part.map(\.text), &batch, by: client) { batch in
+                    onStanding(summary.stopped(in: batch, numbers, later: later))
                 }
             } catch {
                 bar.clear()
-                sums = sums.stopped(in: lot, numbers, later: later)
-                if lot.hasAnswers { tellProblems(lot, numbers) }
+                summary = summary.stopped(in: batch, numbers, later: later)
+                if batch.hasAnswers { tellProblems(batch, numbers) }
                 return error
             }
             bar.clear()
-            sums.book(lot, numbers)
-            tellProblems(lot, numbers)
+            summary.book(batch, numbers)
+            tellProblems(batch, numbers)
             start = end
             bar.show(start)
         }
@@ -169,21 +169,21 @@ struct SendRun {
 
     /// Sends a batch until the gateway had room for all of it, or patience is at its end.
     private func deliver(
-        _ lines: [ArraySlice<UInt8>], _ lot: inout SendLot, by client: borrowing GatewayClient,
-        onStanding: (SendLot) -> Void
+        _ lines: [ArraySlice<UInt8>], _ batch: inout SendBatch, by client: borrowing GatewayClient,
+        onStanding: (SendBatch) -> Void
     ) async throws(CommandFailure) {
         var tries = 0
         while true {
-            onStanding(lot)
-            let places = lot.places
-            let answer = try await post(places.map { lines[$0] }, key: lot.key, by: client)
+            onStanding(batch)
+            let places = batch.places
+            let answer = try await post(places.map { lines[$0] }, key: batch.key, by: client)
             guard answer.items.count == places.count else {
                 throw CommandFailure(
                     .unavailable, "The gateway did not answer each wake of a batch.")
             }
-            tries = lot.take(answer.items) ? 1 : tries + 1
-            guard lot.isWaiting, tries < Self.maximumTries else { return }
-            onStanding(lot)
+            tries = batch.take(answer.items) ? 1 : tries + 1
+            guard batch.isWaiting, tries < Self.maximumTries else { return }
+            onStanding(batch)
             try? await Task.sleep(for: .seconds(Self.pause(afterTries: tries)))
         }
     }
@@ -221,9 +221,9 @@ struct SendRun {
         }
     }
 
-    private mutating func tellProblems(_ lot: SendLot, _ numbers: [Int]) {
-        let open = Set(sums.openLines)
-        for (item, number) in zip(lot.items, numbers) where !open.contains(number) {
+    private mutating func tellProblems(_ batch: SendBatch, _ numbers: [Int]) {
+        let open = Set(summary.openLines)
+        for (item, number) in zip(batch.items, numbers) where !open.contains(number) {
             guard let problem = item?.problem else { continue }
             toldCount += 1
             if toldCount <= Self.maximumToldCount {

@@ -8,22 +8,22 @@ struct SendText: Sendable {
     let spread: Int
 
     /// Writes them, and how to go on where something is left.
-    func tell(_ sums: SendSums) throws(CommandFailure) {
-        guard !isJSON else { return try console.write(sums) }
+    func tell(_ summary: SendSummary) throws(CommandFailure) {
+        guard !isJSON else { return try console.write(summary) }
         console.say(
-            "Sent", "\(sums.accepted) of \(sums.lines) wakes were taken.",
-            sums.accepted == sums.lines ? .good : .bad)
-        for (word, count) in sums.decisions.sorted(by: { $0.key < $1.key }) {
+            "Sent", "\(summary.accepted) of \(summary.lines) wakes were taken.",
+            summary.accepted == summary.lines ? .good : .bad)
+        for (word, count) in summary.decisions.sorted(by: { $0.key < $1.key }) {
             console.say("", "\(count) \(word)")
         }
-        if !sums.openLines.isEmpty {
+        if !summary.openLines.isEmpty {
             console.say(
                 "Open",
                 "The gateway had no room for these lines, or did not say what became of them: "
-                    + SendSums.ranges(sums.openLines) + ".", .bad)
+                    + SendSummary.ranges(summary.openLines) + ".", .bad)
         }
-        guard let line = sums.nextLine else { return }
+        guard let line = summary.nextLine else { return }
         console.sayVerbatim(
-            "Go on", "--run \(sums.run) --from \(line) --batch \(batch) --spread \(spread)")
+            "Go on", "--run \(summary.run) --from \(line) --batch \(batch) --spread \(spread)")
     }
 }

@@ -81,18 +81,18 @@ struct GatewayStatus {
                 lines.append(
                     row("", console.coloured("paused since \(pause.at)\(why)", .doubtful)))
             }
-            for lane in app.lanes {
-                let isClosed = lane.circuit == "closed"
-                let state = isClosed ? "sends" : "held since \(lane.since ?? "?")"
+            for queue in app.queues {
+                let isClosed = queue.circuit == "closed"
+                let state = isClosed ? "sends" : "held since \(queue.since ?? "?")"
                 lines.append(
-                    row("", "\(lane.kind): \(console.coloured(state, isClosed ? .good : .bad))"))
-                if let reason = lane.reason { lines.append(row("", "  \(reason)")) }
-                if let since = lane.unansweredSince {
+                    row("", "\(queue.kind): \(console.coloured(state, isClosed ? .good : .bad))"))
+                if let reason = queue.reason { lines.append(row("", "  \(reason)")) }
+                if let since = queue.unansweredSince {
                     let words = console.coloured("APNs does not answer since \(since)", .bad)
                     lines.append(row("", "  \(words)"))
-                    if let failure = lane.failure { lines.append(row("", "  \(failure)")) }
+                    if let failure = queue.failure { lines.append(row("", "  \(failure)")) }
                 }
-                if let unresponsive = lane.unresponsive {
+                if let unresponsive = queue.unresponsive {
                     lines.append(
                         row("", "  " + console.coloured(unresponsive.explanation, .doubtful)))
                 }
@@ -155,10 +155,10 @@ struct StatusDocument: Encodable {
         inFlight = status.stats?.inFlight
         byState = status.stats?.byState
         apps = status.apps.map { app in
-            let held = app.lanes.filter { $0.circuit != "closed" }
-            let unanswered = app.lanes.filter { $0.unansweredSince != nil }
-            let unresponsive = app.lanes.compactMap { lane in
-                lane.unresponsive.map { (lane.kind, $0.explanation) }
+            let held = app.queues.filter { $0.circuit != "closed" }
+            let unanswered = app.queues.filter { $0.unansweredSince != nil }
+            let unresponsive = app.queues.compactMap { queue in
+                queue.unresponsive.map { (queue.kind, $0.explanation) }
             }
             return App(
                 app: app.app, environment: app.environment, paused: app.paused != nil,

@@ -13,7 +13,7 @@ enum CredentialCheck {
     /// What was found of the credential for an app, whose name is for a person.
     static func findings(
         of source: CredentialSource, for app: String, _ variables: Variables
-    ) -> [Examination.Finding] {
+    ) -> [DoctorChecks.Finding] {
         let subject = source.subject
         let credential: Credential
         do throws(CommandFailure) {
@@ -30,7 +30,7 @@ enum CredentialCheck {
 
     private static func finding(
         _ credential: Credential, _ subject: String, _ app: String
-    ) -> Examination.Finding {
+    ) -> DoctorChecks.Finding {
         guard case .certificate(let certificate) = credential else {
             return .fine(subject, "For \(app): a P-256 signing key, \(credential.summary).")
         }
@@ -47,7 +47,7 @@ enum CredentialCheck {
 
     private static func permissions(
         of path: String, _ subject: String
-    ) -> Examination.Finding? {
+    ) -> DoctorChecks.Finding? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
         return .warning(

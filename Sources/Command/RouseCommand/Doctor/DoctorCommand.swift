@@ -43,13 +43,13 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         let variables = Variables.current
         let console = Console(variables)
-        let examination = await Examination(self, variables: variables)
+        let checks = await DoctorChecks(self, variables: variables)
         if json {
-            try console.write(DoctorDocument(examination))
+            try console.write(DoctorDocument(checks))
         } else {
-            examination.tell(console)
+            checks.tell(console)
         }
-        let status = examination.status
+        let status = checks.status
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 }

@@ -7,7 +7,7 @@ import PushTransport
 /// Looks at the libraries that this process has loaded.
 enum LibraryCheck {
     /// What was found of the libraries that `kind` needs, and why one might choose the other.
-    static func findings(for kind: TransportKind) -> [Examination.Finding] {
+    static func findings(for kind: TransportKind) -> [DoctorChecks.Finding] {
         let libraries = HTTP2Libraries()
         let native = "OpenSSL \(libraries.opensslVersion) and nghttp2 \(libraries.nghttp2Version)"
         switch kind {
@@ -31,7 +31,7 @@ enum LibraryCheck {
         }
     }
 
-    private static func curlFindings() -> [Examination.Finding] {
+    private static func curlFindings() -> [DoctorChecks.Finding] {
         let library: CurlLibrary
         do throws(CurlLibrary.Unsuitable) {
             library = try CurlLibrary.loaded()
@@ -48,7 +48,7 @@ enum LibraryCheck {
     }
 
     /// The fault of libcurl 7.88.0 and 7.88.1, and what stands against it.
-    private static func resetGuard(_ library: CurlLibrary) -> Examination.Finding {
+    private static func resetGuard(_ library: CurlLibrary) -> DoctorChecks.Finding {
         switch (library.resetsFinishedStreams, library.hasResetGuard) {
         case (true, true):
             .fine(

@@ -16,11 +16,11 @@ enum ListenerCheck {
     private static let socketPathByteCount = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// What was found.
-    static func findings(of configuration: ServeConfiguration) -> [Examination.Finding] {
+    static func findings(of configuration: ServeConfiguration) -> [DoctorChecks.Finding] {
         keys(configuration) + audit(configuration) + address(configuration) + tls(configuration)
     }
 
-    private static func keys(_ configuration: ServeConfiguration) -> [Examination.Finding] {
+    private static func keys(_ configuration: ServeConfiguration) -> [DoctorChecks.Finding] {
         let file: KeysFile
         do throws(CommandFailure) {
             file = try KeysFile(path: configuration.effectiveKeysPath)
@@ -39,7 +39,7 @@ enum ListenerCheck {
     /// Keys that expire soon, or have expired.
     private static func lapses(
         _ configuration: ServeConfiguration, _ file: KeysFile
-    ) -> [Examination.Finding] {
+    ) -> [DoctorChecks.Finding] {
         guard let keys = try? configuration.keys(with: file) else { return [] }
         let now = WakeClock.system.now()
         return keys.compactMap { key in
@@ -59,7 +59,7 @@ enum ListenerCheck {
     /// Keys for apps that are not configured, which a key of the configuration cannot be.
     private static func strangers(
         _ configuration: ServeConfiguration, _ file: KeysFile
-    ) -> [Examination.Finding] {
+    ) -> [DoctorChecks.Finding] {
         let known = Set(configuration.apps.map(\.bundleID.value))
         return file.keys.filter { $0.revokedAt == nil }.compactMap { key in
             let missing = (key.apps ?? []).filter { !known.contains($0) }
@@ -72,7 +72,7 @@ enum ListenerCheck {
         }
     }
 
-    private static func audit(_ configuration: ServeConfiguration) -> [Examination.Finding] {
+    private static func audit(_ configuration: ServeConfiguration) -> [DoctorChecks.Finding] {
         guard let path = configuration.auditPath else { return [] }
         do throws(AuditFile.Failure) {
             try AuditFile(path: path).check()
@@ -86,7 +86,7 @@ enum ListenerCheck {
         return [.fine("audit-file", "\(path) can be appended to.")]
     }
 
-    private static func tls(_ configuration: ServeConfiguration) -> [Examination.Finding] {
+    private static func tls(_ configuration: ServeConfiguration) -> [DoctorChecks.Finding] {
         guard let files = configuration.tls else { return [] }
         do throws(InvalidField) {
             _ = try ListenerTLS(certificatePath: files.certificatePath, keyPath: files.keyPath)
@@ -116,7 +116,7 @@ enum ListenerCheck {
 
     /// Whether a socket can be made. Whether a port is free is not asked: the gateway whose
     /// configuration this is may be running.
-    private static func address(_ configuration: ServeConfiguration) -> [Examination.Finding] {
+    private static func address(_ configuration: ServeConfiguration) -> [DoctorChecks.Finding] {
         guard case .unixSocket(let path) = configuration.listen else { return [] }
         let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         guard path.utf8.count <= socketPathByteCount else {

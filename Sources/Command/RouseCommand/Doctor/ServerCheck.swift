@@ -25,7 +25,7 @@ struct ServerCheck {
     }
 
     /// Asks the server and tells what was found.
-    func findings() async -> [Examination.Finding] {
+    func findings() async -> [DoctorChecks.Finding] {
         let name = "\(transport.host):\(transport.port)"
         let result: Result<WireResponse, TransportFailure>
         do throws(APNsClient.Unavailable) {
@@ -61,7 +61,7 @@ struct ServerCheck {
         }
         let request = WireRequest(
             to: nil, sharedHeaders: SharedHeaders([]), body: Array("{}".utf8))
-        carrier.submit([Submission(id: 1, request: request, timeout: timeout)])
+        carrier.submit([TransportRequest(id: 1, request: request, timeout: timeout)])
         var iterator = answers.makeAsyncIterator()
         let completion = await iterator.next()
         await carrier.shutDown(gracePeriod: .zero)
@@ -71,7 +71,7 @@ struct ServerCheck {
         return completion.result
     }
 
-    private func clock(_ response: WireResponse, _ name: String) -> Examination.Finding {
+    private func clock(_ response: WireResponse, _ name: String) -> DoctorChecks.Finding {
         guard let theirs = response.date.flatMap({ HTTPDate.parse($0) }) else {
             return .skipped("clock", "\(name) does not tell the time.")
         }

@@ -14,11 +14,11 @@ enum StoreCheck {
     private static let headerByteCount = 100
 
     /// What was found.
-    static func findings(of configuration: ServeConfiguration) -> [Examination.Finding] {
+    static func findings(of configuration: ServeConfiguration) -> [DoctorChecks.Finding] {
         let path = SQLiteWakeStore.place(of: configuration.storePath)
         if let fault = folderFault(path) ?? fault(of: path) { return [fault] }
         let isThere = access(path, F_OK) == 0
-        var findings: [Examination.Finding] = [
+        var findings: [DoctorChecks.Finding] = [
             .fine("store", isThere ? "\(path) can be written." : "\(path) will be made.")
         ]
         if configuration.storeDurability != .disk {
@@ -32,7 +32,7 @@ enum StoreCheck {
         return findings
     }
 
-    private static func folderFault(_ path: String) -> Examination.Finding? {
+    private static func folderFault(_ path: String) -> DoctorChecks.Finding? {
         let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         guard access(folder, F_OK) == 0 else {
             return .wrong(
@@ -50,7 +50,7 @@ enum StoreCheck {
         return nil
     }
 
-    private static func fault(of path: String) -> Examination.Finding? {
+    private static func fault(of path: String) -> DoctorChecks.Finding? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         guard status.st_mode & S_IFMT == S_IFREG else {
@@ -76,7 +76,7 @@ enum StoreCheck {
         return versionFault(path)
     }
 
-    private static func versionFault(_ path: String) -> Examination.Finding? {
+    private static func versionFault(_ path: String) -> DoctorChecks.Finding? {
         do throws(StoreFailure) {
             if let refusal = try SQLiteWakeStore.refusal(path: path) {
                 return .wrong(

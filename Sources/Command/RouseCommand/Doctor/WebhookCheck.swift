@@ -15,7 +15,7 @@ enum WebhookCheck {
     /// What was found without asking anybody.
     static func findings(
         of configuration: ServeConfiguration, _ variables: Variables
-    ) -> [Examination.Finding] {
+    ) -> [DoctorChecks.Finding] {
         configuration.webhooks.flatMap { webhook in
             do throws(CommandFailure) {
                 let secret = configuration.webhookSecret(variables)
@@ -28,7 +28,7 @@ enum WebhookCheck {
         }
     }
 
-    private static func finding(_ endpoint: WebhookEndpoint) -> Examination.Finding {
+    private static func finding(_ endpoint: WebhookEndpoint) -> DoctorChecks.Finding {
         guard endpoint.url.hasPrefix("https://") else {
             return .warning(
                 "webhook", "Events go to \(endpoint) without TLS.", "Use an https URL.")
@@ -36,7 +36,7 @@ enum WebhookCheck {
         return .fine("webhook", "Events go to \(endpoint).")
     }
 
-    private static func bareSecret(_ endpoint: WebhookEndpoint) -> Examination.Finding {
+    private static func bareSecret(_ endpoint: WebhookEndpoint) -> DoctorChecks.Finding {
         .warning(
             "webhook",
             "The secret for \(endpoint) looks like Base64 without whsec_: Rouse signs with its "
@@ -58,7 +58,7 @@ enum WebhookCheck {
     /// there. Whatever the answer, name, way, TLS and certificate are then known to work.
     static func onlineFindings(
         of configuration: ServeConfiguration, _ variables: Variables
-    ) -> [Examination.Finding] {
+    ) -> [DoctorChecks.Finding] {
         configuration.webhooks.compactMap { webhook in
             guard let endpoint = try? webhook.endpoint(configuration.webhookSecret(variables))
             else { return nil }

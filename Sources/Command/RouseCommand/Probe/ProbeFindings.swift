@@ -22,7 +22,7 @@ struct ProbeFindings: Sendable {
 
     /// What the answers add up to.
     enum Verdict: Hashable, Sendable {
-        /// It works for this app at these servers: one, unless they are stand-ins.
+        /// It works for this app at these servers: one, unless they are simulators.
         case alive(at: [String], environment: APNsEnvironment?)
         /// It worked once, at this server, and is dead; since when, if APNs said so.
         case dead(at: String, since: WallInstant?)
@@ -169,7 +169,7 @@ extension ProbeFindings.Verdict {
             "The token works for this app at \(names[0])."
         case .alive(let names, nil):
             "The token works at \(names.joined(separator: " and ")). At Apple a token belongs to "
-                + "one environment, so these are stand-ins that take any token."
+                + "one environment, so these are simulators that take any token."
         case .dead(let name, let since):
             "The token is dead at \(name)" + (since.map { ", since \($0)." } ?? ".")
         case .otherTopic(let name):

@@ -35,7 +35,7 @@ extension TransportFailure {
             "Check host and port; where port 443 is closed, Apple listens on --port 2197 too."
         case .proxy: "Check --proxy or https_proxy; it must allow CONNECT to the server's port."
         case .tls:
-            "With a stand-in, trust its authority with --ca. At Apple's hosts this means that "
+            "With a simulator, trust its authority with --ca. At Apple's hosts this means that "
                 + "something between rewrites TLS, or that CA certificates are not installed."
         case .notHTTP2: "Check host and port, and that nothing between them rewrites TLS."
         case .streamRefused: "Send it again."

@@ -9,12 +9,12 @@ import PushTransport
 import UnixSignals
 import WakeModel
 
-/// `rouse serve --dev`: the whole gateway without any configuration, against a stand-in for APNs.
+/// `rouse serve --dev`: the whole gateway without any configuration, against a APNs simulator.
 struct DevelopmentServe {
     /// The demo app.
     static let bundleID = "com.example.demo"
 
-    private let folder: StandInFolder
+    private let folder: SimulatorFolder
     private let configuration: ServeConfiguration
     private let credential: CredentialSource
     private let variables: Variables
@@ -39,14 +39,14 @@ struct DevelopmentServe {
             throw CommandFailure(
                 .usage, "--dev asks for no API key, so it listens on loopback addresses only.")
         }
-        folder = try StandInFolder(path: command.folder)
+        folder = try SimulatorFolder(path: command.folder)
         credential = try folder.key()
         configuration.storePath = folder.file("rouse.sqlite")
         self.configuration = configuration
         self.variables = variables
     }
 
-    /// Runs the stand-in and the gateway until a signal ends them.
+    /// Runs the simulator and the gateway until a signal ends them.
     func run(
         _ console: Console, hangUps: UnixSignalsSequence
     ) async throws(CommandFailure) {
@@ -57,7 +57,7 @@ struct DevelopmentServe {
             logger.logLevel = .warning
             simulator = try await APNsSimulator.start(.init(), logger: logger)
         } catch {
-            throw CommandFailure(.unavailable, "The stand-in cannot listen: \(error)")
+            throw CommandFailure(.unavailable, "The simulator cannot listen: \(error)")
         }
         let result: Result<Void, CommandFailure>
         do throws(CommandFailure) {
@@ -110,14 +110,14 @@ extension DevelopmentServe {
         /// Where the API listens.
         let address: ListenAddress
         /// Where the answer to the first command is kept for the third one.
-        let folder: StandInFolder
+        let folder: SimulatorFolder
 
         /// Writes the address and three commands.
         func say(_ console: Console) {
             let token = Self.deviceToken()
             let now = WakeClock.system.now().secondsSinceEpoch
             let answer = folder.file("last-wake.json")
-            console.say("The gateway listens on \(base), with a stand-in for APNs behind it.")
+            console.say("The gateway listens on \(base), with a APNs simulator behind it.")
             if let page = address.dashboardAddress(isEncrypted: false) {
                 console.say("The dashboard: \(page)")
             }
@@ -162,7 +162,7 @@ extension DevelopmentServe {
             return "\(curl) \(base)/v1/wakes -H 'Content-Type: application/json' -d '\(members)'"
         }
 
-        /// A device token of 32 random bytes: the stand-in takes any.
+        /// A device token of 32 random bytes: the simulator takes any.
         private static func deviceToken() -> String {
             var generator = SystemRandomNumberGenerator()
             return (0..<4).map { _ in

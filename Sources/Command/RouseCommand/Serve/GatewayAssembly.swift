@@ -57,7 +57,7 @@ struct GatewayAssembly {
         let keys = keysWatcher(audit, logger)
         let webhooks = WebhookDelivery(
             gateway: gateway, endpoints: plan.webhooks, metrics: metrics, logger: logger
-        ) { CurlWebhookCarrier() }
+        ) { CurlWebhookClient() }
         var api = AdminConfiguration(authentication: authentication)
         api.tls = tls
         try apply(plan.configuration.listener, to: &api)
@@ -83,7 +83,7 @@ struct GatewayAssembly {
         let watching: [any Service] = keys.map { [$0] } ?? []
         let posting: [any Service] = startsPaused ? [] : [webhooks]
         let group = ServiceGroup(
-            services: [StoreSentinel(failures: store.ends, logger: logger), gateway] + posting
+            services: [StoreFailureMonitor(failures: store.ends, logger: logger), gateway] + posting
                 + [server, reloader] + watching + [manager],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         let outcome: Result<Void, any Error>
@@ -127,7 +127,8 @@ struct GatewayAssembly {
         _ gateway: Gateway, _ store: SQLiteWakeStore
     ) async throws(CommandFailure) {
         do throws(StoreFailure) {
-            let paused = Set(try await store.lanes().filter { $0.pausedAt != nil }.map(\.lane.app))
+            let paused = Set(
+                try await store.queues().filter { $0.pausedAt != nil }.map(\.queue.app))
             for app in plan.apps where !paused.contains(app.identity) {
                 _ = try await gateway.pause(app.identity, reason: Self.pauseReason)
             }

@@ -19,9 +19,9 @@ struct ServePlan {
     let webhooks: [WebhookEndpoint]
 
     /// Reads the configuration, puts environment and options over it, and opens every credential.
-    /// A reload does the same, with the same `shelf`.
+    /// A reload does the same, with the same `cache`.
     init(
-        _ command: ServeCommand, variables: Variables, shelf: CredentialShelf,
+        _ command: ServeCommand, variables: Variables, cache: CredentialCache,
         isReload: Bool = false
     ) throws(CommandFailure) {
         guard let path = command.config ?? variables[.configuration] else {
@@ -44,7 +44,7 @@ struct ServePlan {
         fileKeys = try failing(with: .configuration) { () throws(InvalidField) in
             try keysFile.activeKeys()
         }
-        apps = try ServedApp.open(configuration, variables, shelf)
+        apps = try ServedApp.open(configuration, variables, cache)
         webhooks = try configuration.webhookEndpoints(variables)
     }
 
@@ -53,12 +53,12 @@ struct ServePlan {
         _ command: ServeCommand, variables: Variables, _ console: Console,
         hangUps: UnixSignalsSequence
     ) async throws(CommandFailure) {
-        let shelf = CredentialShelf()
-        let plan = try ServePlan(command, variables: variables, shelf: shelf)
+        let cache = CredentialCache()
+        let plan = try ServePlan(command, variables: variables, cache: cache)
         let assembly = GatewayAssembly(
             plan: plan, authentication: .keys(KeyRing(plan.configuredKeys + plan.fileKeys)),
             reread: { () throws(CommandFailure) in
-                try ServePlan(command, variables: variables, shelf: shelf, isReload: true)
+                try ServePlan(command, variables: variables, cache: cache, isReload: true)
             }, hangUps: hangUps, startsPaused: command.paused)
         let isEncrypted = plan.configuration.tls != nil
         try await assembly.run { address in

@@ -31,16 +31,16 @@ struct ServedApp: Sendable {
     }
 
     /// Opens the credentials of all apps. Those with the same key share one source of provider
-    /// tokens, because Apple counts token changes for the key; for the same reason `shelf` gives
+    /// tokens, because Apple counts token changes for the key; for the same reason `cache` gives
     /// the one of an earlier time where its file is the same.
     static func open(
         _ configuration: ServeConfiguration, _ variables: Variables,
-        _ shelf: CredentialShelf = CredentialShelf()
+        _ cache: CredentialCache = CredentialCache()
     ) throws(CommandFailure) -> [ServedApp] {
         try refuseTwoFilesForOneKey(configuration.apps)
         var apps: [ServedApp] = []
         for app in configuration.apps {
-            let (credential, stamp) = try shelf.open(app.credential, variables)
+            let (credential, stamp) = try cache.open(app.credential, variables)
             let transport = try transport(app, configuration.transport)
             var client = APNsClient.Configuration(
                 transport: transport, authentication: credential.authentication)

@@ -242,7 +242,7 @@ extension ServeConfiguration.App {
         self.budget = try BudgetMapping.policy(in: mapping, over: budget)
         if let mapping = try mapping.mapping("server", known: ServeConfiguration.Server.keys) {
             server = ServeConfiguration.Server(
-                host: try mapping.requiredString("host", "Name the stand-in's host."),
+                host: try mapping.requiredString("host", "Name the simulator's host."),
                 port: try mapping.integer("port", in: 1...65_535) ?? 443,
                 certificateAuthorityPath: try mapping.string("ca-file").map {
                     ServeConfiguration.path($0, in: folder)

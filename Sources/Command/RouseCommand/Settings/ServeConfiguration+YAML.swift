@@ -69,7 +69,7 @@ extension ServeConfiguration {
     /// | `certificate-file`, `certificate-key-file` | instead: a certificate and its key, in PEM |
     /// | `pkcs12-file` | instead: an archive of both |
     /// | `budget` | what differs from the `budget` of all apps |
-    /// | `server.host`, `server.port`, `server.ca-file` | a stand-in for Apple's servers |
+    /// | `server.host`, `server.port`, `server.ca-file` | a simulator for Apple's servers |
     ///
     /// The password of a certificate is in `ROUSE_CERT_PASSWORD`. Paths are relative to the file's
     /// folder. A key that is not listed is an error.

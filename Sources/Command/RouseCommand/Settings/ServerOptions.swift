@@ -22,7 +22,7 @@ enum EnvironmentFlag: String, EnumerableFlag {
 
 /// How the server is reached, as it was typed.
 struct ServerOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Another server than Apple's, such as a stand-in."))
+    @Option(help: ArgumentHelp("Another server than Apple's, such as a simulator."))
     var host: String?
 
     @Option(help: ArgumentHelp("Its port: 443, or 2197 which Apple listens on too."))

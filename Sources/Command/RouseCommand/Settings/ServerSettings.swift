@@ -63,7 +63,7 @@ struct ServerSettings: Hashable, Sendable {
         guard let host = host ?? environment?.host else {
             throw CommandFailure(
                 .usage,
-                "Say where to push: --production, --sandbox, or --host for a stand-in. Builds "
+                "Say where to push: --production, --sandbox, or --host for a simulator. Builds "
                     + "from TestFlight and the App Store are production; 'rouse probe' finds out.")
         }
         return transport(host: host, port: port)

@@ -9,8 +9,8 @@ import WakeSimulation
 struct DeviceTimeline {
     private static let rowHeight = 52.0
     /// How far below the top of its row a push is drawn, and how far one that was wasted ends.
-    private static let lane = 34.0
-    private static let wasteLane = 42.0
+    private static let queue = 34.0
+    private static let wasteQueue = 42.0
     /// The longest time that is drawn, in seconds.
     private static let maximumSeconds: Int64 = 86_400
 
@@ -60,7 +60,7 @@ struct DeviceTimeline {
     // MARK: Rows
 
     private func draw(_ trace: DeviceTrace, on canvas: inout SVGCanvas, y: Double) {
-        canvas.text(trace.contender, 140, y + 24, "ink", .end)
+        canvas.text(trace.sendingStrategy, 140, y + 24, "ink", .end)
         let pushes = trace.pushes.filter { isShown($0.sentAt) }
         canvas.text("\(pushes.count) pushes", 140, y + 39, "soft", .end)
         for span in trace.unable { band(span, "unable", on: &canvas, y: y) }
@@ -95,7 +95,7 @@ struct DeviceTimeline {
     private func drawHold(_ push: DeviceTrace.Push, on canvas: inout SVGCanvas, y: Double) {
         let sent = x(push.sentAt)
         let decided = push.report.map { x($0.at) } ?? (isModelled ? x(end) : sent)
-        canvas.rectangle(sent, y + Self.lane - 1.5, decided - sent, 3, "hold")
+        canvas.rectangle(sent, y + Self.queue - 1.5, decided - sent, 3, "hold")
         canvas.line(sent, y + 18, sent, y + 27, "sent")
     }
 
@@ -103,9 +103,9 @@ struct DeviceTimeline {
         guard let report = push.report else { return }
         let place = x(report.at)
         switch report.fate {
-        case .launched: canvas.circle(place, y + Self.lane, radius: 4, "launched")
-        case .deliveredInForeground: canvas.circle(place, y + Self.lane, radius: 4, "met")
-        default: canvas.cross(place, y + Self.wasteLane, radius: 3, "waste")
+        case .launched: canvas.circle(place, y + Self.queue, radius: 4, "launched")
+        case .deliveredInForeground: canvas.circle(place, y + Self.queue, radius: 4, "met")
+        default: canvas.cross(place, y + Self.wasteQueue, radius: 3, "waste")
         }
     }
 

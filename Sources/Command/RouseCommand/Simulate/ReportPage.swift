@@ -52,11 +52,11 @@ struct ReportPage {
             "", "Pushes", "Of all", "Launches", "Per push", "Wasted", "Able", "Median", "95 %",
             "Age", "Of all’s",
         ]
-        let rows = output.result.contenders.map { contender in
-            let tally = contender.total
+        let rows = output.result.contenders.map { sendingStrategy in
+            let tally = sendingStrategy.total
             let comparison = everything.map { Comparison(tally, $0) }
             let cells = [
-                contender.name, "\(tally.sent)", Figures.percent(comparison?.pushes),
+                sendingStrategy.name, "\(tally.sent)", Figures.percent(comparison?.pushes),
                 "\(tally.launched)", Figures.share(tally.launchesPerPush), "\(tally.wasted)",
                 Figures.percent(tally.reachedShare),
                 Figures.time(tally.staleness.percentile(50)),

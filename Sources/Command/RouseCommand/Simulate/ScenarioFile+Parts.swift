@@ -67,7 +67,7 @@ extension Scenario.Feedback {
     }
 }
 
-extension Contender {
+extension SendingStrategy {
     /// The kinds of baselines.
     private enum Kind: String, CaseIterable {
         case everything

@@ -126,7 +126,7 @@ extension Scenario {
         }
         seconds = try duration(root)
         contenders = [
-            Contender(name: "rouse", method: .budget(try BudgetKeys.policy(root)))
+            SendingStrategy(name: "rouse", method: .budget(try BudgetKeys.policy(root)))
         ]
         contenders += try Self.baselines(root)
     }
@@ -152,11 +152,11 @@ extension Scenario {
 
     private static func baselines(
         _ root: ConfigurationMapping
-    ) throws(CommandFailure) -> [Contender] {
-        guard root.has("baselines") else { return Contender.baselines }
+    ) throws(CommandFailure) -> [SendingStrategy] {
+        guard root.has("baselines") else { return SendingStrategy.baselines }
         return try distinct(
             root.list("baselines", known: ["kind", "minutes", "sends"]), named: "kind", \.name
-        ) { (mapping) throws(CommandFailure) in try Contender(mapping) }
+        ) { (mapping) throws(CommandFailure) in try SendingStrategy(mapping) }
     }
 
     /// Reads the parts of a list. No two may have the same name, for results go by it; `key` is

@@ -69,7 +69,7 @@ struct SimulateDocument: Encodable {
         let total: TallyPart
         let profiles: [ProfilePart]
 
-        init(_ result: ContenderResult, _ scenario: Scenario, _ isModelled: Bool) {
+        init(_ result: SendingStrategyResult, _ scenario: Scenario, _ isModelled: Bool) {
             name = result.name
             total = TallyPart(result.total, isModelled)
             profiles = zip(scenario.groups, result.groups).map {

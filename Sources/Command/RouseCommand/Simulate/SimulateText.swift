@@ -41,11 +41,11 @@ struct SimulateText {
 
     private func tellSends(_ result: SimulationResult) {
         row("", [("asked", 10), ("pushes", 10), ("merged", 10), ("ended", 10), ("wait", 9)])
-        for contender in result.contenders {
-            let tally = contender.total
+        for sendingStrategy in result.contenders {
+            let tally = sendingStrategy.total
             let ended = tally.ended.values.reduce(0, +)
             row(
-                contender.name,
+                sendingStrategy.name,
                 [
                     (Figures.count(tally.asked), 10), (Figures.count(tally.sent), 10),
                     (Figures.count(tally.merged), 10), (Figures.count(ended), 10),
@@ -67,10 +67,10 @@ struct SimulateText {
                 ("pushes", 9), ("launch", 9), ("/push", 6), ("wasted", 9), ("able", 7),
                 ("median", 8), ("95 %", 8), ("age", 8),
             ])
-        for contender in result.contenders {
-            let tally = contender.total
+        for sendingStrategy in result.contenders {
+            let tally = sendingStrategy.total
             row(
-                contender.name,
+                sendingStrategy.name,
                 [
                     (Figures.count(tally.sent), 9), (Figures.count(tally.launched), 9),
                     (Figures.share(tally.launchesPerPush), 6), (Figures.count(tally.wasted), 9),
@@ -146,7 +146,8 @@ struct SimulateText {
 
     /// The profile whose data is oldest beside sending everything: the mean of all would hide it.
     private static func words(
-        worstOf tested: ContenderResult, _ everything: ContenderResult, _ scenario: Scenario
+        worstOf tested: SendingStrategyResult, _ everything: SendingStrategyResult,
+        _ scenario: Scenario
     ) -> String {
         let ages = zip(scenario.groups, zip(tested.groups, everything.groups)).compactMap {
             group, tallies in

@@ -47,8 +47,8 @@ struct StalenessCurves {
             ResultPicture.plot.upperBound, bottom + 36, "soft", .end)
         // The first, which is under test, has the one solid line. It lies below, so that those that
         // take the same course show as dashes on it.
-        for (number, contender) in output.result.contenders.enumerated() {
-            let tally = contender.total
+        for (number, sendingStrategy) in output.result.contenders.enumerated() {
+            let tally = sendingStrategy.total
             curve(number, on: &canvas, bottom: bottom) { time in
                 isModelled ? tally.shareSeen(within: time) : tally.wait.share(upTo: time)
             }
@@ -72,10 +72,10 @@ struct StalenessCurves {
     }
 
     private func drawKey(on canvas: inout SVGCanvas, top: Double) {
-        for (number, contender) in output.result.contenders.enumerated() {
+        for (number, sendingStrategy) in output.result.contenders.enumerated() {
             let place = top + 22 * Double(number) + 12
             canvas.line(700, place, 740, place, Self.style(number))
-            canvas.text(contender.name, 750, place + 4, "ink")
+            canvas.text(sendingStrategy.name, 750, place + 4, "ink")
         }
     }
 

@@ -32,7 +32,7 @@ struct TraceLines {
             let reached = report?.fate.reachedApp == true
             let label = report?.fate.label
             begin("scenario", quoted: scenario)
-            add("policy", quoted: trace.contender)
+            add("policy", quoted: trace.sendingStrategy)
             add("device", "\(trace.device)")
             add("profile", quoted: trace.group)
             add("stream", quoted: ask.stream)

@@ -11,7 +11,7 @@ import WakeModel
 /// What `rouse apns-simulator` needs, and its life.
 struct SimulatorRun {
     private let configuration: APNsSimulator.Configuration
-    private let folder: StandInFolder
+    private let folder: SimulatorFolder
     private let asJSON: Bool
 
     /// Takes what was typed, and makes the folder and its key.
@@ -42,13 +42,13 @@ struct SimulatorRun {
             try key.read()
         }
         asJSON = command.json
-        folder = try StandInFolder(path: command.folder)
+        folder = try SimulatorFolder(path: command.folder)
         _ = try folder.key()
         let areKeysNamed = command.folder != nil || !named.isEmpty
         if command.strictAuthentication ?? areKeysNamed {
             let own = try ProviderKeyArgument.read(
-                folder.keyPath, "--folder", teamID: StandInFolder.teamID,
-                keyID: StandInFolder.keyID)
+                folder.keyPath, "--folder", teamID: SimulatorFolder.teamID,
+                keyID: SimulatorFolder.keyID)
             configuration.providerKeys = [own] + named
         }
         self.configuration = configuration
@@ -77,7 +77,7 @@ struct SimulatorRun {
 /// The simulator as a service.
 private struct SimulatorService: Service {
     let configuration: APNsSimulator.Configuration
-    let folder: StandInFolder
+    let folder: SimulatorFolder
     let console: Console
     let asJSON: Bool
 
@@ -106,7 +106,7 @@ private struct SimulatorService: Service {
             return
         }
         console.say("CA", ready.certificateAuthorityPath)
-        console.say("Key", "\(folder.keyPath), team \(StandInFolder.teamID)")
+        console.say("Key", "\(folder.keyPath), team \(SimulatorFolder.teamID)")
         console.say("Tokens", tokens)
         if let profile = configuration.deviceModel.map({ $0.profile?.name ?? "steady" }) {
             console.say("Devices", "\(profile), seed \(configuration.seed)")
@@ -119,7 +119,7 @@ private struct SimulatorService: Service {
             "Try",
             "rouse push --host \(ready.host) --port \(ready.port) --ca "
                 + "\(ready.certificateAuthorityPath) --key \(folder.keyPath) --team-id "
-                + "\(StandInFolder.teamID) --bundle-id com.example.app 0123456789abcdef")
+                + "\(SimulatorFolder.teamID) --bundle-id com.example.app 0123456789abcdef")
         console.say(
             "Ready",
             "\(ready.host):\(ready.port) stands in for APNs (\(ready.environment)).", .good)
@@ -154,15 +154,15 @@ struct ReadyDocument: Encodable {
     }
 
     /// Describes a simulator that is ready.
-    init(_ ready: APNsSimulator.ReadyLine, _ folder: StandInFolder, keys: [ProviderKey]) {
+    init(_ ready: APNsSimulator.ReadyLine, _ folder: SimulatorFolder, keys: [ProviderKey]) {
         host = ready.host
         port = ready.port
         controlPort = ready.controlPort
         environment = ready.environment
         caPath = ready.certificateAuthorityPath
         keyPath = folder.keyPath
-        keyId = StandInFolder.keyID
-        teamId = StandInFolder.teamID
+        keyId = SimulatorFolder.keyID
+        teamId = SimulatorFolder.teamID
         providerKeys = keys.map { KeyDocument(keyId: $0.keyID, teamId: $0.teamID) }
     }
 }

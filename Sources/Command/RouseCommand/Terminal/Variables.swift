@@ -49,7 +49,7 @@ enum Variable: String, CaseIterable, Sendable {
     case apiKeyFile = "ROUSE_API_KEY_FILE"
     /// The gateway's log level.
     case logLevel = "ROUSE_LOG_LEVEL"
-    /// The API key that a stand-in's devices send with their receipts. Secret.
+    /// The API key that a simulator's devices send with their receipts. Secret.
     case receiptsKey = "ROUSE_RECEIPTS_KEY"
 
     /// Those that say something about a gateway with a configuration file, and stand over no key of
@@ -82,7 +82,7 @@ enum Variable: String, CaseIterable, Sendable {
         case .apiKey: "The API key that they show."
         case .apiKeyFile: "The file with the API key that they show."
         case .logLevel: "The gateway's log level; stands over `log-level`."
-        case .receiptsKey: "The API key that a stand-in's devices send with their receipts."
+        case .receiptsKey: "The API key that a simulator's devices send with their receipts."
         }
     }
 

@@ -48,7 +48,7 @@ struct ValidateCommand: AsyncParsableCommand {
     var output: ValidateOutputOptions
 
     @OptionGroup(title: "Mending")
-    var mending: ValidateMendingOptions
+    var fixes: ValidateFixOptions
 
     func validate() throws {
         if rules.explain == nil, paths.isEmpty, input.log == nil {
@@ -59,10 +59,10 @@ struct ValidateCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--explain explains a rule and checks nothing. Leave the paths out.")
         }
-        if mending.fix, mending.diff {
+        if fixes.fix, fixes.diff {
             throw ValidationError("--fix mends files, --diff only shows how. Give one of them.")
         }
-        if mending.unsafeFixes, !mending.fix, !mending.diff {
+        if fixes.unsafeFixes, !fixes.fix, !fixes.diff {
             throw ValidationError("--unsafe-fixes says what to mend. Add --fix or --diff.")
         }
     }

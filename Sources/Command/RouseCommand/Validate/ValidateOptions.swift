@@ -134,7 +134,7 @@ struct ValidateOutputOptions: ParsableArguments {
 }
 
 /// What is mended.
-struct ValidateMendingOptions: ParsableArguments {
+struct ValidateFixOptions: ParsableArguments {
     @Flag(help: "Mend what has one right answer, and report the rest.")
     var fix = false
 

@@ -14,7 +14,7 @@ struct ValidateRun {
     /// Reads what was typed.
     init(_ command: ValidateCommand, console: Console) throws {
         self.console = console
-        showsDiff = command.mending.diff
+        showsDiff = command.fixes.diff
         var options = LintOptions()
         options.paths = command.paths
         options.log = command.input.log
@@ -26,10 +26,10 @@ struct ValidateRun {
         options.ignored = try Self.selection(command.rules.ignore)
         options.settings =
             command.rules.config.map { .file($0) } ?? (command.rules.noConfig ? .none : .nearest)
-        if command.mending.fix || command.mending.diff {
-            options.mending = command.mending.unsafeFixes ? .all : .safe
+        if command.fixes.fix || command.fixes.diff {
+            options.fixes = command.fixes.unsafeFixes ? .all : .safe
         }
-        options.showsDiff = command.mending.diff
+        options.showsDiff = command.fixes.diff
         options.showsSource = !command.output.noSource
         options.usesColour = console.usesColour
         options.version = RouseVersion.current

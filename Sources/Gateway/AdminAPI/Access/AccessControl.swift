@@ -44,9 +44,9 @@ struct AccessControl: Sendable {
 
     /// Takes so many more requests from the rate of the caller's key: each item of a batch is
     /// one. Throws ``Problem`` when the rate is used up already, by other batches of the same key.
-    func charge(_ caller: APIKey?, for count: Int) throws(Problem) {
+    func debit(_ caller: APIKey?, for count: Int) throws(Problem) {
         guard let caller, case .keys(let ring) = authentication else { return }
-        if let seconds = ring.charge(caller, for: count) {
+        if let seconds = ring.debit(caller, for: count) {
             throw Self.rateLimited(caller, retryAfterSeconds: seconds)
         }
     }

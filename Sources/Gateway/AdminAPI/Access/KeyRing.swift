@@ -190,11 +190,11 @@ public final class KeyRing: Sendable {
 
     /// Takes so many more requests from the rate of a key, even if that is more than it has left.
     /// Returns `nil`, or, when nothing was left before, in how many seconds there will be room.
-    func charge(_ key: APIKey, for count: Int) -> Int? {
+    func debit(_ key: APIKey, for count: Int) -> Int? {
         let now = nanoseconds
         return state.withLock { state in
             state.buckets[key.name, default: TokenBucket(key.rate ?? .usual, at: now)]
-                .charge(count, at: now)
+                .debit(count, at: now)
         }
     }
 

@@ -75,7 +75,7 @@ struct TokenBucket {
     /// Takes so many tokens, even if there are fewer: what is lacking has to flow in before another
     /// one can be taken. Returns `nil`; or, when some are lacking already, takes none and returns
     /// in how many whole seconds, rounded up, there will be one.
-    mutating func charge(_ count: Int, at now: UInt64) -> Int? {
+    mutating func debit(_ count: Int, at now: UInt64) -> Int? {
         fill(at: now)
         guard missing <= room else { return secondsUntilRoom }
         missing += UInt64(max(0, count)) * Self.second

@@ -5,13 +5,13 @@ import WakeBudget
 import WakeModel
 
 extension DeviceView {
-    /// One lane of a device: its ledger as data and in words, what waits, and what came last; and
+    /// One queue of a device: its ledger as data and in words, what waits, and what came last; and
     /// what keeps its whole app from sending, if that is so.
     func json(of app: AppStatus?) -> JSONValue {
         .object([
-            ("app", .string(lane.app.bundleID.value)),
-            ("environment", .string(lane.app.environment.rawValue)),
-            ("kind", .string(lane.kind.rawValue)),
+            ("app", .string(queue.app.bundleID.value)),
+            ("environment", .string(queue.app.environment.rawValue)),
+            ("kind", .string(queue.kind.rawValue)),
             ("device", .string(deviceToken.description)),
             ("registered_at", registeredAt.map { .string($0.description) }),
             ("dead_since", deadSince.map { .string($0.description) }),
@@ -37,17 +37,17 @@ extension DeviceView {
                 "Nothing of the app is sent: it is paused since \(pause.at)"
                     + (pause.reason.map { ", because of \"\($0)\"." } ?? "."))
         }
-        let lane = app.lanes.first { $0.kind == self.lane.kind }
-        switch lane?.circuit {
+        let queue = app.queues.first { $0.kind == self.queue.kind }
+        switch queue?.circuit {
         case nil, .closed: break
         case .open(let reason, let since, _), .probing(let reason, let since):
             obstacles.append("Nothing of this kind is sent: it is held since \(since). \(reason)")
         }
-        if let silence = lane?.silence {
+        if let silence = queue?.silence {
             obstacles.append(
                 "APNs has answered nothing since \(silence.since): \(silence.failure)")
         }
-        if let unresponsive = lane?.unresponsive { obstacles.append(unresponsive.explanation) }
+        if let unresponsive = queue?.unresponsive { obstacles.append(unresponsive.explanation) }
         return obstacles
     }
 

@@ -24,7 +24,7 @@ enum Component: String, CaseIterable {
     case outcome = "Outcome"
     case attempt = "Attempt"
     case device = "Device"
-    case deviceLane = "DeviceLane"
+    case deviceQueue = "DeviceLane"
     case budget = "Budget"
     case signals = "Signals"
     case registration = "Registration"
@@ -36,7 +36,7 @@ enum Component: String, CaseIterable {
     case feedbackPage = "FeedbackPage"
     case app = "App"
     case appList = "AppList"
-    case lane = "Lane"
+    case queue = "Lane"
     case stats = "Stats"
 
     var schema: Schema {
@@ -61,8 +61,8 @@ enum Component: String, CaseIterable {
             ])
         case .outcome: WakeEnd.schema
         case .attempt: AttemptRecord.schema
-        case .device: .object([.required("lanes", .array(of: .named(.deviceLane)))])
-        case .deviceLane: DeviceView.schema
+        case .device: .object([.required("lanes", .array(of: .named(.deviceQueue)))])
+        case .deviceQueue: DeviceView.schema
         case .budget: Explanation.schema
         case .signals: SignalsBody.schema
         case .registration: RegistrationBody.schema
@@ -82,7 +82,7 @@ enum Component: String, CaseIterable {
             ])
         case .app: AppStatus.schema
         case .appList: .object([.required("apps", .array(of: .named(.app)))])
-        case .lane: LaneStatus.schema
+        case .queue: QueueStatus.schema
         case .stats: GatewayStats.schema
         }
     }

@@ -4,7 +4,7 @@ import Gateway
 import WakeModel
 
 extension AppStatus {
-    /// The app with its lanes and what keeps them from sending.
+    /// The app with its queues and what keeps them from sending.
     var json: JSONValue {
         .object([
             ("app", .string(app.bundleID.value)),
@@ -18,7 +18,7 @@ extension AppStatus {
                     ])
                 }
             ),
-            ("lanes", .array(lanes.map(\.json))),
+            ("lanes", .array(queues.map(\.json))),
         ])
     }
 
@@ -32,12 +32,12 @@ extension AppStatus {
                 .object(
                     [.required("at", .instant()), .optional("reason", .string())],
                     "Since when somebody paused it.")),
-            .required("lanes", .array(of: .named(.lane))),
+            .required("lanes", .array(of: .named(.queue))),
         ])
     }
 }
 
-extension LaneStatus {
+extension QueueStatus {
     fileprivate var json: JSONValue {
         var members: [(String, JSONValue?)] = [("kind", .string(kind.rawValue))]
         switch circuit {

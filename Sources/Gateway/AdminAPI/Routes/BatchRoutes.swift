@@ -81,7 +81,7 @@ struct BatchRoutes {
         let items = try items(text, mediaType)
         // The request itself has been counted.
         try AccessControl(authentication: configuration.authentication)
-            .charge(context.caller, for: items.count - 1)
+            .debit(context.caller, for: items.count - 1)
         let now = services.gateway.now
         return try await Batch(
             items, headers, context, now: now,
@@ -123,7 +123,7 @@ struct Batch {
         for (index, item) in items.enumerated() {
             await turn.pause()
             let text = Array(item)
-            let mark = try IdempotencyMark.make(
+            let mark = try IdempotencyKey.make(
                 headers, caller: context.callerName, item: index, body: text,
                 expiresAt: marksExpireAt)
             do throws(Problem) {

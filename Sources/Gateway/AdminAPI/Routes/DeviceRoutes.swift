@@ -35,10 +35,10 @@ struct DeviceRoutes {
             }
             guard !views.isEmpty else { throw Problem.noSuchDevice }
             let apps = gateway.apps
-            let lanes = views.map { view in
-                view.json(of: apps.first { $0.app == view.lane.app })
+            let queues = views.map { view in
+                view.json(of: apps.first { $0.app == view.queue.app })
             }
-            return JSONValue.object([("lanes", .array(lanes))]).response(status: .ok)
+            return JSONValue.object([("lanes", .array(queues))]).response(status: .ok)
         }
     }
 

@@ -85,12 +85,12 @@ struct HealthRoutes {
             metrics.set(.queueAge, Double(milliseconds) / 1000, [("kind", kind.rawValue)])
         }
         let queues = services.gateway.apps.flatMap { app in
-            app.lanes.map { lane in
+            app.queues.map { queue in
                 let labels = [
                     ("app", app.app.bundleID.value),
-                    ("environment", app.app.environment.rawValue), ("kind", lane.kind.rawValue),
+                    ("environment", app.app.environment.rawValue), ("kind", queue.kind.rawValue),
                 ]
-                return (labels, lane)
+                return (labels, queue)
             }
         }
         metrics.setAll(.circuitOpen, queues.map { ($0, $1.circuit == .closed ? 0 : 1) })

@@ -20,7 +20,7 @@ struct ReceiptRoutes {
                         + "An id that the gateway does not know fails nothing. A wake can also "
                         + "be named by its ref and the device token: then it is the newest with "
                         + "this ref among the device's last "
-                        + "\(WakeBooks.refChainCount). A request counts as many requests of the "
+                        + "\(StoreTransaction.refChainCount). A request counts as many requests of the "
                         + "key's rate as it has receipts.",
                     body: .json(.named(.receipts), limit: limit),
                     answers: [
@@ -32,7 +32,7 @@ struct ReceiptRoutes {
                 let receipts = try ReceiptsBody(text, among: context.apps).receipts
                 // The request itself has been counted.
                 try AccessControl(authentication: services.configuration.authentication)
-                    .charge(context.caller, for: max(0, receipts.count - 1))
+                    .debit(context.caller, for: max(0, receipts.count - 1))
                 let answers = try await asking { () async throws(StoreFailure) in
                     try await services.gateway.confirm(receipts)
                 }

@@ -32,7 +32,7 @@ struct WakeRoutes {
         let hours = configuration.idempotencySeconds / 3_600
         return Operation.Parameter(
             name: "Idempotency-Key", place: .header,
-            schema: .string(pattern: "^[!-~]+$", length: 1...IdempotencyMark.maximumKeyLength),
+            schema: .string(pattern: "^[!-~]+$", length: 1...IdempotencyKey.maximumKeyLength),
             description: "The same key and body get the same answer for \(hours) hours, and "
                 + "nothing new is kept; \(conflict). Use a random UUID for each request.")
     }
@@ -90,7 +90,7 @@ struct WakeRoutes {
         let now = gateway.now
         let body = try WakeBody(text, now: now)
         try context.checkAccess(to: body.request.bundleID, field: body.appField)
-        let mark = try IdempotencyMark.make(
+        let mark = try IdempotencyKey.make(
             request.headers, caller: context.callerName, body: text,
             expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
         let answers = await gateway.accept(

@@ -66,7 +66,7 @@ struct WakeBody {
     }
 
     /// What the gateway is asked.
-    func inquiry(_ mark: IdempotencyMark?) -> Inquiry {
+    func inquiry(_ mark: IdempotencyKey?) -> Inquiry {
         Inquiry(
             request, environment: environment, urgency: urgency, coalescing: coalescing, ref: ref,
             idempotency: mark, hasLifetime: hasLifetime)

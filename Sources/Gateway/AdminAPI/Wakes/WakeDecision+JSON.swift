@@ -50,16 +50,16 @@ extension WakeDecision {
     }
 }
 
-extension Holds {
+extension DelayReasons {
     /// The rules, a word each.
     var json: JSONValue { .array(all.map { .string(HoldWord.word(for: $0)) }) }
 }
 
-/// The words for ``WakeBudget/Hold``.
+/// The words for ``WakeBudget/DelayReason``.
 enum HoldWord {
-    static let all = Hold.allCases.map(word)
+    static let all = DelayReason.allCases.map(word)
 
-    static func word(for hold: Hold) -> String {
+    static func word(for hold: DelayReason) -> String {
         switch hold {
         case .spacing: "spacing"
         case .unconfirmed: "unconfirmed"

@@ -5,9 +5,9 @@ public import Logging
 public import ServiceLifecycle
 import Synchronization
 
-/// Delivers the gateway's webhooks: a courier for each endpoint takes its events from the store
-/// under leases, posts them, and settles them. Couriers share nothing with each other, nor with
-/// dispatch, but the store; so a receiver that is slow or down delays its own events only.
+/// Delivers the gateway's webhooks: a webhook worker for each endpoint takes its events from the
+/// store under leases, posts them, and settles them. Couriers share nothing with each other, nor
+/// with dispatch, but the store; so a receiver that is slow or down delays its own events only.
 ///
 /// A request carries up to 100 events as `{"events": […]}`, with the headers of Standard
 /// Webhooks 1.0. Any 2xx means that all of them were taken; anything else is tried again by
@@ -15,27 +15,27 @@ import Synchronization
 /// own `id` tells.
 public final class WebhookDelivery: Service {
     private struct State {
-        var couriers: [WebhookEndpointID: WebhookCourier] = [:]
+        var workers: [WebhookEndpointID: WebhookWorker] = [:]
         /// Those that do not run yet.
-        var fresh: [WebhookCourier] = []
+        var fresh: [WebhookWorker] = []
     }
 
     private let gateway: Gateway
-    private let makeCarrier: @Sendable () -> any WebhookCarrier
+    private let makeWebhookClient: @Sendable () -> any WebhookClient
     private let metrics: MetricsRegistry
     private let logger: Logger
     private let state = Mutex(State())
     private let changes = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    /// A delivery to these endpoints, of different URLs. `makeCarrier` makes what carries the
+    /// A delivery to these endpoints, of different URLs. `makeWebhookClient` makes what carries the
     /// events of one of them.
     public init(
         gateway: Gateway, endpoints: [WebhookEndpoint], metrics: MetricsRegistry, logger: Logger,
-        makeCarrier: @escaping @Sendable () -> any WebhookCarrier
+        makeWebhookClient: @escaping @Sendable () -> any WebhookClient
     ) {
         self.gateway = gateway
-        self.makeCarrier = makeCarrier
+        self.makeWebhookClient = makeWebhookClient
         self.metrics = metrics
         self.logger = logger
         replace(endpoints)
@@ -46,22 +46,22 @@ public final class WebhookDelivery: Service {
     public func replace(_ endpoints: [WebhookEndpoint]) {
         state.withLock { state in
             let labels = Self.labels(
-                of: endpoints, keeping: state.couriers.mapValues(\.label))
-            var kept: [WebhookEndpointID: WebhookCourier] = [:]
+                of: endpoints, keeping: state.workers.mapValues(\.label))
+            var kept: [WebhookEndpointID: WebhookWorker] = [:]
             for (endpoint, label) in zip(endpoints, labels) {
-                if let courier = state.couriers.removeValue(forKey: endpoint.id) {
-                    courier.replace(endpoint)
-                    kept[endpoint.id] = courier
+                if let worker = state.workers.removeValue(forKey: endpoint.id) {
+                    worker.replace(endpoint)
+                    kept[endpoint.id] = worker
                 } else {
-                    let courier = WebhookCourier(
+                    let worker = WebhookWorker(
                         gateway: gateway, endpoint: endpoint, label: label,
-                        carrier: makeCarrier(), metrics: metrics, logger: logger)
-                    kept[endpoint.id] = courier
-                    state.fresh.append(courier)
+                        carrier: makeWebhookClient(), metrics: metrics, logger: logger)
+                    kept[endpoint.id] = worker
+                    state.fresh.append(worker)
                 }
             }
-            for gone in state.couriers.values { gone.replace(nil) }
-            state.couriers = kept
+            for gone in state.workers.values { gone.replace(nil) }
+            state.workers = kept
         }
         changes.continuation.yield()
     }
@@ -90,14 +90,14 @@ public final class WebhookDelivery: Service {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 for await _ in self.changes.stream {
-                    for courier in self.takeFresh() { group.addTask { await courier.run() } }
+                    for worker in self.takeFresh() { group.addTask { await worker.run() } }
                 }
                 group.cancelAll()
             }
         }
     }
 
-    private func takeFresh() -> [WebhookCourier] {
+    private func takeFresh() -> [WebhookWorker] {
         state.withLock { state in
             defer { state.fresh = [] }
             return state.fresh

@@ -94,7 +94,7 @@ extension WebhookEndpointID {
 }
 
 /// Takes webhooks to their receiver. What does so blocks no thread of the gateway's.
-public protocol WebhookCarrier: Sendable {
+public protocol WebhookClient: Sendable {
     /// Posts a body and returns the HTTP status, or why there is none, without anything secret.
     func post(
         _ body: [UInt8], to endpoint: WebhookEndpoint, headers: [(name: String, value: String)]

@@ -38,9 +38,9 @@ extension [WebhookItem] {
 extension AppHalt {
     fileprivate var json: JSONValue {
         .object([
-            ("app", .string(lane.app.bundleID.value)),
-            ("environment", .string(lane.app.environment.rawValue)),
-            ("kind", .string(lane.kind.rawValue)), ("halted", .boolean(isHalted)),
+            ("app", .string(queue.app.bundleID.value)),
+            ("environment", .string(queue.app.environment.rawValue)),
+            ("kind", .string(queue.kind.rawValue)), ("halted", .boolean(isHalted)),
             ("reason", .string(reason)), ("at", .string(at.description)),
         ])
     }

@@ -16,11 +16,11 @@ extension Dispatcher {
                 if let failure = pass.failure { throw failure }
                 let instant = try await nextInstant()
                 state.withLock { $0.nextLook = instant }
-                await bell.wait(until: instant, clock: clock)
+                await signal.wait(until: instant, clock: clock)
                 state.withLock { $0.nextLook = WallInstant(millisecondsSinceEpoch: .max) }
             } catch {
                 let pause = Int64(limits.storePauseMilliseconds)
-                await bell.wait(
+                await signal.wait(
                     until: clock.now().advanced(byMilliseconds: pause), clock: clock)
             }
         }
@@ -44,17 +44,17 @@ extension Dispatcher {
 
     /// Claims once, VoIP first, in each kind the queue with the fewest in flight first.
     private func claim() async -> ClaimPass {
-        await claim(\.voipLanes) + (await claim(\.backgroundLanes))
+        await claim(\.voipQueues) + (await claim(\.backgroundQueues))
     }
 
-    private func claim(_ path: KeyPath<State, [Lane]>) async -> ClaimPass {
+    private func claim(_ path: KeyPath<State, [WakeQueueKey]>) async -> ClaimPass {
         let now = clock.now()
         let (shares, limit) = state.withLock { state in
             state.claimable(path, limit: limits.claimBatchCount, at: now)
         }
         guard !shares.isEmpty else { return ClaimPass() }
         let pass = await claim(shares, limit: limit, now: now)
-        // What is damaged in one lane does not keep the others.
+        // What is damaged in one queue does not keep the others.
         guard let failure = pass.failure, failure.isOfSomeRows, shares.count > 1 else {
             return pass
         }
@@ -74,26 +74,26 @@ extension Dispatcher {
             leaseUntil: now.advanced(bySeconds: Int64(leaseSeconds)))
         let answer: ClaimAnswer
         do throws(StoreFailure) {
-            answer = try await hall.claim(order)
+            answer = try await context.claim(order)
         } catch {
             return ClaimPass(failure: error)
         }
         state.withLock { state in
             state.leases.take(answer.claims)
-            var counts: [Lane: Int] = [:]
-            for claim in answer.claims { counts[claim.lane, default: 0] += 1 }
-            for (lane, count) in counts { state.shares.take(count, of: lane, at: now) }
+            var counts: [WakeQueueKey: Int] = [:]
+            for claim in answer.claims { counts[claim.queue, default: 0] += 1 }
+            for (queue, count) in counts { state.shares.take(count, of: queue, at: now) }
             for share in shares {
-                if answer.unfinished.contains(share.lane) {
-                    state.unfinished.insert(share.lane)
+                if answer.unfinished.contains(share.queue) {
+                    state.unfinished.insert(share.queue)
                 } else {
-                    state.unfinished.remove(share.lane)
+                    state.unfinished.remove(share.queue)
                 }
             }
             guard !state.holds.holds.isEmpty else { return }
-            for claim in answer.claims { state.holds.claimed(claim.lane) }
+            for claim in answer.claims { state.holds.claimed(claim.queue) }
         }
-        if !answer.claims.isEmpty { deliveries.put(answer.claims) }
+        if !answer.claims.isEmpty { sendQueue.put(answer.claims) }
         return ClaimPass(
             claimed: answer.claims.count,
             found: answer.claims.count + answer.ended.count + answer.deferred)
@@ -109,53 +109,56 @@ extension Dispatcher {
             if !begun.isEmpty || !ended.isEmpty { state.toldUnresponsive = Set(present.keys) }
             return (begun, ended)
         }
-        for (lane, unresponsiveness) in begun {
-            hall.logger.notice(
+        for (queue, unresponsiveness) in begun {
+            context.logger.notice(
                 "a queue gets no answers and sends only probes",
-                metadata: ["lane": "\(lane)", "why": "\(unresponsiveness.explanation)"])
+                metadata: ["queue": "\(queue)", "why": "\(unresponsiveness.explanation)"])
         }
-        for lane in ended {
-            hall.logger.notice("a queue has its full share again", metadata: ["lane": "\(lane)"])
+        for queue in ended {
+            context.logger.notice(
+                "a queue has its full share again", metadata: ["queue": "\(queue)"])
         }
     }
 
-    /// When to look again if nothing rings before: the next due time in a lane that may send and
-    /// has room, the next probe, or the next housekeeping. Other lanes get room by a settlement
+    /// When to look again if nothing rings before: the next due time in a queue that may send and
+    /// has room, the next probe, or the next housekeeping. Other queues get room by a settlement
     /// only, which rings.
     private func nextInstant() async throws(StoreFailure) -> WallInstant {
         let now = clock.now()
-        let (lanes, earliest) = state.withLock { state in
-            let open = state.open(\.voipLanes) + state.open(\.backgroundLanes)
-            let free = state.holds.shares(of: open, limit: 1, now: now).map(\.lane)
-            let lanes = free.filter { state.shares.room(for: $0, at: now) > 0 }
-            state.withoutRoom = Set(free).subtracting(lanes)
+        let (queues, earliest) = state.withLock { state in
+            let open = state.open(\.voipQueues) + state.open(\.backgroundQueues)
+            let free = state.holds.shares(of: open, limit: 1, now: now).map(\.queue)
+            let queues = free.filter { state.shares.room(for: $0, at: now) > 0 }
+            state.withoutRoom = Set(free).subtracting(queues)
             let probes = [
                 state.holds.nextProbe(after: now), state.shares.nextProbe(of: free, after: now),
             ]
-            return (lanes, probes.compactMap(\.self).reduce(state.nextHousekeeping, min))
+            return (queues, probes.compactMap(\.self).reduce(state.nextHousekeeping, min))
         }
-        guard !lanes.isEmpty, let due = try await hall.nextDue(in: lanes) else { return earliest }
+        guard !queues.isEmpty, let due = try await context.nextDue(in: queues) else {
+            return earliest
+        }
         return min(due, earliest)
     }
 }
 
 extension Dispatcher.State {
-    /// What a claim may take from the lanes of a kind, and how much in all.
+    /// What a claim may take from the queues of a kind, and how much in all.
     fileprivate mutating func claimable(
-        _ path: KeyPath<Self, [Lane]>, limit: Int, at now: WallInstant
+        _ path: KeyPath<Self, [WakeQueueKey]>, limit: Int, at now: WallInstant
     ) -> (shares: [ClaimOrder.Share], limit: Int) {
-        let lanes = open(path)
+        let queues = open(path)
         return shares.order(
-            of: holds.shares(of: lanes, limit: limit, now: now), limit: limit, at: now)
+            of: holds.shares(of: queues, limit: limit, now: now), limit: limit, at: now)
     }
 
-    /// The lanes of a kind that nobody paused, beginning with another one each time, so that none
+    /// The queues of a kind that nobody paused, beginning with another one each time, so that none
     /// always comes last.
-    fileprivate mutating func open(_ path: KeyPath<Self, [Lane]>) -> [Lane] {
-        let lanes = self[keyPath: path].filter { paused[$0.app] == nil }
-        guard lanes.count > 1 else { return lanes }
+    fileprivate mutating func open(_ path: KeyPath<Self, [WakeQueueKey]>) -> [WakeQueueKey] {
+        let queues = self[keyPath: path].filter { paused[$0.app] == nil }
+        guard queues.count > 1 else { return queues }
         rotation &+= 1
-        let start = Int(UInt(bitPattern: rotation) % UInt(lanes.count))
-        return Array(lanes[start...] + lanes[..<start])
+        let start = Int(UInt(bitPattern: rotation) % UInt(queues.count))
+        return Array(queues[start...] + queues[..<start])
     }
 }

@@ -21,11 +21,11 @@ extension Dispatcher {
         guard isDue else { return }
         var areDone = await attempt("looking whether the store can be written again") {
             () async throws(StoreFailure) in
-            try await hall.tryWritingAgain()
+            try await context.tryWritingAgain()
         }
         areDone =
-            await attempt("reading the lanes") { () async throws(StoreFailure) in
-                _ = try await readLanes()
+            await attempt("reading the queues") { () async throws(StoreFailure) in
+                _ = try await readQueues()
             } && areDone
         let limit = limits.housekeepingBatchCount
         // What others left behind, even while this one is busy, and even while something of its own
@@ -34,13 +34,13 @@ extension Dispatcher {
         if let own = state.withLock({ $0.leases.lapsed(at: now) }) {
             areDone =
                 await attempt("taking back lapsed leases") { () async throws(StoreFailure) in
-                    reclaimed = try await hall.reclaimLapsed(at: now, limit: limit, except: own)
+                    reclaimed = try await context.reclaimLapsed(at: now, limit: limit, except: own)
                 } && areDone
         }
         var expired: [EndedWake] = []
         areDone =
             await attempt("ending overdue wakes") { () async throws(StoreFailure) in
-                expired = try await hall.expireOverdue(at: now, limit: limit)
+                expired = try await context.expireOverdue(at: now, limit: limit)
             } && areDone
         log(reclaimed: reclaimed, expired: expired)
         let isFull = reclaimed.count >= limit || expired.count >= limit
@@ -59,7 +59,7 @@ extension Dispatcher {
             try await body()
             return true
         } catch {
-            hall.logger.debug(
+            context.logger.debug(
                 "a step of the housekeeping failed",
                 metadata: ["step": "\(step)", "reason": "\(error.message)"])
             return false
@@ -68,7 +68,7 @@ extension Dispatcher {
 
     private func log(reclaimed: Reclaimed, expired: [EndedWake]) {
         if reclaimed.count > 0 {
-            hall.logger.info(
+            context.logger.info(
                 "lapsed leases were taken back",
                 metadata: [
                     "returned": "\(reclaimed.returned.count)",
@@ -76,10 +76,11 @@ extension Dispatcher {
                 ])
         }
         for wake in reclaimed.ended where wake.end == .failed(.fateUnknown) {
-            hall.logger.info("the fate of a VoIP wake is unknown", metadata: ["wake": "\(wake.id)"])
+            context.logger.info(
+                "the fate of a VoIP wake is unknown", metadata: ["wake": "\(wake.id)"])
         }
         if !expired.isEmpty {
-            hall.logger.info("wakes expired unsent", metadata: ["count": "\(expired.count)"])
+            context.logger.info("wakes expired unsent", metadata: ["count": "\(expired.count)"])
         }
     }
 }

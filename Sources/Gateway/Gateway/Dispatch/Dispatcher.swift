@@ -10,27 +10,27 @@ import WakeModel
 /// Wakes come to it by two ways: one loop claims what is due, in batches, while there is room in
 /// flight; and what may go at once is claimed in the transaction that admits it, and handed over.
 /// The loop sleeps until something happens: a wake was admitted that is due earlier than it knew,
-/// room came free, a wake is due, a held lane may probe, or it is time for housekeeping.
+/// room came free, a wake is due, a held queue may probe, or it is time for housekeeping.
 final class Dispatcher: Sendable {
     struct State {
         /// How many wakes of each queue are in flight, and may be.
         var shares: QueueShares
-        var holds: LaneHolds
-        var silences: LaneSilences
+        var holds: HeldQueues
+        var silences: UnresponsiveQueues
         /// What this gateway has in hand.
-        var leases = LeasesInHand()
-        var paused: [AppIdentity: LanePause] = [:]
+        var leases = HeldLeases()
+        var paused: [AppIdentity: QueuePause] = [:]
         /// How many pauses are being set by this gateway, and how many it has set: what was read
         /// from the store meanwhile may be older than they are.
         var pausesUnderWay = 0
         var pausesSet = 0
-        var confirming: Set<Lane> = []
-        /// Lanes that are not configured, once it was told that wakes wait for them.
-        var knownStrangers: Set<Lane> = []
-        /// Lanes in which older wakes may be due: new ones must not overtake them.
-        var unfinished: Set<Lane>
-        var voipLanes: [Lane]
-        var backgroundLanes: [Lane]
+        var confirming: Set<WakeQueueKey> = []
+        /// Queues that are not configured, once it was told that wakes wait for them.
+        var knownStrangers: Set<WakeQueueKey> = []
+        /// Queues in which older wakes may be due: new ones must not overtake them.
+        var unfinished: Set<WakeQueueKey>
+        var voipQueues: [WakeQueueKey]
+        var backgroundQueues: [WakeQueueKey]
         var sender: any WakeSender
         /// How long that may take for a push, in seconds.
         var sendSeconds: Int
@@ -39,9 +39,9 @@ final class Dispatcher: Sendable {
         var isStopping = false
         var nextHousekeeping = WallInstant(millisecondsSinceEpoch: .min)
         /// Queues that the loop did not look at last, because they had no room.
-        var withoutRoom: Set<Lane> = []
+        var withoutRoom: Set<WakeQueueKey> = []
         /// Queues of which it was told that they are unresponsive.
-        var toldUnresponsive: Set<Lane> = []
+        var toldUnresponsive: Set<WakeQueueKey> = []
         /// When the loop will look next.
         var nextLook = WallInstant(millisecondsSinceEpoch: .max)
         var rotation = 0
@@ -56,62 +56,67 @@ final class Dispatcher: Sendable {
     }
 
     let state: Mutex<State>
-    let bell = Bell()
-    let hall: Hall
+    let signal = AsyncSignal()
+    let context: GatewayContext
     let policy: RetryPolicy
     let jitter: @Sendable () -> Double
-    let deliveries = Deliveries()
-    let settler: Settler
+    let sendQueue = SendQueue()
+    let settlementWriter: SettlementWriter
 
     /// A dispatcher for these apps.
     init(
-        hall: Hall, apps: [AppIdentity], sender: any WakeSender,
+        context: GatewayContext, apps: [AppIdentity], sender: any WakeSender,
         jitter: @escaping @Sendable () -> Double
     ) {
-        let lanes = apps.flatMap { app in WakeKind.allCases.map { Lane(app: app, kind: $0) } }
+        let queues = apps.flatMap { app in
+            WakeKind.allCases.map { WakeQueueKey(app: app, kind: $0) }
+        }
         state = Mutex(
             State(
-                shares: QueueShares(limits: hall.limits), holds: LaneHolds(limits: hall.limits),
-                silences: LaneSilences(limits: hall.limits), unfinished: Set(lanes),
-                voipLanes: lanes.filter { $0.kind == .voip },
-                backgroundLanes: lanes.filter { $0.kind == .background }, sender: sender,
-                sendSeconds: hall.configuration.sendSeconds))
-        policy = RetryPolicy(limits: hall.limits)
-        self.hall = hall
+                shares: QueueShares(limits: context.limits),
+                holds: HeldQueues(limits: context.limits),
+                silences: UnresponsiveQueues(limits: context.limits), unfinished: Set(queues),
+                voipQueues: queues.filter { $0.kind == .voip },
+                backgroundQueues: queues.filter { $0.kind == .background }, sender: sender,
+                sendSeconds: context.configuration.sendSeconds))
+        policy = RetryPolicy(limits: context.limits)
+        self.context = context
         self.jitter = jitter
-        settler = Settler(clock: hall.clock, limits: hall.limits, logger: hall.logger) { batch in
-            await hall.settle(batch)
+        settlementWriter = SettlementWriter(
+            clock: context.clock, limits: context.limits, logger: context.logger
+        ) { batch in
+            await context.settle(batch)
         }
     }
 
-    var clock: any GatewayClock { hall.clock }
-    var limits: GatewayLimits { hall.limits }
+    var clock: any GatewayClock { context.clock }
+    var limits: GatewayLimits { context.limits }
 
     /// Stops claiming; ``run()`` then drains and returns.
     func stop() {
         state.withLock { $0.isStopping = true }
-        bell.ring()
+        signal.ring()
     }
 
     /// Dispatches until stopped, waits for what is in flight until the drain's deadline, gives the
     /// rest up, and returns when all is settled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.settler.run() }
+            group.addTask { await self.settlementWriter.run() }
             group.addTask {
                 await self.claimUntilStopped()
                 await self.drain()
-                self.deliveries.close()
+                self.sendQueue.close()
             }
             await deliverUntilClosed()
-            settler.close()
+            settlementWriter.close()
         }
     }
 
     /// Hands each batch to the sender, beside the others.
     private func deliverUntilClosed() async {
         await withDiscardingTaskGroup { sends in
-            while let claims = await deliveries.next() {
+            while let claims = await sendQueue.next() {
                 sends.addTask { await self.deliver(claims) }
             }
             sends.cancelAll()
@@ -121,7 +126,7 @@ final class Dispatcher: Sendable {
     private func drain() async {
         let deadline = clock.now().advanced(bySeconds: Int64(limits.drainSeconds))
         while state.withLock({ $0.inFlight }) > 0, !Task.isCancelled, clock.now() < deadline {
-            await bell.wait(until: deadline, clock: clock)
+            await signal.wait(until: deadline, clock: clock)
         }
     }
 
@@ -131,23 +136,23 @@ final class Dispatcher: Sendable {
     /// for it until ``admitted(_:under:)``.
     func makeGrant(for submissions: [Submission]) -> ClaimGrant? {
         let areCalls = submissions.first?.wake.wake.kind == .voip
-        var counts: [Lane: Int] = [:]
-        for submission in submissions { counts[submission.wake.lane, default: 0] += 1 }
+        var counts: [WakeQueueKey: Int] = [:]
+        for submission in submissions { counts[submission.wake.queue, default: 0] += 1 }
         let first = submissions.lazy.map(\.wake.acceptedAt).min()
         let now = clock.now()
         return state.withLock { state in
             guard !state.isStopping else { return nil }
-            var rooms: [Lane: Int] = [:]
+            var rooms: [WakeQueueKey: Int] = [:]
             // Those with the fewest first: room that one has reserved is none for the next.
-            for (lane, count) in counts.sorted(by: { $0.value < $1.value }) {
-                let lanes = areCalls ? state.voipLanes : state.backgroundLanes
-                guard lanes.contains(lane), !state.unfinished.contains(lane),
-                    !state.holds.isHeld(lane), state.paused[lane.app] == nil
+            for (queue, count) in counts.sorted(by: { $0.value < $1.value }) {
+                let queues = areCalls ? state.voipQueues : state.backgroundQueues
+                guard queues.contains(queue), !state.unfinished.contains(queue),
+                    !state.holds.isHeld(queue), state.paused[queue.app] == nil
                 else { continue }
-                let room = min(state.shares.room(for: lane, at: now), count)
+                let room = min(state.shares.room(for: queue, at: now), count)
                 guard room > 0 else { continue }
-                state.shares.take(room, of: lane, at: now)
-                rooms[lane] = room
+                state.shares.take(room, of: queue, at: now)
+                rooms[queue] = room
             }
             guard !rooms.isEmpty else { return nil }
             let leaseSeconds = state.leaseSeconds(limits)
@@ -163,15 +168,15 @@ final class Dispatcher: Sendable {
     /// Whether what waits at intake need not wait for room in flight: some of it has room, or
     /// waiting would bring none, because its queue is held, paused or unresponsive. Of each caller
     /// it is told the queue of the first wake, and how many wakes wait.
-    func hasRoom(for waiting: [(lane: Lane, count: Int)]) -> Bool {
+    func hasRoom(for waiting: [(queue: WakeQueueKey, count: Int)]) -> Bool {
         let now = clock.now()
         let most = max(1, limits.inFlightCount - limits.voipReserveCount)
         let enough = min(limits.intakeBatchCount, limits.inFlightCount / 8, most)
         return state.withLock { state in
             guard !state.isStopping else { return true }
-            return waiting.contains { lane, count in
-                state.holds.isHeld(lane) || state.paused[lane.app] != nil
-                    || !state.shares.mayGetRoom(for: lane, count: min(count, enough), at: now)
+            return waiting.contains { queue, count in
+                state.holds.isHeld(queue) || state.paused[queue.app] != nil
+                    || !state.shares.mayGetRoom(for: queue, count: min(count, enough), at: now)
             }
         }
     }
@@ -183,8 +188,8 @@ final class Dispatcher: Sendable {
         let now = clock.now()
         let rings = state.withLock { state in
             var unused = grant?.rooms ?? [:]
-            for claim in claims { unused[claim.lane, default: 0] -= 1 }
-            for (lane, count) in unused { state.shares.giveBack(count, of: lane) }
+            for claim in claims { unused[claim.queue, default: 0] -= 1 }
+            for (queue, count) in unused { state.shares.giveBack(count, of: queue) }
             let isAwaited =
                 unused.values.contains { $0 > 0 }
                 && (state.isStopping
@@ -196,23 +201,23 @@ final class Dispatcher: Sendable {
             state.unfinished.formUnion(answer.leftDue)
             return isAwaited || nextDue < state.nextLook
         }
-        if !claims.isEmpty { deliveries.put(claims) }
-        if rings { bell.ring() }
+        if !claims.isEmpty { sendQueue.put(claims) }
+        if rings { signal.ring() }
     }
 
     /// Settlements were written: room came free, and something may be due again.
     func settled(_ settlements: [Settlement], nextDue: WallInstant?) {
         let now = clock.now()
         let rings = state.withLock { state in
-            for (lane, count) in state.leases.letGo(settlements) {
-                state.shares.giveBack(count, of: lane)
+            for (queue, count) in state.leases.letGo(settlements) {
+                state.shares.giveBack(count, of: queue)
             }
             return state.isStopping || nextDue.map { $0 < state.nextLook } ?? false
-                || state.unfinished.union(state.withoutRoom).contains { lane in
-                    state.shares.room(for: lane, at: now) > 0
+                || state.unfinished.union(state.withoutRoom).contains { queue in
+                    state.shares.room(for: queue, at: now) > 0
                 }
         }
-        if rings { bell.ring() }
+        if rings { signal.ring() }
     }
 
     // MARK: Sending
@@ -223,7 +228,7 @@ final class Dispatcher: Sendable {
             let releases = claims.map {
                 Settlement(ticket: $0.ticket, at: now, attempt: nil, effect: .release)
             }
-            return settler.settle(releases)
+            return settlementWriter.settle(releases)
         }
         let (sender, sendSeconds, generation) = state.withLock {
             ($0.sender, $0.sendSeconds, $0.generation)
@@ -236,28 +241,28 @@ final class Dispatcher: Sendable {
                 claim, now: now, sendSeconds: sendSeconds)
             {
                 settledUnsent.append(settlement)
-                state.withLock { $0.holds.probeEnded(claim.lane, now: now) }
+                state.withLock { $0.holds.probeEnded(claim.queue, now: now) }
             } else {
                 batch.append(claim)
             }
         }
-        settler.settle(settledUnsent)
+        settlementWriter.settle(settledUnsent)
         guard !batch.isEmpty else { return }
         measure(batch, now: now)
 
-        let lanes = Set(batch.lazy.map(\.lane))
+        let queues = Set(batch.lazy.map(\.queue))
         state.withLock { state in
-            for lane in lanes { state.shares.sent(lane, at: now) }
+            for queue in queues { state.shares.sent(queue, at: now) }
         }
         let ledger = SendLedger(batch)
         await sender.send(batch) { report in
             guard let claim = ledger.take(report.ticket) else { return }
-            self.settler.settle(
+            self.settlementWriter.settle(
                 self.decide(claim, report.result, sentAt: now, generation: generation))
         }
         let failure = SendFailure(
             certainty: .unknown, description: "The sender returned without a result.")
-        settler.settle(
+        settlementWriter.settle(
             ledger.takeRest().map {
                 decide($0, .failure(failure), sentAt: now, generation: generation)
             })
@@ -267,7 +272,7 @@ final class Dispatcher: Sendable {
         for kind in WakeKind.allCases {
             let ofKind = batch.filter { $0.kind == kind }
             guard let earliest = ofKind.map(\.dueAt).min() else { continue }
-            hall.metrics.dispatched(
+            context.metrics.dispatched(
                 ofKind.count, kind: kind, lagMilliseconds: now.milliseconds(since: earliest))
         }
     }
@@ -278,57 +283,57 @@ final class Dispatcher: Sendable {
     ) -> Settlement {
         let now = clock.now()
         if case .success = result {
-            hall.metrics.answered(
+            context.metrics.answered(
                 afterMilliseconds: now.milliseconds(since: sentAt), kind: claim.kind)
         }
         let decision = policy.decide(claim, result, now: now, jitter: jitter())
         let (change, silence, responds) = state.withLock {
-            $0.note(decision.signal, on: claim.lane, generation: generation, now: now)
+            $0.note(decision.signal, on: claim.queue, generation: generation, now: now)
         }
-        announce(change, decision.signal, claim.lane, now: now)
+        announce(change, decision.signal, claim.queue, now: now)
         // It has more room now than what waits for the next settlement knows.
-        if responds { bell.ring() }
-        announce(silence, claim.lane)
-        hall.logger.debug(
+        if responds { signal.ring() }
+        announce(silence, claim.queue)
+        context.logger.debug(
             "an attempt has its result",
             metadata: [
-                "wake": "\(claim.id)", "device": "\(claim.deviceToken)", "lane": "\(claim.lane)",
+                "wake": "\(claim.id)", "device": "\(claim.deviceToken)", "queue": "\(claim.queue)",
                 "effect": "\(decision.settlement.effect.word)",
             ])
         return decision.settlement
     }
 
-    /// A lane stopped, or goes on: says so in the log and to who listens.
+    /// A queue stopped, or goes on: says so in the log and to who listens.
     private func announce(
-        _ change: LaneHolds.Change, _ signal: RetryPolicy.LaneSignal, _ lane: Lane,
+        _ change: HeldQueues.Change, _ signal: RetryPolicy.QueueSignal, _ queue: WakeQueueKey,
         now: WallInstant
     ) {
         switch (change, signal) {
         case (.began, .blocked(let reason, _)):
-            hall.logger.warning(
-                "dispatch is held", metadata: ["lane": "\(lane)", "reason": "\(reason)"])
-            hall.tell(AppHalt(lane: lane, isHalted: true, reason: reason, at: now))
+            context.logger.warning(
+                "dispatch is held", metadata: ["queue": "\(queue)", "reason": "\(reason)"])
+            context.tell(AppHalt(queue: queue, isHalted: true, reason: reason, at: now))
         case (.ended, _):
-            hall.logger.notice("dispatch goes on", metadata: ["lane": "\(lane)"])
-            hall.tell(
+            context.logger.notice("dispatch goes on", metadata: ["queue": "\(queue)"])
+            context.tell(
                 AppHalt(
-                    lane: lane, isHalted: false, reason: "APNs takes its pushes again.", at: now))
-            bell.ring()
+                    queue: queue, isHalted: false, reason: "APNs takes its pushes again.", at: now))
+            self.signal.ring()
         default: break
         }
     }
 
-    /// A lane is silent, or is no more: says so in the log.
-    private func announce(_ change: LaneSilences.Change, _ lane: Lane) {
+    /// A queue is silent, or is no more: says so in the log.
+    private func announce(_ change: UnresponsiveQueues.Change, _ queue: WakeQueueKey) {
         switch change {
         case .began(let silence):
-            hall.logger.warning(
+            context.logger.warning(
                 "APNs does not answer",
                 metadata: [
-                    "lane": "\(lane)", "since": "\(silence.since)",
+                    "queue": "\(queue)", "since": "\(silence.since)",
                     "failure": "\(silence.failure)",
                 ])
-        case .ended: hall.logger.notice("APNs answers again", metadata: ["lane": "\(lane)"])
+        case .ended: context.logger.notice("APNs answers again", metadata: ["queue": "\(queue)"])
         case .none: break
         }
     }
@@ -339,16 +344,16 @@ extension Dispatcher.State {
     /// hears says nothing of the key and the topics that there are now; and the app may be gone,
     /// or have gone between its claim and its sending.
     fileprivate mutating func note(
-        _ signal: RetryPolicy.LaneSignal, on lane: Lane, generation: Int, now: WallInstant
-    ) -> (LaneHolds.Change, LaneSilences.Change, responds: Bool) {
+        _ signal: RetryPolicy.QueueSignal, on queue: WakeQueueKey, generation: Int, now: WallInstant
+    ) -> (HeldQueues.Change, UnresponsiveQueues.Change, responds: Bool) {
         guard generation == self.generation else { return (.none, .none, false) }
         if signal != .answered {
-            let lanes = lane.kind == .voip ? voipLanes : backgroundLanes
-            guard lanes.contains(lane) else { return (.none, .none, false) }
+            let queues = queue.kind == .voip ? voipQueues : backgroundQueues
+            guard queues.contains(queue) else { return (.none, .none, false) }
         }
         return (
-            holds.note(signal, on: lane, now: now), silences.note(signal, on: lane, now: now),
-            shares.note(signal, on: lane, at: now)
+            holds.note(signal, on: queue, now: now), silences.note(signal, on: queue, now: now),
+            shares.note(signal, on: queue, at: now)
         )
     }
 }
@@ -365,24 +370,24 @@ extension Settlement.Effect {
 }
 
 /// Claims on their way to the sender. Bounded by the number of wakes in flight.
-final class Deliveries: Sendable {
+final class SendQueue: Sendable {
     private struct State {
         var queue: [[Claim]] = []
         var isClosed = false
     }
 
     private let state = Mutex(State())
-    private let bell = Bell()
+    private let signal = AsyncSignal()
 
     func put(_ claims: [Claim]) {
         state.withLock { $0.queue.append(claims) }
-        bell.ring()
+        signal.ring()
     }
 
     /// No more claims come; what waits is still handed out.
     func close() {
         state.withLock { $0.isClosed = true }
-        bell.ring()
+        signal.ring()
     }
 
     /// The next claims; `nil` when it is closed and empty.
@@ -394,7 +399,7 @@ final class Deliveries: Sendable {
             }
             if let claims { return claims }
             if isClosed { return nil }
-            await bell.wait()
+            await signal.wait()
         }
     }
 }

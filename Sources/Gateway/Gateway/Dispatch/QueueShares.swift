@@ -33,7 +33,7 @@ struct QueueShares: Sendable {
     }
 
     private let limits: GatewayLimits
-    private var queues: [Lane: Queue] = [:]
+    private var queues: [WakeQueueKey: Queue] = [:]
     /// How many wakes of all queues are in flight, and room that admissions have reserved.
     private(set) var inFlight = 0
 
@@ -43,8 +43,8 @@ struct QueueShares: Sendable {
     // MARK: Room
 
     /// How many more wakes of a queue may be in flight.
-    func room(for lane: Lane, at now: WallInstant) -> Int {
-        room(for: lane, besides: poolRoom(at: now), at: now).total
+    func room(for key: WakeQueueKey, at now: WallInstant) -> Int {
+        room(for: key, besides: poolRoom(at: now), at: now).total
     }
 
     /// How many of each queue a claim may take, the queue with the fewest in flight first; queues
@@ -56,14 +56,14 @@ struct QueueShares: Sendable {
         var reserved = 0
         var ordered: [(share: ClaimOrder.Share, inFlight: Int)] = []
         for share in shares {
-            let room = room(for: share.lane, besides: pool, at: now)
+            let room = room(for: share.queue, besides: pool, at: now)
             let most = min(share.limit, room.total, limit)
             guard most > 0 else { continue }
             reserved += min(room.own, most)
             ordered.append(
                 (
-                    ClaimOrder.Share(lane: share.lane, limit: most),
-                    queues[share.lane]?.inFlight ?? 0
+                    ClaimOrder.Share(queue: share.queue, limit: most),
+                    queues[share.queue]?.inFlight ?? 0
                 ))
         }
         // By place among equals: the caller rotates them.
@@ -71,7 +71,7 @@ struct QueueShares: Sendable {
             ($0.element.inFlight, $0.offset) < ($1.element.inFlight, $1.offset)
         }
         // All of these queues are of one kind.
-        let free = shares.first.map { pool.room(for: $0.lane.kind) } ?? 0
+        let free = shares.first.map { pool.room(for: $0.queue.kind) } ?? 0
         return (sorted.map(\.element.share), min(limit, max(0, free) + reserved))
     }
 
@@ -101,16 +101,16 @@ struct QueueShares: Sendable {
     /// How many more a queue may have in flight, and how many of them it may have whatever the
     /// others have.
     private func room(
-        for lane: Lane, besides pool: PoolRoom, at now: WallInstant
+        for key: WakeQueueKey, besides pool: PoolRoom, at now: WallInstant
     ) -> (total: Int, own: Int) {
-        let queue = queues[lane] ?? Queue(window: limits.firstWindowCount)
+        let queue = queues[key] ?? Queue(window: limits.firstWindowCount)
         guard !isUnresponsive(queue, at: now) else {
             let probes = probeRoom(of: queue, at: now)
             return (probes, probes)
         }
         let byWindow = max(0, queue.window - queue.inFlight)
         let own = max(0, min(byWindow, limits.ownReserveCount - queue.inFlight))
-        return (max(own, min(byWindow, pool.room(for: lane.kind))), own)
+        return (max(own, min(byWindow, pool.room(for: key.kind))), own)
     }
 
     /// A few probes at a time, and one more now and then: a push may take long to fail, and APNs
@@ -127,34 +127,34 @@ struct QueueShares: Sendable {
     }
 
     /// When, after `now`, one of these queues may send another probe although none has come back.
-    func nextProbe(of lanes: [Lane], after now: WallInstant) -> WallInstant? {
-        lanes.compactMap { lane in
-            queues[lane].flatMap { isUnresponsive($0, at: now) ? nextProbe(of: $0) : nil }
+    func nextProbe(of keys: [WakeQueueKey], after now: WallInstant) -> WallInstant? {
+        keys.compactMap { key in
+            queues[key].flatMap { isUnresponsive($0, at: now) ? nextProbe(of: $0) : nil }
         }
         .filter { $0 > now }.min()
     }
 
     /// Whether waiting a moment would give a batch of this queue the room to leave at once, of
     /// which `count` is enough.
-    func mayGetRoom(for lane: Lane, count: Int, at now: WallInstant) -> Bool {
-        if let queue = queues[lane] {
+    func mayGetRoom(for key: WakeQueueKey, count: Int, at now: WallInstant) -> Bool {
+        if let queue = queues[key] {
             if isUnresponsive(queue, at: now) { return false }
-            return room(for: lane, at: now) < min(count, max(1, queue.window / 2))
+            return room(for: key, at: now) < min(count, max(1, queue.window / 2))
         }
-        return room(for: lane, at: now) < min(count, limits.firstWindowCount)
+        return room(for: key, at: now) < min(count, limits.firstWindowCount)
     }
 
     // MARK: Counting
 
     /// So many wakes of a queue were claimed, or room was reserved for them.
-    mutating func take(_ count: Int, of lane: Lane, at now: WallInstant) {
+    mutating func take(_ count: Int, of key: WakeQueueKey, at now: WallInstant) {
         guard count > 0 else { return }
         inFlight += count
-        var queue = queues[lane] ?? Queue(window: limits.firstWindowCount)
+        var queue = queues[key] ?? Queue(window: limits.firstWindowCount)
         if queue.inFlight == 0 { forgetThePast(of: &queue, at: now) }
         queue.inFlight += count
         queue.claimedAt = now
-        queues[lane] = queue
+        queues[key] = queue
     }
 
     /// What a queue needed, or how it failed, at another time is no measure for now.
@@ -170,30 +170,30 @@ struct QueueShares: Sendable {
     }
 
     /// So many wakes of a queue were settled, or reserved room was not used.
-    mutating func giveBack(_ count: Int, of lane: Lane) {
-        guard count > 0, var queue = queues[lane] else { return }
+    mutating func giveBack(_ count: Int, of key: WakeQueueKey) {
+        guard count > 0, var queue = queues[key] else { return }
         inFlight -= count
         queue.inFlight -= count
         // No answer is waited for. One that failed so often stays unresponsive.
         if queue.inFlight == 0, queue.failures < limits.queueFailureCount {
             queue.unansweredSince = nil
         }
-        queues[lane] = queue
+        queues[key] = queue
     }
 
     // MARK: Answers
 
     /// Wakes of a queue were handed to the sender.
-    mutating func sent(_ lane: Lane, at now: WallInstant) {
-        if queues[lane]?.unansweredSince == nil { queues[lane]?.unansweredSince = now }
+    mutating func sent(_ key: WakeQueueKey, at now: WallInstant) {
+        if queues[key]?.unansweredSince == nil { queues[key]?.unansweredSince = now }
     }
 
     /// What came of a push. Whether the queue was unresponsive until then and is no longer.
     mutating func note(
-        _ signal: RetryPolicy.LaneSignal, on lane: Lane, at now: WallInstant
+        _ signal: RetryPolicy.QueueSignal, on key: WakeQueueKey, at now: WallInstant
     ) -> Bool {
-        guard var queue = queues[lane] else { return false }
-        defer { queues[lane] = queue }
+        guard var queue = queues[key] else { return false }
+        defer { queues[key] = queue }
         if case .unanswered = signal {
             queue.failures += 1
             return false
@@ -212,13 +212,13 @@ struct QueueShares: Sendable {
 
     /// The sender is another one: what the one before did not answer says nothing of it. Queues
     /// that are not among these and have nothing in flight are forgotten.
-    mutating func reset(keeping lanes: [Lane]) {
-        let known = Set(lanes)
-        for (lane, queue) in queues {
-            if queue.inFlight == 0 && !known.contains(lane) {
-                queues[lane] = nil
+    mutating func reset(keeping keys: [WakeQueueKey]) {
+        let known = Set(keys)
+        for (key, queue) in queues {
+            if queue.inFlight == 0 && !known.contains(key) {
+                queues[key] = nil
             } else {
-                queues[lane] = Queue(
+                queues[key] = Queue(
                     inFlight: queue.inFlight, window: limits.firstWindowCount,
                     unansweredSince: nil)
             }
@@ -228,20 +228,20 @@ struct QueueShares: Sendable {
     // MARK: Standing
 
     /// How many wakes of a queue are in flight.
-    func inFlight(of lane: Lane) -> Int { queues[lane]?.inFlight ?? 0 }
+    func inFlight(of key: WakeQueueKey) -> Int { queues[key]?.inFlight ?? 0 }
 
     /// The unresponsiveness of a queue, while it lasts.
-    func unresponsiveness(of lane: Lane, at now: WallInstant) -> Unresponsiveness? {
-        guard let queue = queues[lane], isUnresponsive(queue, at: now),
+    func unresponsiveness(of key: WakeQueueKey, at now: WallInstant) -> Unresponsiveness? {
+        guard let queue = queues[key], isUnresponsive(queue, at: now),
             let since = queue.unansweredSince
         else { return nil }
         return Unresponsiveness(since: since, probeCount: limits.queueProbeCount)
     }
 
     /// The queues that are unresponsive.
-    func unresponsive(at now: WallInstant) -> [Lane: Unresponsiveness] {
-        var found: [Lane: Unresponsiveness] = [:]
-        for lane in queues.keys { found[lane] = unresponsiveness(of: lane, at: now) }
+    func unresponsive(at now: WallInstant) -> [WakeQueueKey: Unresponsiveness] {
+        var found: [WakeQueueKey: Unresponsiveness] = [:]
+        for key in queues.keys { found[key] = unresponsiveness(of: key, at: now) }
         return found
     }
 

@@ -4,13 +4,13 @@ public import WakeModel
 
 /// What follows from the result of an attempt, by facts §3.3: a pure function.
 public struct RetryPolicy: Hashable, Sendable {
-    /// What a result says about the lane, beside the one wake.
-    public enum LaneSignal: Hashable, Sendable {
+    /// What a result says about the queue, beside the one wake.
+    public enum QueueSignal: Hashable, Sendable {
         /// APNs answered, and nothing is wrong with key or topic.
         case answered
         /// No answer came, with what went wrong in words; nothing is known.
         case unanswered(String)
-        /// APNs refuses whatever comes from this lane. `pauseSeconds` is how long at least, when
+        /// APNs refuses whatever comes from this queue. `pauseSeconds` is how long at least, when
         /// the answer implies it.
         case blocked(reason: String, pauseSeconds: Int?)
     }
@@ -19,8 +19,8 @@ public struct RetryPolicy: Hashable, Sendable {
     public struct Decision: Hashable, Sendable {
         /// What is recorded.
         public let settlement: Settlement
-        /// What it says about the lane.
-        public let signal: LaneSignal
+        /// What it says about the queue.
+        public let signal: QueueSignal
     }
 
     /// Delays are lengthened by up to this part of themselves, so that wakes that failed together
@@ -94,8 +94,8 @@ public struct RetryPolicy: Hashable, Sendable {
         let repeatsExpiredToken =
             advice.retry == .onceWithNewProviderToken && claim.previousReason == rejection.reason
 
-        if let pause = lanePause(advice, repeatsExpiredToken: repeatsExpiredToken) {
-            // The wake is not at fault. It stays due; the lane's hold keeps it back.
+        if let pause = queuePause(advice, repeatsExpiredToken: repeatsExpiredToken) {
+            // The wake is not at fault. It stays due; the queue's hold keeps it back.
             let settlement =
                 advice.retry == .never
                 ? ended(claim, end(refusal, advice), attempt, now)
@@ -123,20 +123,20 @@ public struct RetryPolicy: Hashable, Sendable {
         return Decision(settlement: settlement, signal: .answered)
     }
 
-    private struct LanePause {
+    private struct QueuePause {
         let minimumSeconds: Int?
     }
 
-    /// Whether a refusal concerns all that the lane would send: a bad key, a topic that is not
+    /// Whether a refusal concerns all that the queue would send: a bad key, a topic that is not
     /// allowed, a provider token that APNs will not have.
-    private func lanePause(
+    private func queuePause(
         _ advice: RejectionReason.Advice, repeatsExpiredToken: Bool
-    ) -> LanePause? {
+    ) -> QueuePause? {
         switch (advice.scope, advice.retry) {
-        case (.key, _), (.topic, _): LanePause(minimumSeconds: nil)
+        case (.key, _), (.topic, _): QueuePause(minimumSeconds: nil)
         case (.providerToken, .later(let backoff)):
-            LanePause(minimumSeconds: backoff.initialSeconds)
-        case (.providerToken, _) where repeatsExpiredToken: LanePause(minimumSeconds: nil)
+            QueuePause(minimumSeconds: backoff.initialSeconds)
+        case (.providerToken, _) where repeatsExpiredToken: QueuePause(minimumSeconds: nil)
         default: nil
         }
     }

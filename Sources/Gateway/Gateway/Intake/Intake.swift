@@ -67,18 +67,18 @@ final class Intake: Sendable {
     }
 
     private let state = Mutex(State())
-    private let callBell = Bell()
-    private let bell = Bell()
+    private let callSignal = AsyncSignal()
+    private let signal = AsyncSignal()
     private let limits: GatewayLimits
-    private let hasRoom: @Sendable ([(lane: Lane, count: Int)]) -> Bool
+    private let hasRoom: @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool
     private let write: @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
 
     /// An intake that hands each batch to `write`, which answers when it is on disk. `hasRoom` says
     /// whether waiting a moment would not help a batch to leave at once; of each caller that waits
-    /// it is told the lane of the first wake, and how many wait.
+    /// it is told the queue of the first wake, and how many wait.
     init(
         limits: GatewayLimits,
-        hasRoom: @escaping @Sendable ([(lane: Lane, count: Int)]) -> Bool = { _ in true },
+        hasRoom: @escaping @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool = { _ in true },
         write: @escaping @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
     ) {
         self.limits = limits
@@ -117,19 +117,19 @@ final class Intake: Sendable {
                     group: state.nextParcel, of: caller, at: .now)
                 return nil
             }
-            if let refused { refused.reply() } else { (areCalls ? callBell : bell).ring() }
+            if let refused { refused.reply() } else { (areCalls ? callSignal : signal).ring() }
         }
     }
 
     /// Refuses what comes from now on; what waits is still written.
     func close() {
         state.withLock { $0.isClosed = true }
-        callBell.ring()
-        bell.ring()
+        callSignal.ring()
+        signal.ring()
     }
 
     /// Room came free: a batch that waits for it may go.
-    func roomCameFree() { bell.ring() }
+    func roomCameFree() { signal.ring() }
 
     /// Writes what waits until the intake is closed and empty. Calls have a way of their own, so
     /// that none waits until others are on disk.
@@ -148,7 +148,7 @@ final class Intake: Sendable {
             } else if isClosed {
                 return
             } else {
-                await callBell.wait()
+                await callSignal.wait()
             }
         }
     }
@@ -159,11 +159,11 @@ final class Intake: Sendable {
         let patience = Duration.milliseconds(limits.intakePatienceMilliseconds)
         while true {
             let (waiting, isClosed) = state.withLock { state in
-                (state.others.queues.fronts.map { ($0.item.wake.lane, $0.count) }, state.isClosed)
+                (state.others.queues.fronts.map { ($0.item.wake.queue, $0.count) }, state.isClosed)
             }
             if waiting.isEmpty {
                 if isClosed { return }
-                await bell.wait()
+                await signal.wait()
             } else if !isClosed, waitsSince.map({ $0.duration(to: .now) < patience }) ?? true,
                 !hasRoom(waiting)
             {
@@ -173,7 +173,7 @@ final class Intake: Sendable {
                 // though not for long.
                 let start = waitsSince ?? .now
                 waitsSince = start
-                await bell.wait(until: start.advanced(by: patience))
+                await signal.wait(until: start.advanced(by: patience))
             } else {
                 await writeSome(\.others, since: waitsSince ?? .now)
                 waitsSince = nil

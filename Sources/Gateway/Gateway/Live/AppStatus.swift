@@ -7,13 +7,13 @@ public struct AppStatus: Hashable, Sendable {
     /// The app.
     public let app: AppIdentity
     /// Why it is paused, if somebody paused it.
-    public let pause: LanePause?
-    /// Its lanes.
-    public let lanes: [LaneStatus]
+    public let pause: QueuePause?
+    /// Its queues.
+    public let queues: [QueueStatus]
 }
 
-/// How a lane stands.
-public struct LaneStatus: Hashable, Sendable {
+/// How a queue stands.
+public struct QueueStatus: Hashable, Sendable {
     /// The kind of push.
     public let kind: WakeKind
     /// Whether it sends.
@@ -28,7 +28,7 @@ public struct LaneStatus: Hashable, Sendable {
     public let confirmsLaunches: Bool
 }
 
-/// Whether a lane sends, or is held back because APNs refuses whatever it sends.
+/// Whether a queue sends, or is held back because APNs refuses whatever it sends.
 public enum Circuit: Hashable, Sendable {
     /// It sends.
     case closed
@@ -38,7 +38,7 @@ public enum Circuit: Hashable, Sendable {
     case probing(reason: String, since: WallInstant)
 }
 
-/// Nothing is answered of what a lane sends: there is no way to APNs, or it says nothing.
+/// Nothing is answered of what a queue sends: there is no way to APNs, or it says nothing.
 public struct Silence: Hashable, Sendable {
     /// When the first of those failed.
     public let since: WallInstant
@@ -46,8 +46,8 @@ public struct Silence: Hashable, Sendable {
     public let failure: String
 }
 
-/// APNs answers nothing of what a lane sends, so only a few probes of it are in flight until an
-/// answer comes, and the other lanes have the room.
+/// APNs answers nothing of what a queue sends, so only a few probes of it are in flight until an
+/// answer comes, and the other queues have the room.
 public struct Unresponsiveness: Hashable, Sendable {
     /// When the first push was sent that nothing was answered after.
     public let since: WallInstant

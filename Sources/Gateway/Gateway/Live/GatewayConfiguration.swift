@@ -52,11 +52,12 @@ public struct GatewayConfiguration: Sendable {
 
     var rules: StoreRules { StoreRules(policies: policies, webhooks: webhooks) }
 
-    /// The lanes of all apps, or of one; of those that are `among` these, if that is said.
-    func lanes(of app: AppIdentity? = nil, among bundleIDs: Set<BundleID>? = nil) -> [Lane] {
+    /// The queues of all apps, or of one; of those that are `among` these, if that is said.
+    func queues(of app: AppIdentity? = nil, among bundleIDs: Set<BundleID>? = nil) -> [WakeQueueKey]
+    {
         let seen = (app.map { [$0] } ?? apps).filter { bundleIDs?.contains($0.bundleID) ?? true }
         return seen.flatMap { app in
-            WakeKind.allCases.map { Lane(app: app, kind: $0) }
+            WakeKind.allCases.map { WakeQueueKey(app: app, kind: $0) }
         }
     }
 }

@@ -59,12 +59,12 @@ public struct GatewayLimits: Hashable, Sendable {
     public var transportPauseMilliseconds = 100
     /// The longest such pause.
     public var transportPauseMaximumMilliseconds = 60_000
-    /// The first pause of a lane whose key or topic APNs refused; it doubles from there.
+    /// The first pause of a queue whose key or topic APNs refused; it doubles from there.
     public var holdPauseSeconds = 30
     /// The longest such pause.
     public var holdPauseMaximumSeconds = 600
-    /// How long pushes of a lane fail without any answer until that is told, and the gateway is not
-    /// ready.
+    /// How long pushes of a queue fail without any answer until that is told, and the gateway is
+    /// not ready.
     public var silenceSeconds = 60
     /// The longest that the dispatcher sleeps before it looks for expired wakes and lapsed leases.
     public var housekeepingMilliseconds = 1_000

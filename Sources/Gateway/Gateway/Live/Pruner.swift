@@ -7,8 +7,8 @@ import WakeModel
 
 /// Removes what has had its time, in small steps with pauses, so that the hot path hardly notices.
 struct Pruner: Sendable {
-    let hall: Hall
-    let bell: Bell
+    let context: GatewayContext
+    let signal: AsyncSignal
     let isStopping: @Sendable () -> Bool
 
     /// Prunes until the gateway stops.
@@ -20,12 +20,14 @@ struct Pruner: Sendable {
             let pruned = done ?? Pruned()
             removedWebhooks += pruned.webhooks
             if done != nil { tellWaiting(pruned, &waitingUntil) }
-            let isFull = pruned.isFull(hall.limits.pruneBatchCount)
+            let isFull = pruned.isFull(context.limits.pruneBatchCount)
             if !isFull { tell(&removedWebhooks) }
             let pause =
-                isFull ? hall.limits.prunePauseMilliseconds : hall.limits.pruneIdleMilliseconds
-            await bell.wait(
-                until: hall.clock.now().advanced(byMilliseconds: Int64(pause)), clock: hall.clock)
+                isFull
+                ? context.limits.prunePauseMilliseconds : context.limits.pruneIdleMilliseconds
+            await signal.wait(
+                until: context.clock.now().advanced(byMilliseconds: Int64(pause)),
+                clock: context.clock)
         }
         tell(&removedWebhooks)
     }
@@ -33,7 +35,7 @@ struct Pruner: Sendable {
     /// Tells of events that nobody will hear of, in one line for all steps that removed them.
     private func tell(_ removedWebhooks: inout Int) {
         guard removedWebhooks > 0 else { return }
-        hall.logger.notice(
+        context.logger.notice(
             "webhooks that waited were removed, because no configured endpoint asks for them",
             metadata: ["count": "\(removedWebhooks)"])
         removedWebhooks = 0
@@ -41,18 +43,18 @@ struct Pruner: Sendable {
 
     /// Tells, once for each time, of events that wait for an endpoint which is not configured.
     private func tellWaiting(_ pruned: Pruned, _ told: inout WallInstant?) {
-        hall.metrics.webhooksWaitUnconfigured(pruned.waitingWebhooks)
+        context.metrics.webhooksWaitUnconfigured(pruned.waitingWebhooks)
         defer { told = pruned.waitingUntil }
         guard let end = pruned.waitingUntil, end != told else { return }
-        hall.logger.warning(
+        context.logger.warning(
             "webhooks wait for an endpoint that is not configured",
             metadata: ["count": "\(pruned.waitingWebhooks)", "removed_at": "\(end)"])
     }
 
     /// One step; nothing when the store fails.
     private func step() async -> Pruned? {
-        let configuration = hall.configuration
-        let now = hall.clock.now()
+        let configuration = context.configuration
+        let now = context.clock.now()
         // A wake may wait for so long after its acceptance, by which its row is ordered.
         let kept = Int64(configuration.retentionSeconds + configuration.longestHoldSeconds)
         let keptDevices = max(Int64(configuration.deviceRetentionSeconds), kept)
@@ -60,11 +62,12 @@ struct Pruner: Sendable {
             now: now, wakesBefore: now.advanced(bySeconds: -kept),
             devicesBefore: now.advanced(bySeconds: -keptDevices),
             webhooks: configuration.webhooks,
-            webhookGraceSeconds: hall.limits.webhookGraceSeconds,
-            limit: hall.limits.pruneBatchCount)
+            webhookGraceSeconds: context.limits.webhookGraceSeconds,
+            limit: context.limits.pruneBatchCount)
         do throws(StoreFailure) {
-            return try await hall.watch.observe(.readThenWrite) { () async throws(StoreFailure) in
-                try await hall.store.prune(order)
+            return try await context.watch.observe(.readThenWrite) {
+                () async throws(StoreFailure) in
+                try await context.store.prune(order)
             }
         } catch {
             return nil

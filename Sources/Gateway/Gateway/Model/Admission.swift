@@ -44,12 +44,12 @@ public struct NewWake: Sendable {
         AppIdentity(bundleID: wake.bundleID, environment: environment)
     }
 
-    /// The lane it belongs to.
-    public var lane: Lane { Lane(app: app, kind: wake.kind) }
+    /// The queue it belongs to.
+    public var queue: WakeQueueKey { WakeQueueKey(app: app, kind: wake.kind) }
 }
 
 /// What makes two requests the same request: the client's key, and a digest of what it asked.
-public struct IdempotencyMark: Hashable, Sendable {
+public struct IdempotencyKey: Hashable, Sendable {
     /// A digest of the caller's name and the caller's key, 32 bytes.
     public let key: [UInt8]
     /// A digest of the request's body, 32 bytes.
@@ -70,10 +70,10 @@ public struct Submission: Sendable {
     /// The wake.
     public let wake: NewWake
     /// The mark, if the client sent a key.
-    public let idempotency: IdempotencyMark?
+    public let idempotency: IdempotencyKey?
 
     /// Spells out one submission.
-    public init(wake: NewWake, idempotency: IdempotencyMark? = nil) {
+    public init(wake: NewWake, idempotency: IdempotencyKey? = nil) {
         self.wake = wake
         self.idempotency = idempotency
     }

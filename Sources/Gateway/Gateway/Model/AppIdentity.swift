@@ -21,9 +21,9 @@ public struct AppIdentity: Hashable, Sendable, CustomStringConvertible {
 
 /// All wakes of one kind for one app: the unit that is claimed, and held back, as a whole.
 ///
-/// VoIP has lanes of its own, so that no background backlog stands before a call; and every app
+/// VoIP has queues of its own, so that no background backlog stands before a call; and every app
 /// has its own, so that one app's refused key or long queue does not delay another.
-public struct Lane: Hashable, Sendable, CustomStringConvertible {
+public struct WakeQueueKey: Hashable, Sendable, CustomStringConvertible {
     /// The app.
     public let app: AppIdentity
     /// The kind.

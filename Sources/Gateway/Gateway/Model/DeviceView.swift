@@ -3,13 +3,13 @@
 public import WakeBudget
 public import WakeModel
 
-/// All that is known of one device token in one lane.
+/// All that is known of one device token in one queue.
 public struct DeviceView: Hashable, Sendable {
     /// The most recent wakes that a view shows.
     public static let recentCount = 10
 
     /// App and kind.
-    public let lane: Lane
+    public let queue: WakeQueueKey
     /// The device.
     public let deviceToken: DeviceToken
     /// The budget: what is left, what waits, until when, because of which rules.
@@ -29,11 +29,12 @@ public struct DeviceView: Hashable, Sendable {
 
     /// Spells out one view.
     public init(
-        lane: Lane, deviceToken: DeviceToken, explanation: Explanation, pending: WakeRecord?,
+        queue: WakeQueueKey, deviceToken: DeviceToken, explanation: Explanation,
+        pending: WakeRecord?,
         recent: [WakeRecord], deadSince: WallInstant?, registeredAt: WallInstant?,
         lastReceiptAt: WallInstant?, topicConfirmsLaunches: Bool
     ) {
-        self.lane = lane
+        self.queue = queue
         self.deviceToken = deviceToken
         self.explanation = explanation
         self.pending = pending

@@ -17,7 +17,7 @@ public struct Inquiry: Sendable {
     /// What the caller calls the wake.
     public var ref: WakeRef?
     /// What recognises a repetition of the request, if the caller gave a key.
-    public var idempotency: IdempotencyMark?
+    public var idempotency: IdempotencyKey?
     /// Whether the expiration was asked for as a span from now: a repetition then asks for the
     /// same, although it ends later.
     public var hasLifetime: Bool
@@ -26,7 +26,7 @@ public struct Inquiry: Sendable {
     public init(
         _ request: WakeRequest, environment: APNsEnvironment? = nil, urgency: Urgency = .normal,
         coalescing: Coalescing = .replace, ref: WakeRef? = nil,
-        idempotency: IdempotencyMark? = nil, hasLifetime: Bool = false
+        idempotency: IdempotencyKey? = nil, hasLifetime: Bool = false
     ) {
         self.request = request
         self.environment = environment

@@ -10,16 +10,16 @@ public enum WakeDecision: Hashable, Sendable {
     case send
     /// It waits until this instant, as far as is known now, because of these rules; of none when
     /// it was spread, or only waits for the next whole second, in which budgets are counted.
-    case deferred(until: WallInstant, because: Holds)
+    case deferred(until: WallInstant, because: DelayReasons)
     /// It merged into the wake that waits for the same device, which carries it from now on, and
     /// is due at this instant because of these rules.
-    case coalesced(into: WakeID, Coalescing, until: WallInstant, because: Holds)
+    case coalesced(into: WakeID, Coalescing, until: WallInstant, because: DelayReasons)
     /// VoIP: the same call was asked for within the deadline. This is that wake; nothing new is
     /// kept.
     case sameCall(WakeID)
     /// It ended: it cannot be sent before its expiry. The earliest instant at which the rules
     /// would have let it go, and the rules.
-    case expired(earliest: WallInstant, because: Holds)
+    case expired(earliest: WallInstant, because: DelayReasons)
     /// It ended: it must not be sent.
     case suppressed(WakeSuppression)
 
@@ -95,7 +95,7 @@ public enum WakeSuppression: Hashable, Sendable {
     }
 }
 
-extension Holds {
+extension DelayReasons {
     /// The rules in words, such as `spacing, hourly`.
     var words: String { all.map { "\($0)" }.joined(separator: ", ") }
 

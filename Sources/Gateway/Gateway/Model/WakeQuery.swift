@@ -42,9 +42,9 @@ public struct WakeQuery: Hashable, Sendable {
     package var rowCount: Int {
         let isByDevice = deviceToken != nil
         guard states == nil, isByDevice || app == nil && apps == nil else {
-            return WakeBooks.scannedRowCount
+            return StoreTransaction.scannedRowCount
         }
-        return isByDevice ? limit : max(limit, WakeBooks.rowsPerLook)
+        return isByDevice ? limit : max(limit, StoreTransaction.rowsPerLook)
     }
 }
 

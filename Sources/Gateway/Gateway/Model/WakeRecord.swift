@@ -28,7 +28,7 @@ public struct WakeRecord: Hashable, Sendable {
     /// From when on it is never sent any more.
     public let deadline: WallInstant
     /// The rules that kept it back when they were asked last.
-    public let holds: Holds
+    public let holds: DelayReasons
     /// How many attempts may have reached APNs, not counting a last one that ended it.
     public let tries: Int
     /// How it ended; `nil` while it has not.
@@ -46,13 +46,13 @@ public struct WakeRecord: Hashable, Sendable {
 
     /// The record of a row, with what stands beside it.
     public init(
-        _ row: WakeRow, lane: Lane, deviceToken: DeviceToken, attempts: [AttemptRecord],
+        _ row: WakeRow, queue: WakeQueueKey, deviceToken: DeviceToken, attempts: [AttemptRecord],
         carrier: WakeRow? = nil
     ) {
         id = row.id
         ref = row.ref
-        app = lane.app
-        kind = lane.kind
+        app = queue.app
+        kind = queue.kind
         self.deviceToken = deviceToken
         state = row.state
         acceptedAt = row.acceptedAt

@@ -18,7 +18,7 @@ public enum WebhookEvent: Hashable, Sendable {
     case outcome(WakeRecord)
     /// An entry of the feedback feed.
     case tokenDead(FeedbackEntry)
-    /// A lane of an app stopped, or goes on.
+    /// A queue of an app stopped, or goes on.
     case appHalted(AppHalt)
 
     /// The kind.
@@ -34,7 +34,7 @@ public enum WebhookEvent: Hashable, Sendable {
 /// An app's dispatch was stopped, or goes on.
 public struct AppHalt: Hashable, Sendable {
     /// The app and the kind.
-    public let lane: Lane
+    public let queue: WakeQueueKey
     /// Whether it stands still from now on.
     public let isHalted: Bool
     /// Why, as a sentence.
@@ -43,8 +43,8 @@ public struct AppHalt: Hashable, Sendable {
     public let at: WallInstant
 
     /// Spells out one.
-    public init(lane: Lane, isHalted: Bool, reason: String, at: WallInstant) {
-        self.lane = lane
+    public init(queue: WakeQueueKey, isHalted: Bool, reason: String, at: WallInstant) {
+        self.queue = queue
         self.isHalted = isHalted
         self.reason = reason
         self.at = at

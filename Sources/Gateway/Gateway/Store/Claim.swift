@@ -72,27 +72,27 @@ public struct Claim: Hashable, Sendable {
 
     /// The wake's name.
     public var id: WakeID { ticket.id }
-    /// The lane it was taken from.
-    public var lane: Lane { Lane(app: app, kind: kind) }
+    /// The queue it was taken from.
+    public var queue: WakeQueueKey { WakeQueueKey(app: app, kind: kind) }
 }
 
 /// Which due wakes to claim.
 public struct ClaimOrder: Hashable, Sendable {
-    /// How many wakes one lane may give.
+    /// How many wakes one queue may give.
     public struct Share: Hashable, Sendable {
-        /// The lane.
-        public let lane: Lane
+        /// The queue.
+        public let queue: WakeQueueKey
         /// The most wakes to take from it.
         public let limit: Int
 
         /// Spells out one share.
-        public init(lane: Lane, limit: Int) {
-            self.lane = lane
+        public init(queue: WakeQueueKey, limit: Int) {
+            self.queue = queue
             self.limit = limit
         }
     }
 
-    /// The lanes, in the order in which they are served.
+    /// The queues, in the order in which they are served.
     public let shares: [Share]
     /// The most wakes to take in all.
     public let limit: Int

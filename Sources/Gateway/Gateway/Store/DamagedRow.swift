@@ -11,7 +11,7 @@ public struct DamagedRow: Hashable, Sendable, CustomStringConvertible {
         /// Devices and their ledgers.
         case device
         /// Queues of apps.
-        case lane
+        case queue
         /// Attempts to send.
         case attempt
         /// Idempotency keys.

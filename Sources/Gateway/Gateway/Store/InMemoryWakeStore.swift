@@ -2,12 +2,13 @@
 
 public import WakeModel
 
-/// The specification of a store, in memory: ``WakeBooks`` over rows kept in the plainest way.
+/// The specification of a store, in memory: ``StoreTransaction`` over rows kept in the plainest
+/// way.
 ///
 /// It keeps the contract except that nothing survives the process, and its costs are linear in
 /// the number of wakes. It is for tests and for trying things out.
 public actor InMemoryWakeStore: WakeStore {
-    private let books = WakeBooks(rows: MemoryRows())
+    private let transaction = StoreTransaction(rows: MemoryRows())
 
     /// An empty store.
     public init() {}
@@ -16,105 +17,106 @@ public actor InMemoryWakeStore: WakeStore {
     public func admit(
         _ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules
     ) throws(StoreFailure) -> AdmitAnswer {
-        try books.admit(submissions, grant: grant, under: rules)
+        try transaction.admit(submissions, grant: grant, under: rules)
     }
 
     /// Takes leases; see ``WakeStore/claim(_:under:)``.
     public func claim(
         _ order: ClaimOrder, under rules: StoreRules
     ) throws(StoreFailure) -> ClaimAnswer {
-        try books.claim(order, under: rules)
+        try transaction.claim(order, under: rules)
     }
 
     /// Records outcomes; see ``WakeStore/settle(_:under:)``.
     public func settle(
         _ settlements: [Settlement], under rules: StoreRules
     ) throws(StoreFailure) -> SettleAnswer {
-        try books.settle(settlements, under: rules)
+        try transaction.settle(settlements, under: rules)
     }
 
     /// Ends overdue wakes; see ``WakeStore/expireOverdue(at:limit:under:)``.
     public func expireOverdue(
         at now: WallInstant, limit: Int, under rules: StoreRules
     ) throws(StoreFailure) -> [EndedWake] {
-        try books.expireOverdue(at: now, limit: limit, under: rules)
+        try transaction.expireOverdue(at: now, limit: limit, under: rules)
     }
 
     /// Takes lapsed leases back; see ``WakeStore/reclaimLapsed(at:limit:except:under:)``.
     public func reclaimLapsed(
         at now: WallInstant, limit: Int, except held: Set<WakeID>, under rules: StoreRules
     ) throws(StoreFailure) -> Reclaimed {
-        try books.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
+        try transaction.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
     }
 
     /// Ends a pending wake; see ``WakeStore/cancel(_:at:under:)``.
     public func cancel(
         _ id: WakeID, at now: WallInstant, under rules: StoreRules
     ) throws(StoreFailure) -> CancelOutcome {
-        try books.cancel(id, at: now, under: rules)
+        try transaction.cancel(id, at: now, under: rules)
     }
 
     /// Books a report; see ``WakeStore/report(_:of:in:makes:at:under:)``.
     public func report(
-        _ report: DeviceReport, of token: DeviceToken, in lanes: [Lane], makes: Bool,
+        _ report: DeviceReport, of token: DeviceToken, in queues: [WakeQueueKey], makes: Bool,
         at now: WallInstant, under rules: StoreRules
     ) throws(StoreFailure) -> ReportOutcome {
-        try books.report(report, of: token, in: lanes, makes: makes, at: now, under: rules)
+        try transaction.report(report, of: token, in: queues, makes: makes, at: now, under: rules)
     }
 
     /// Books receipts; see ``WakeStore/confirm(_:at:under:)``.
     public func confirm(
         _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
     ) throws(StoreFailure) -> ReceiptOutcome {
-        try books.confirm(receipts, at: now, under: rules)
+        try transaction.confirm(receipts, at: now, under: rules)
     }
 
-    /// All lanes; see ``WakeStore/lanes()``.
-    public func lanes() throws(StoreFailure) -> [LaneRow] { try books.lanes() }
+    /// All queues; see ``WakeStore/queues()``.
+    public func queues() throws(StoreFailure) -> [WakeQueueRow] { try transaction.queues() }
 
-    /// Pauses lanes; see ``WakeStore/setPause(_:of:)``.
-    public func setPause(_ pause: LanePause?, of lanes: [Lane]) throws(StoreFailure) {
-        try books.setPause(pause, of: lanes)
+    /// Pauses queues; see ``WakeStore/setPause(_:of:)``.
+    public func setPause(_ pause: QueuePause?, of queues: [WakeQueueKey]) throws(StoreFailure) {
+        try transaction.setPause(pause, of: queues)
     }
 
     /// The next due time; see ``WakeStore/nextDue(in:)``.
-    public func nextDue(in lanes: [Lane]) throws(StoreFailure) -> WallInstant? {
-        try books.nextDue(in: lanes)
+    public func nextDue(in queues: [WakeQueueKey]) throws(StoreFailure) -> WallInstant? {
+        try transaction.nextDue(in: queues)
     }
 
     /// One wake; see ``WakeStore/record(of:)``.
     public func record(of id: WakeID) throws(StoreFailure) -> WakeRecord? {
-        try books.record(of: id)
+        try transaction.record(of: id)
     }
 
     /// Wakes, page by page; see ``WakeStore/wakes(_:)``.
     public func wakes(_ query: WakeQuery) throws(StoreFailure) -> WakePage {
-        try books.wakes(query)
+        try transaction.wakes(query)
     }
 
     /// A device; see ``WakeStore/devices(_:in:at:under:)``.
     public func devices(
-        _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
+        _ token: DeviceToken, in queues: [WakeQueueKey], at now: WallInstant,
+        under rules: StoreRules
     ) throws(StoreFailure) -> [DeviceView] {
-        try books.devices(token, in: lanes, at: now, under: rules)
+        try transaction.devices(token, in: queues, at: now, under: rules)
     }
 
     /// The books by their counters; see ``WakeStore/count()``.
-    public func count() throws(StoreFailure) -> StoreCount { try books.count() }
+    public func count() throws(StoreFailure) -> StoreCount { try transaction.count() }
 
     /// The books row by row; see ``WakeStore/recount()``.
-    public func recount() throws(StoreFailure) -> StoreCount { try books.recount() }
+    public func recount() throws(StoreFailure) -> StoreCount { try transaction.recount() }
 
     /// The feedback feed; see ``WakeStore/feedback(after:limit:of:)``.
     public func feedback(
         after cursor: Int64, limit: Int, of apps: Set<BundleID>?
     ) throws(StoreFailure) -> [FeedbackEntry] {
-        try books.feedback(after: cursor, limit: limit, of: apps)
+        try transaction.feedback(after: cursor, limit: limit, of: apps)
     }
 
-    /// Writes a webhook about a lane; see ``WakeStore/note(_:under:)``.
+    /// Writes a webhook about a queue; see ``WakeStore/note(_:under:)``.
     public func note(_ halt: AppHalt, under rules: StoreRules) throws(StoreFailure) {
-        try books.note(halt, under: rules)
+        try transaction.note(halt, under: rules)
     }
 
     /// Takes leases on webhooks; see
@@ -123,22 +125,22 @@ public actor InMemoryWakeStore: WakeStore {
         of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
         limit: Int
     ) throws(StoreFailure) -> WebhookBatch {
-        try books.claimWebhooks(of: endpoint, at: now, until: leaseEnd, limit: limit)
+        try transaction.claimWebhooks(of: endpoint, at: now, until: leaseEnd, limit: limit)
     }
 
     /// Records deliveries; see ``WakeStore/settleWebhooks(_:)``.
     public func settleWebhooks(_ settlements: [WebhookSettlement]) throws(StoreFailure) {
-        try books.settleWebhooks(settlements)
+        try transaction.settleWebhooks(settlements)
     }
 
     /// Does nothing: what is kept in memory is not damaged.
     public nonisolated func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {}
 
     /// Writes something that says nothing; see ``WakeStore/tryWriting()``.
-    public func tryWriting() { books.tryWriting() }
+    public func tryWriting() { transaction.tryWriting() }
 
     /// Removes what has had its time; see ``WakeStore/prune(_:)``.
     public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
-        try books.prune(order)
+        try transaction.prune(order)
     }
 }

@@ -5,13 +5,13 @@ import WakeModel
 /// Rows in dictionaries. What the hot path asks for by name is found by it, so that a batch of ten
 /// thousand is no matter; the queues are found by looking at all that waits.
 final class MemoryRows: WakeRows {
-    private var laneRows: [LaneRow] = []
+    private var queueRows: [WakeQueueRow] = []
     private var devices: [Int64: DeviceRow] = [:]
     private var deviceNumbers: [DeviceName: Int64] = [:]
     private var lastDevice: Int64 = 0
     private var wakes: [Int64: WakeRow] = [:]
     private var history: [Int64: [AttemptRecord]] = [:]
-    private var marks: [[UInt8]: (mark: IdempotencyMark, answer: AdmittedWake)] = [:]
+    private var marks: [[UInt8]: (mark: IdempotencyKey, answer: AdmittedWake)] = [:]
     private var feed: [FeedbackRow] = []
     private var webhooks: [Int64: Webhook] = [:]
     private var counters: [StoreCounter: Int] = [:]
@@ -22,7 +22,7 @@ final class MemoryRows: WakeRows {
 
     private struct DeviceName: Hashable {
         let token: DeviceToken
-        let lane: Int64
+        let queue: Int64
     }
 
     private struct Webhook {
@@ -38,7 +38,7 @@ final class MemoryRows: WakeRows {
 
     /// The same rows, which change no more with these.
     init(copying other: MemoryRows) {
-        laneRows = other.laneRows
+        queueRows = other.queueRows
         devices = other.devices
         deviceNumbers = other.deviceNumbers
         lastDevice = other.lastDevice
@@ -52,28 +52,30 @@ final class MemoryRows: WakeRows {
         pendingNumbers = other.pendingNumbers
     }
 
-    // MARK: Lanes
+    // MARK: Queues
 
-    func lane(_ number: Int64) throws(StoreFailure) -> LaneRow { laneRows[Int(number - 1)] }
+    func queue(_ number: Int64) throws(StoreFailure) -> WakeQueueRow { queueRows[Int(number - 1)] }
 
-    func lane(of lane: Lane) throws(StoreFailure) -> LaneRow? {
-        laneRows.first { $0.lane == lane }
+    func queue(of queue: WakeQueueKey) throws(StoreFailure) -> WakeQueueRow? {
+        queueRows.first { $0.queue == queue }
     }
 
-    func make(_ lane: Lane) throws(StoreFailure) -> LaneRow {
-        let row = LaneRow(number: Int64(laneRows.count + 1), lane: lane)
-        laneRows.append(row)
+    func make(_ queue: WakeQueueKey) throws(StoreFailure) -> WakeQueueRow {
+        let row = WakeQueueRow(number: Int64(queueRows.count + 1), queue: queue)
+        queueRows.append(row)
         return row
     }
 
-    func lanes() throws(StoreFailure) -> [LaneRow] { laneRows }
+    func queues() throws(StoreFailure) -> [WakeQueueRow] { queueRows }
 
-    func save(_ lane: LaneRow) throws(StoreFailure) { laneRows[Int(lane.number - 1)] = lane }
+    func save(_ queue: WakeQueueRow) throws(StoreFailure) {
+        queueRows[Int(queue.number - 1)] = queue
+    }
 
     // MARK: Devices
 
-    func device(_ token: DeviceToken, lane: Int64) throws(StoreFailure) -> DeviceRow? {
-        deviceNumbers[DeviceName(token: token, lane: lane)].flatMap { devices[$0] }
+    func device(_ token: DeviceToken, queue: Int64) throws(StoreFailure) -> DeviceRow? {
+        deviceNumbers[DeviceName(token: token, queue: queue)].flatMap { devices[$0] }
     }
 
     func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? { devices[number] }
@@ -83,22 +85,22 @@ final class MemoryRows: WakeRows {
     }
 
     func damagedDevice(
-        _ token: DeviceToken, lane: Int64, kind: WakeKind
+        _ token: DeviceToken, queue: Int64, kind: WakeKind
     ) throws(StoreFailure) -> DeviceRow? { nil }
 
     func quarantine(_ number: Int64) throws(StoreFailure) -> Bool { false }
 
     func make(
-        _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
+        _ token: DeviceToken, queue: Int64, kind: WakeKind, at now: WallInstant
     ) throws(StoreFailure) -> DeviceRow {
         lastDevice += 1
         return DeviceRow(
-            number: lastDevice, lane: lane, token: token, kind: kind, touchedAt: now)
+            number: lastDevice, queue: queue, token: token, kind: kind, touchedAt: now)
     }
 
     func save(_ device: DeviceRow) throws(StoreFailure) {
         devices[device.number] = device
-        deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = device.number
+        deviceNumbers[DeviceName(token: device.token, queue: device.queue)] = device.number
     }
 
     func sweepDevices(
@@ -116,7 +118,7 @@ final class MemoryRows: WakeRows {
 
     func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
         guard !wakes.values.contains(where: { $0.device == device.number }) else { return false }
-        deviceNumbers[DeviceName(token: device.token, lane: device.lane)] = nil
+        deviceNumbers[DeviceName(token: device.token, queue: device.queue)] = nil
         return devices.removeValue(forKey: device.number) != nil
     }
 
@@ -164,12 +166,12 @@ final class MemoryRows: WakeRows {
             row.fence = wake.fence
             row.claimedAt = wake.claimedAt
             row.leaseUntil = wake.leaseUntil
-            row.charge = wake.charge
+            row.debit = wake.debit
         case .comeback:
             row.takeSchedule(wake)
             row.fence = wake.fence
             row.tries = wake.tries
-            row.charge = wake.charge
+            row.debit = wake.debit
             row.previousReason = wake.previousReason
         case .end:
             row.state = wake.state
@@ -177,21 +179,21 @@ final class MemoryRows: WakeRows {
             row.tries = wake.tries
             row.end = wake.end
             row.endedAt = wake.endedAt
-            row.charge = nil
+            row.debit = nil
             row.payload = []
         case .launch: row.launchedAt = wake.launchedAt
         }
         keep(row)
     }
 
-    func due(lane: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
-        pending { $0.lane == lane && $0.dueAt <= now }.sorted {
+    func due(queue: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
+        pending { $0.queue == queue && $0.dueAt <= now }.sorted {
             ($0.dueAt, $0.number) < ($1.dueAt, $1.number)
         }.prefix(limit).map(\.number)
     }
 
-    func nextDue(lane: Int64) throws(StoreFailure) -> WallInstant? {
-        pending { $0.lane == lane }.map(\.dueAt).min()
+    func nextDue(queue: Int64) throws(StoreFailure) -> WallInstant? {
+        pending { $0.queue == queue }.map(\.dueAt).min()
     }
 
     func overdue(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
@@ -254,7 +256,7 @@ final class MemoryRows: WakeRows {
     }
 
     func remember(
-        _ mark: IdempotencyMark, for answer: AdmittedWake
+        _ mark: IdempotencyKey, for answer: AdmittedWake
     ) throws(StoreFailure) {
         marks[mark.key] = (mark, answer)
     }
@@ -277,9 +279,9 @@ final class MemoryRows: WakeRows {
     }
 
     func feedback(
-        after cursor: Int64, limit: Int, lane: Int64?
+        after cursor: Int64, limit: Int, queue: Int64?
     ) throws(StoreFailure) -> [FeedbackRow] {
-        let found = feed.filter { $0.number > cursor && (lane == nil || $0.lane == lane) }
+        let found = feed.filter { $0.number > cursor && (queue == nil || $0.queue == queue) }
         return Array(found.prefix(limit))
     }
 
@@ -390,7 +392,7 @@ final class MemoryRows: WakeRows {
             webhooks[number]?.dueAt = now
         }
         for (key, known) in marks where known.mark.expiresAt > bound {
-            let mark = IdempotencyMark(
+            let mark = IdempotencyKey(
                 key: key, request: known.mark.request, expiresAt: bound)
             marks[key] = (mark, known.answer)
         }

@@ -5,11 +5,11 @@
 package struct MemoryStoreState {
     private let rows: MemoryRows
     /// The verbs. Each call of one is a transaction.
-    package let verbs: WakeBooks
+    package let verbs: StoreTransaction
 
     private init(_ rows: MemoryRows) {
         self.rows = rows
-        verbs = WakeBooks(rows: rows)
+        verbs = StoreTransaction(rows: rows)
     }
 
     /// An empty store.

@@ -9,7 +9,7 @@ public struct EndedWake: Hashable, Sendable {
     /// What its caller calls it.
     public let ref: WakeRef?
     /// App and kind.
-    public let lane: Lane
+    public let queue: WakeQueueKey
     /// How it ended.
     public let end: WakeEnd
     /// When.
@@ -17,11 +17,11 @@ public struct EndedWake: Hashable, Sendable {
 
     /// Spells out one.
     public init(
-        id: WakeID, ref: WakeRef? = nil, lane: Lane, end: WakeEnd, at: WallInstant
+        id: WakeID, ref: WakeRef? = nil, queue: WakeQueueKey, end: WakeEnd, at: WallInstant
     ) {
         self.id = id
         self.ref = ref
-        self.lane = lane
+        self.queue = queue
         self.end = end
         self.at = at
     }
@@ -30,9 +30,9 @@ public struct EndedWake: Hashable, Sendable {
 /// Leave to claim wakes in the transaction that admits them, so that a wake which may go at once
 /// is written once and not twice.
 public struct ClaimGrant: Hashable, Sendable {
-    /// The lanes whose wakes may go now, and that have no older ones waiting, each with the most
+    /// The queues whose wakes may go now, and that have no older ones waiting, each with the most
     /// wakes to claim from it.
-    public private(set) var rooms: [Lane: Int]
+    public private(set) var rooms: [WakeQueueKey: Int]
     /// The most background wakes to claim.
     public private(set) var background: Int
     /// The most calls to claim.
@@ -40,8 +40,8 @@ public struct ClaimGrant: Hashable, Sendable {
     /// How long the leases last, in seconds.
     public let leaseSeconds: Int
 
-    /// Creates a grant with room for each lane.
-    public init(rooms: [Lane: Int], leaseSeconds: Int) {
+    /// Creates a grant with room for each queue.
+    public init(rooms: [WakeQueueKey: Int], leaseSeconds: Int) {
         func sum(_ kind: WakeKind) -> Int {
             rooms.reduce(0) { $1.key.kind == kind ? $0 + $1.value : $0 }
         }
@@ -51,10 +51,10 @@ public struct ClaimGrant: Hashable, Sendable {
         self.leaseSeconds = leaseSeconds
     }
 
-    /// Creates a grant whose lanes share its room.
-    public init(lanes: Set<Lane>, background: Int, calls: Int, leaseSeconds: Int) {
+    /// Creates a grant whose queues share its room.
+    public init(queues: Set<WakeQueueKey>, background: Int, calls: Int, leaseSeconds: Int) {
         rooms = Dictionary(
-            uniqueKeysWithValues: lanes.map { ($0, $0.kind == .voip ? calls : background) })
+            uniqueKeysWithValues: queues.map { ($0, $0.kind == .voip ? calls : background) })
         self.background = background
         self.calls = calls
         self.leaseSeconds = leaseSeconds
@@ -64,7 +64,7 @@ public struct ClaimGrant: Hashable, Sendable {
     func without(_ claims: [Claim]) -> ClaimGrant {
         var rest = self
         for claim in claims {
-            rest.rooms[claim.lane]? -= 1
+            rest.rooms[claim.queue]? -= 1
             switch claim.kind {
             case .background: rest.background -= 1
             case .voip: rest.calls -= 1
@@ -84,8 +84,8 @@ public struct AdmitAnswer: Sendable {
     public var ended: [EndedWake] = []
     /// When the first of those that wait is due.
     public var nextDue: WallInstant?
-    /// Lanes in which one is due already, and was not claimed; each once.
-    public var leftDue: [Lane] = []
+    /// Queues in which one is due already, and was not claimed; each once.
+    public var leftDue: [WakeQueueKey] = []
 
     /// Nothing yet.
     public init() {}
@@ -96,7 +96,7 @@ public struct AdmitAnswer: Sendable {
         claims += other.claims
         ended += other.ended
         nextDue = [nextDue, other.nextDue].compactMap(\.self).min()
-        for lane in other.leftDue where !leftDue.contains(lane) { leftDue.append(lane) }
+        for queue in other.leftDue where !leftDue.contains(queue) { leftDue.append(queue) }
     }
 }
 
@@ -106,8 +106,8 @@ public struct ClaimAnswer: Sendable {
     public var claims: [Claim] = []
     /// Due wakes that were found to be over.
     public var ended: [EndedWake] = []
-    /// Lanes that may hold more due wakes than were taken.
-    public var unfinished: Set<Lane> = []
+    /// Queues that may hold more due wakes than were taken.
+    public var unfinished: Set<WakeQueueKey> = []
     /// How many due wakes were put off, because the budget says so by now.
     public var deferred = 0
 
@@ -158,7 +158,7 @@ public struct CancelOutcome: Sendable {
 
 /// What came of a device's report.
 public struct ReportOutcome: Sendable {
-    /// How many of the token's lanes it reached.
+    /// How many of the token's queues it reached.
     public let devices: Int
     /// What ended by it.
     public let ended: [EndedWake]
@@ -176,8 +176,8 @@ public struct ReceiptOutcome: Sendable {
     public var answers: [ReceiptAnswer] = []
     /// What ended by them, because the app had synced.
     public var ended: [EndedWake] = []
-    /// The lanes whose first receipts were among them: from now on missing ones count there.
-    public var confirmingLanes: [Lane] = []
+    /// The queues whose first receipts were among them: from now on missing ones count there.
+    public var confirmingQueues: [WakeQueueKey] = []
 
     /// Nothing yet.
     public init() {}
@@ -257,12 +257,12 @@ extension PruneOrder {
     }
 }
 
-/// A lane's standing in the store.
-public struct LaneRow: Hashable, Sendable {
-    /// The lane's number in the store, from 1.
+/// A queue's standing in the store.
+public struct WakeQueueRow: Hashable, Sendable {
+    /// The queue's number in the store, from 1.
     public let number: Int64
     /// App and kind.
-    public let lane: Lane
+    public let queue: WakeQueueKey
     /// Whether the app ever sent a receipt: from then on missing ones count.
     public var confirmsLaunches: Bool
     /// Since when somebody has paused it; `nil` when it is not paused.
@@ -273,13 +273,14 @@ public struct LaneRow: Hashable, Sendable {
     /// were told nothing, or that it goes on.
     public var haltToldAt: WallInstant?
 
-    /// Spells out one lane.
+    /// Spells out one queue.
     public init(
-        number: Int64, lane: Lane, confirmsLaunches: Bool = false, pausedAt: WallInstant? = nil,
+        number: Int64, queue: WakeQueueKey, confirmsLaunches: Bool = false,
+        pausedAt: WallInstant? = nil,
         pauseReason: String? = nil, haltToldAt: WallInstant? = nil
     ) {
         self.number = number
-        self.lane = lane
+        self.queue = queue
         self.confirmsLaunches = confirmsLaunches
         self.pausedAt = pausedAt
         self.pauseReason = pauseReason
@@ -287,16 +288,16 @@ public struct LaneRow: Hashable, Sendable {
     }
 }
 
-/// How much waits in a lane.
-public struct LaneDepth: Hashable, Sendable {
-    /// The lane.
-    public let lane: Lane
+/// How much waits in a queue.
+public struct QueueDepth: Hashable, Sendable {
+    /// The queue.
+    public let queue: WakeQueueKey
     /// When the longest due or next due wake is due.
     public let firstDue: WallInstant?
 
     /// Spells out one depth.
-    public init(lane: Lane, firstDue: WallInstant?) {
-        self.lane = lane
+    public init(queue: WakeQueueKey, firstDue: WallInstant?) {
+        self.queue = queue
         self.firstDue = firstDue
     }
 }

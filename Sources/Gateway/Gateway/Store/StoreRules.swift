@@ -18,9 +18,9 @@ public struct StoreRules: Sendable {
         self.webhooks = webhooks
     }
 
-    /// The budget of a lane.
-    func policy(of lane: LaneRow) -> BudgetPolicy {
-        let policy = policies[lane.lane.app] ?? .standard
-        return lane.confirmsLaunches ? policy.with(confirmsLaunches: true) : policy
+    /// The budget of a queue.
+    func policy(of queue: WakeQueueRow) -> BudgetPolicy {
+        let policy = policies[queue.queue.app] ?? .standard
+        return queue.confirmsLaunches ? policy.with(confirmsLaunches: true) : policy
     }
 }

@@ -9,8 +9,8 @@ public struct WakeRow: Hashable, Sendable {
     public let id: WakeID
     /// The device's number in the store.
     public let device: Int64
-    /// The lane's number in the store.
-    public let lane: Int64
+    /// The queue's number in the store.
+    public let queue: Int64
     /// The number of the same device's wake before this one; 0 for its first. The wakes of a
     /// device are a chain, so that they are found without an index that every admission pays for.
     public let previous: Int64
@@ -35,7 +35,7 @@ public struct WakeRow: Hashable, Sendable {
     /// From when on it is never sent any more.
     public var deadline: WallInstant
     /// The rules that kept it back when they were asked last.
-    public var holds: Holds
+    public var holds: DelayReasons
     /// The JSON body; empty once it has ended. Never logged.
     public var payload: [UInt8]
     /// The value of `apns-expiration`.
@@ -52,7 +52,7 @@ public struct WakeRow: Hashable, Sendable {
     /// When its lease ends.
     public var leaseUntil = WallInstant(millisecondsSinceEpoch: 0)
     /// What its claim was charged with.
-    public var charge: Charge?
+    public var debit: BudgetDebit?
     /// The reason of the last refusal.
     public var previousReason: RejectionReason?
     /// How it ended.
@@ -64,15 +64,15 @@ public struct WakeRow: Hashable, Sendable {
 
     /// A wake that waits, or has ended at once.
     public init(
-        id: WakeID, device: Int64, lane: Int64, previous: Int64, acceptedAt: WallInstant,
+        id: WakeID, device: Int64, queue: Int64, previous: Int64, acceptedAt: WallInstant,
         decision: WakeDecision, coalescing: Coalescing, ref: WakeRef? = nil,
         call: CallFingerprint?, urgency: Urgency, state: WakeState, dueAt: WallInstant,
-        notBefore: WallInstant, deadline: WallInstant, holds: Holds, payload: [UInt8],
+        notBefore: WallInstant, deadline: WallInstant, holds: DelayReasons, payload: [UInt8],
         expiration: Expiration, collapseID: CollapseID?
     ) {
         self.id = id
         self.device = device
-        self.lane = lane
+        self.queue = queue
         self.previous = previous
         self.acceptedAt = acceptedAt
         self.decision = decision
@@ -108,12 +108,12 @@ public struct CountedCall: Hashable, Sendable {
     }
 }
 
-/// One device in one lane, as a store keeps it.
+/// One device in one queue, as a store keeps it.
 public struct DeviceRow: Hashable, Sendable {
     /// Its number in the store.
     public let number: Int64
-    /// The lane's number.
-    public let lane: Int64
+    /// The queue's number.
+    public let queue: Int64
     /// The token.
     public let token: DeviceToken
     /// The budget's books.
@@ -136,10 +136,10 @@ public struct DeviceRow: Hashable, Sendable {
 
     /// A device without any past.
     public init(
-        number: Int64, lane: Int64, token: DeviceToken, kind: WakeKind, touchedAt: WallInstant
+        number: Int64, queue: Int64, token: DeviceToken, kind: WakeKind, touchedAt: WallInstant
     ) {
         self.number = number
-        self.lane = lane
+        self.queue = queue
         self.token = token
         self.touchedAt = touchedAt
         ledger = DeviceLedger(kind: kind)
@@ -147,11 +147,11 @@ public struct DeviceRow: Hashable, Sendable {
 
     /// A device as it was kept.
     public init(
-        number: Int64, lane: Int64, token: DeviceToken, ledger: DeviceLedger,
+        number: Int64, queue: Int64, token: DeviceToken, ledger: DeviceLedger,
         touchedAt: WallInstant
     ) {
         self.number = number
-        self.lane = lane
+        self.queue = queue
         self.token = token
         self.ledger = ledger
         self.touchedAt = touchedAt

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// The rows of a store within one transaction: what ``WakeBooks`` reads and writes.
+/// The rows of a store within one transaction: what ``StoreTransaction`` reads and writes.
 ///
 /// Whoever implements it sees to it that all changes of a transaction are made or none, and that
 /// nobody else changes the rows meanwhile. What was written is read back within the transaction.
@@ -11,23 +11,23 @@ public import WakeModel
 /// A row whose contents cannot be read makes a look for it by its name fail as
 /// ``StoreFailure/Kind/damaged``. Lists leave such rows out, or say what a member says of them.
 public protocol WakeRows: AnyObject {
-    // MARK: Lanes
+    // MARK: Queues
 
-    /// The lane with this number.
-    func lane(_ number: Int64) throws(StoreFailure) -> LaneRow
-    /// The lane's row, if it was ever used.
-    func lane(of lane: Lane) throws(StoreFailure) -> LaneRow?
-    /// Gives a lane a row.
-    func make(_ lane: Lane) throws(StoreFailure) -> LaneRow
-    /// All lanes, in the order of their numbers.
-    func lanes() throws(StoreFailure) -> [LaneRow]
-    /// Writes a lane's row again.
-    func save(_ lane: LaneRow) throws(StoreFailure)
+    /// The queue with this number.
+    func queue(_ number: Int64) throws(StoreFailure) -> WakeQueueRow
+    /// The queue's row, if it was ever used.
+    func queue(of queue: WakeQueueKey) throws(StoreFailure) -> WakeQueueRow?
+    /// Gives a queue a row.
+    func make(_ queue: WakeQueueKey) throws(StoreFailure) -> WakeQueueRow
+    /// All queues, in the order of their numbers.
+    func queues() throws(StoreFailure) -> [WakeQueueRow]
+    /// Writes a queue's row again.
+    func save(_ queue: WakeQueueRow) throws(StoreFailure)
 
     // MARK: Devices
 
-    /// The device of this token in a lane, if it is known.
-    func device(_ token: DeviceToken, lane: Int64) throws(StoreFailure) -> DeviceRow?
+    /// The device of this token in a queue, if it is known.
+    func device(_ token: DeviceToken, queue: Int64) throws(StoreFailure) -> DeviceRow?
     /// The device with this number; `nil` when it is gone.
     func device(_ number: Int64) throws(StoreFailure) -> DeviceRow?
     /// The token of the device with this number, whatever became of its ledger; `nil` when the
@@ -36,11 +36,11 @@ public protocol WakeRows: AnyObject {
     /// A device whose ledger cannot be read, with an empty one, for whoever forgets it; `nil` for
     /// every other device.
     func damagedDevice(
-        _ token: DeviceToken, lane: Int64, kind: WakeKind
+        _ token: DeviceToken, queue: Int64, kind: WakeKind
     ) throws(StoreFailure) -> DeviceRow?
     /// A row for a device that is not known yet; it is kept once it is saved.
     func make(
-        _ token: DeviceToken, lane: Int64, kind: WakeKind, at now: WallInstant
+        _ token: DeviceToken, queue: Int64, kind: WakeKind, at now: WallInstant
     ) throws(StoreFailure) -> DeviceRow
     /// Writes a device's row.
     func save(_ device: DeviceRow) throws(StoreFailure)
@@ -59,10 +59,10 @@ public protocol WakeRows: AnyObject {
     func update(_ wake: borrowing WakeRow, _ columns: WakeColumns) throws(StoreFailure)
     /// Ends a wake whose row cannot be read as ``WakeState/damaged``; whether it had not ended.
     func quarantine(_ number: Int64) throws(StoreFailure) -> Bool
-    /// Pending wakes of a lane that are due, the longest due first.
-    func due(lane: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64]
-    /// When the next pending wake of a lane is due.
-    func nextDue(lane: Int64) throws(StoreFailure) -> WallInstant?
+    /// Pending wakes of a queue that are due, the longest due first.
+    func due(queue: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64]
+    /// When the next pending wake of a queue is due.
+    func nextDue(queue: Int64) throws(StoreFailure) -> WallInstant?
     /// Pending wakes whose deadline has come, the earliest first.
     func overdue(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64]
     /// Claimed wakes whose lease has ended, the earliest first.
@@ -92,7 +92,7 @@ public protocol WakeRows: AnyObject {
     ) throws(StoreFailure) -> KnownMark?
     /// Remembers a key, and what its request was answered.
     func remember(
-        _ mark: IdempotencyMark, for answer: AdmittedWake
+        _ mark: IdempotencyKey, for answer: AdmittedWake
     ) throws(StoreFailure)
     /// Forgets keys whose time is over; how many.
     func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int
@@ -100,9 +100,9 @@ public protocol WakeRows: AnyObject {
     /// Adds an entry to the feedback feed. Returns its number, of ``makeNumber(at:)``.
     func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64
     /// Entries of the feed behind a cursor, without those that cannot be read: all, or those of a
-    /// lane.
+    /// queue.
     func feedback(
-        after cursor: Int64, limit: Int, lane: Int64?
+        after cursor: Int64, limit: Int, queue: Int64?
     ) throws(StoreFailure) -> [FeedbackRow]
     /// The entry with this number.
     func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow?
@@ -255,8 +255,8 @@ public struct FeedbackRow: Hashable, Sendable {
     public var number: Int64 = 0
     /// What it tells.
     public let kind: FeedbackKind
-    /// The lane's number.
-    public let lane: Int64
+    /// The queue's number.
+    public let queue: Int64
     /// The token.
     public let deviceToken: DeviceToken
     /// When it became known.
@@ -268,11 +268,11 @@ public struct FeedbackRow: Hashable, Sendable {
 
     /// Spells out one row.
     public init(
-        kind: FeedbackKind, lane: Int64, deviceToken: DeviceToken, at: WallInstant,
+        kind: FeedbackKind, queue: Int64, deviceToken: DeviceToken, at: WallInstant,
         refusal: Refusal, wake: WakeID
     ) {
         self.kind = kind
-        self.lane = lane
+        self.queue = queue
         self.deviceToken = deviceToken
         self.at = at
         self.refusal = refusal
@@ -286,7 +286,7 @@ public enum WebhookSubject: Hashable, Sendable {
     case outcome(wake: Int64)
     /// The entry of the feedback feed with this number.
     case tokenDead(feedback: Int64)
-    /// A lane that stopped, or goes on.
+    /// A queue that stopped, or goes on.
     case appHalted(AppHalt)
 }
 

@@ -5,12 +5,12 @@ public import WakeModel
 /// Where accepted wakes are kept: a durable queue with leases, and the ledgers of the devices.
 ///
 /// Every verb is one transaction, and when it returns, its effect survives the death of the
-/// process. The budget's decision, its debit and the wake's row belong together: ``WakeBooks``
-/// says how, and every store that keeps rows can work by it. Nothing here assumes that one process
-/// owns all wakes: leases end by themselves, fencing numbers keep the holder of an old lease from
-/// settling, and all that one verb changes for a wake belongs to one device, so that a store may
-/// be divided by device. `InMemoryWakeStore` is the specification, and the contract suite in the
-/// tests runs against every store.
+/// process. The budget's decision, its debit and the wake's row belong together:
+/// ``StoreTransaction`` says how, and every store that keeps rows can work by it. Nothing here
+/// assumes that one process owns all wakes: leases end by themselves, fencing numbers keep the
+/// holder of an old lease from settling, and all that one verb changes for a wake belongs to one
+/// device, so that a store may be divided by device. `InMemoryWakeStore` is the specification, and
+/// the contract suite in the tests runs against every store.
 ///
 /// Time is the caller's: leases, due times and deadlines are compared with the instants that come
 /// with the verbs. So the clocks of gateways that share a store must agree, to within what a lease
@@ -57,10 +57,10 @@ public protocol WakeStore: Sendable {
 
     // MARK: Devices
 
-    /// Books a report in these lanes of a device. `makes` says that a device which is not known
+    /// Books a report in these queues of a device. `makes` says that a device which is not known
     /// yet is made.
     func report(
-        _ report: DeviceReport, of token: DeviceToken, in lanes: [Lane], makes: Bool,
+        _ report: DeviceReport, of token: DeviceToken, in queues: [WakeQueueKey], makes: Bool,
         at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReportOutcome
 
@@ -69,18 +69,18 @@ public protocol WakeStore: Sendable {
         _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReceiptOutcome
 
-    // MARK: Lanes
+    // MARK: Queues
 
-    /// All lanes that were ever used.
-    func lanes() async throws(StoreFailure) -> [LaneRow]
+    /// All queues that were ever used.
+    func queues() async throws(StoreFailure) -> [WakeQueueRow]
 
-    /// Pauses lanes, or lets them go on with `nil`.
+    /// Pauses queues, or lets them go on with `nil`.
     func setPause(
-        _ pause: LanePause?, of lanes: [Lane]
+        _ pause: QueuePause?, of queues: [WakeQueueKey]
     ) async throws(StoreFailure)
 
-    /// When the next pending wake of these lanes is due; `nil` when none is pending.
-    func nextDue(in lanes: [Lane]) async throws(StoreFailure) -> WallInstant?
+    /// When the next pending wake of these queues is due; `nil` when none is pending.
+    func nextDue(in queues: [WakeQueueKey]) async throws(StoreFailure) -> WallInstant?
 
     // MARK: Telling
 
@@ -90,9 +90,10 @@ public protocol WakeStore: Sendable {
     /// Wakes, the newest first, page by page.
     func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage
 
-    /// A device as it stands, in those of the lanes that know it.
+    /// A device as it stands, in those of the queues that know it.
     func devices(
-        _ token: DeviceToken, in lanes: [Lane], at now: WallInstant, under rules: StoreRules
+        _ token: DeviceToken, in queues: [WakeQueueKey], at now: WallInstant,
+        under rules: StoreRules
     ) async throws(StoreFailure) -> [DeviceView]
 
     /// The books by their counters, at a cost that does not grow with them. Claimed wakes count
@@ -110,8 +111,8 @@ public protocol WakeStore: Sendable {
         after cursor: Int64, limit: Int, of apps: Set<BundleID>?
     ) async throws(StoreFailure) -> [FeedbackEntry]
 
-    /// Writes a webhook about a lane for each endpoint that listens, and if there is one, in the
-    /// lane's own row what was told (``LaneRow/haltToldAt``).
+    /// Writes a webhook about a queue for each endpoint that listens, and if there is one, in the
+    /// queue's own row what was told (``WakeQueueRow/haltToldAt``).
     func note(_ halt: AppHalt, under rules: StoreRules) async throws(StoreFailure)
 
     /// Takes leases on webhooks of an endpoint that are due, the longest due first.
@@ -154,8 +155,8 @@ extension WakeStore {
     }
 }
 
-/// Why a lane is paused.
-public struct LanePause: Hashable, Sendable {
+/// Why a queue is paused.
+public struct QueuePause: Hashable, Sendable {
     /// Since when.
     public let at: WallInstant
     /// Why, if it was said.

@@ -5,7 +5,7 @@ import PayloadRules
 /// Checks whole files: what a worker does.
 struct FileChecker: Sendable {
     let style: any ReportStyle
-    let mode: MendingMode
+    let mode: FixMode
     let showsDiff: Bool
     let forcedKind: InputKind?
 
@@ -32,7 +32,7 @@ struct FileChecker: Sendable {
         let file = try OpenFile(path: path)
         var bytes = try file.readAll(limit: LintLimits.headBytes)
         let isWhole = bytes.count <= LintLimits.headBytes
-        switch ContentJudge.judge(bytes, isWhole: isWhole, name: path) {
+        switch InputSniffer.judge(bytes, isWhole: isWhole, name: path) {
         case .binary:
             throw LintProblem(
                 .notText,
@@ -80,7 +80,7 @@ struct FileChecker: Sendable {
         var change = Change()
         var bytes = bytes
         if mode != .nothing {
-            let mended = Mender(checker: checker, mode: mode).mended(bytes, name: input.path)
+            let mended = Fixer(checker: checker, mode: mode).mended(bytes, name: input.path)
             change = apply(mended, to: bytes, input)
             if change.isMade {
                 bytes = mended

@@ -6,7 +6,7 @@ import PayloadRules
 struct LineChecker: Sendable {
     let checker: PushChecker
     let style: any ReportStyle
-    let mode: MendingMode
+    let mode: FixMode
 
     /// What was found in some lines.
     struct Part: Sendable {
@@ -40,7 +40,7 @@ struct LineChecker: Sendable {
 
     /// The same lines with their repairs made; line ends and empty lines stay as they are.
     func mended(_ bytes: [UInt8]) -> [UInt8] {
-        let mender = Mender(checker: checker, mode: mode)
+        let mender = Fixer(checker: checker, mode: mode)
         var mended: [UInt8] = []
         mended.reserveCapacity(bytes.count)
         var copied = 0

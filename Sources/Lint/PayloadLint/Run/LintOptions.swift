@@ -21,7 +21,7 @@ public struct LintOptions: Sendable {
     /// Where severities, thresholds and further push types come from.
     public var settings = SettingsSource.nearest
     /// What is to be mended.
-    public var mending = MendingMode.nothing
+    public var fixes = FixMode.nothing
     /// Whether changes are shown as a diff instead of being made.
     public var showsDiff = false
     /// Whether the text report shows source lines.

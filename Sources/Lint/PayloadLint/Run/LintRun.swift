@@ -21,7 +21,7 @@ public struct LintRun: Sendable {
 
     /// Prepares a run. Throws for options that do not go together.
     public init(_ options: LintOptions) throws(LintProblem) {
-        if options.mending != .nothing, !options.showsDiff, options.paths.contains("-") {
+        if options.fixes != .nothing, !options.showsDiff, options.paths.contains("-") {
             throw LintProblem(
                 .usage, "Standard input cannot be mended. Save it as a file, or use --diff.")
         }
@@ -31,7 +31,7 @@ public struct LintRun: Sendable {
         self.options = options
         style = Self.style(options)
         filesChecker = FileChecker(
-            style: style, mode: options.mending, showsDiff: options.showsDiff,
+            style: style, mode: options.fixes, showsDiff: options.showsDiff,
             forcedKind: options.kind)
     }
 
@@ -108,11 +108,11 @@ public struct LintRun: Sendable {
         _ blocks: LineBlocks, _ unit: Unit, _ report: Report
     ) async throws(LintProblem) {
         let path = unit.input.path
-        let mending = options.mending != .nothing
+        let fixes = options.fixes != .nothing
         let replacement =
-            mending && !options.showsDiff ? try ReplacementFile(replacing: path) : nil
+            fixes && !options.showsDiff ? try ReplacementFile(replacing: path) : nil
         let lines = LineChecker(
-            checker: report.checkers[unit.settings], style: style, mode: options.mending)
+            checker: report.checkers[unit.settings], style: style, mode: options.fixes)
         let file = LineChecker.file(path)
         let mendsInPlace = replacement != nil
         report.begin(file)
@@ -120,7 +120,7 @@ public struct LintRun: Sendable {
         try await OrderedPool.run(window: window) { () throws(LintProblem) in
             try blocks.next()
         } work: { block -> (LineBlocks.Block, [UInt8], LineChecker.Part) in
-            let mended = mending ? lines.mended(block.bytes) : block.bytes
+            let mended = fixes ? lines.mended(block.bytes) : block.bytes
             let checked = mendsInPlace ? mended : block.bytes
             return (
                 block, mended,
@@ -129,7 +129,7 @@ public struct LintRun: Sendable {
             )
         } emit: { (block, mended, part) async throws(LintProblem) in
             try replacement?.write(mended)
-            if mending, mended != block.bytes { report.change(block, mended) }
+            if fixes, mended != block.bytes { report.change(block, mended) }
             report.add(part, byteCount: block.bytes.count)
         }
         if report.hasChanges { try replacement?.commit() }

@@ -30,12 +30,12 @@ public struct PushValidator: Sendable {
     /// `widgets`, `mdm` and so on by their keys, as `voip` where it names a call and has no `aps`,
     /// otherwise as `alert`.
     public func report(on draft: PushDraft) -> PushReport {
-        let examination = Examination(draft, settings: settings)
-        let diagnostics = Findings.of(Rules.forDraft(of: examination.type), on: examination)
-            .diagnostics(of: examination)
-        let given = examination.draft?.pushType
+        let context = ValidationContext(draft, settings: settings)
+        let diagnostics = Findings.of(Rules.forDraft(of: context.type), on: context)
+            .diagnostics(of: context)
+        let given = context.draft?.pushType
         return PushReport(
-            pushType: given ?? examination.type.types.first?.rawValue ?? "",
+            pushType: given ?? context.type.types.first?.rawValue ?? "",
             pushTypeIsInferred: given == nil, diagnostics: diagnostics)
     }
 

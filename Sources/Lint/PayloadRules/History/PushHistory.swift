@@ -38,16 +38,16 @@ public struct PushHistory: Sendable {
         let now = max(latest, min(max(push.at.millisecondsSinceEpoch, -limit), limit))
         latest = now
         forgetIdleDevices(now)
-        let examination = Examination(push.draft, settings: settings)
+        let context = ValidationContext(push.draft, settings: settings)
         let payload = Fingerprint(push.draft.payload).value
         var findings = HistoryFindings()
         // Taken out while it changes, so that its arrays are not copied.
         var device = devices.removeValue(forKey: push.device) ?? DeviceHistory()
         examineAnswers(push, payload, now, &device, &findings)
-        examineDeletion(push, Rules.environmentOfHost(examination), &device, &findings)
-        examineTokenUse(examination, &device, &findings)
-        examineRates(examination, payload, now, &device, &findings)
-        tokens.examine(Rules.token(of: examination), now, settings.thresholds, &findings)
+        examineDeletion(push, Rules.environmentOfHost(context), &device, &findings)
+        examineTokenUse(context, &device, &findings)
+        examineRates(context, payload, now, &device, &findings)
+        tokens.examine(Rules.token(of: context), now, settings.thresholds, &findings)
         device.lastPushAt = now
         devices[push.device] = device
         return findings.diagnostics
@@ -60,7 +60,7 @@ public struct PushHistory: Sendable {
     }
 
     private func examineTokenUse(
-        _ push: Examination, _ device: inout DeviceHistory, _ findings: inout HistoryFindings
+        _ push: ValidationContext, _ device: inout DeviceHistory, _ findings: inout HistoryFindings
     ) {
         if push.type == .voip {
             device.hasVoIPPush = true
@@ -74,7 +74,7 @@ public struct PushHistory: Sendable {
     }
 
     private mutating func examineRates(
-        _ push: Examination, _ payload: UInt64, _ now: Int64, _ device: inout DeviceHistory,
+        _ push: ValidationContext, _ payload: UInt64, _ now: Int64, _ device: inout DeviceHistory,
         _ findings: inout HistoryFindings
     ) {
         let limits = settings.thresholds
@@ -101,7 +101,7 @@ public struct PushHistory: Sendable {
         }
     }
 
-    private func isServiceUpdate(_ push: Examination) -> Bool {
+    private func isServiceUpdate(_ push: ValidationContext) -> Bool {
         guard let member = push.member(.pttPushType), let document = push.document,
             document.kind(member.value) == .string
         else { return false }
@@ -141,7 +141,7 @@ public struct PushHistory: Sendable {
     }
 
     private func examineCall(
-        _ push: Examination, _ payload: UInt64, _ now: Int64, _ device: inout DeviceHistory,
+        _ push: ValidationContext, _ payload: UInt64, _ now: Int64, _ device: inout DeviceHistory,
         _ findings: inout HistoryFindings
     ) {
         let limit = settings.thresholds.voipPerHour

@@ -32,13 +32,13 @@ struct Findings {
     private init(rules: [Rule]) { self.rules = rules }
 
     /// Runs all rules over one push.
-    static func of(_ rules: [Rule], on examination: Examination) -> Findings {
+    static func of(_ rules: [Rule], on context: ValidationContext) -> Findings {
         // The loop reads the list from outside the value that the rules change, so that nothing has
         // to be kept alive anew for each of them.
         var findings = Findings(rules: rules)
         for index in rules.indices {
             findings.current = index
-            rules[index].check(examination, &findings)
+            rules[index].check(context, &findings)
         }
         return findings
     }
@@ -58,8 +58,8 @@ struct Findings {
 
     /// The findings with their places, by offset; at one offset the gravest first, then by id. At
     /// most so many: where there are more, errors are told before the rest.
-    func diagnostics(of examination: Examination, most count: Int = .max) -> [Diagnostic] {
-        var diagnostics = told(most: count).map { diagnostic($0, examination) }
+    func diagnostics(of context: ValidationContext, most count: Int = .max) -> [Diagnostic] {
+        var diagnostics = told(most: count).map { diagnostic($0, context) }
         if diagnostics.count > 1 {
             diagnostics.sort {
                 if $0.offset != $1.offset { return $0.offset < $1.offset }
@@ -77,25 +77,25 @@ struct Findings {
         return errors + found.filter { $0.severity != .error }.prefix(count - errors.count)
     }
 
-    private func diagnostic(_ finding: Finding, _ examination: Examination) -> Diagnostic {
+    private func diagnostic(_ finding: Finding, _ context: ValidationContext) -> Diagnostic {
         var diagnostic = Diagnostic(
             rule: rules[finding.rule].id, severity: finding.severity, message: finding.message,
             fix: finding.fix, repair: finding.repair)
         switch finding.place {
         case .whole:
-            diagnostic.offset = examination.document.map { Int($0.nodes[0].start) } ?? 0
+            diagnostic.offset = context.document.map { Int($0.nodes[0].start) } ?? 0
         case .header(let name):
             diagnostic.header = name
         case .offset(let offset, let pointer):
             diagnostic.offset = offset
             diagnostic.pointer = pointer
         case .node(let node):
-            guard let document = examination.document else { break }
+            guard let document = context.document else { break }
             diagnostic.offset = Int(document.nodes[node].start)
             diagnostic.pointer = document.pointer(to: node)
         }
         if diagnostic.offset > 0 {
-            let position = TextPosition(offset: diagnostic.offset, in: examination.payload)
+            let position = TextPosition(offset: diagnostic.offset, in: context.payload)
             diagnostic.line = position.line
             diagnostic.column = position.column
         }

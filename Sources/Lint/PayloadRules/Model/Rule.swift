@@ -21,7 +21,7 @@ public struct Rule: Sendable, Identifiable {
     let scope: PushTypeSet
     /// What the rule needs to see.
     let sight: Sight
-    let check: @Sendable (Examination, inout Findings) -> Void
+    let check: @Sendable (ValidationContext, inout Findings) -> Void
 
     /// What a rule needs to see before it can judge.
     enum Sight: Hashable, Sendable {
@@ -40,7 +40,8 @@ public struct Rule: Sendable, Identifiable {
     init(
         _ id: RuleID, _ severity: Severity, _ title: String, why rationale: String,
         from evidence: [Evidence], fix: String, for scope: PushTypeSet = .every,
-        in sight: Sight = .payload, check: @escaping @Sendable (Examination, inout Findings) -> Void
+        in sight: Sight = .payload,
+        check: @escaping @Sendable (ValidationContext, inout Findings) -> Void
     ) {
         self.id = id
         self.severity = severity

@@ -91,7 +91,7 @@ extension Rules {
     ]
 
     /// Whether the push has an alert with something in it.
-    private static func showsAlert(_ push: Examination, _ document: JSONDocument) -> Bool {
+    private static func showsAlert(_ push: ValidationContext, _ document: JSONDocument) -> Bool {
         guard let alert = push.member(.alert) else { return false }
         switch document.kind(alert.value) {
         case .string: return !document.isEmptyString(alert.value)
@@ -109,7 +109,9 @@ extension Rules {
         }
     }
 
-    private static func hasCriticalSound(_ push: Examination, _ document: JSONDocument) -> Bool {
+    private static func hasCriticalSound(
+        _ push: ValidationContext, _ document: JSONDocument
+    ) -> Bool {
         guard let sound = push.member(.sound), document.kind(sound.value) == .object else {
             return false
         }
@@ -118,14 +120,14 @@ extension Rules {
         }
     }
 
-    private static func isPassive(_ push: Examination) -> Bool {
+    private static func isPassive(_ push: ValidationContext) -> Bool {
         guard let level = push.member(.interruptionLevel), let document = push.document else {
             return false
         }
         return document.kind(level.value) == .string && document.hasText(level.value, "passive")
     }
 
-    private static func numbersOutOfRange(_ push: Examination, _ findings: inout Findings) {
+    private static func numbersOutOfRange(_ push: ValidationContext, _ findings: inout Findings) {
         guard let document = push.document else { return }
         for key in [APSKey.badge, .relevanceScore] {
             guard let member = push.member(key), document.kind(member.value) == .number else {
@@ -155,7 +157,7 @@ extension Rules {
         ("loc-args", "loc-key"),
     ]
 
-    private static func wrongArguments(_ push: Examination, _ findings: inout Findings) {
+    private static func wrongArguments(_ push: ValidationContext, _ findings: inout Findings) {
         guard let alert = push.member(.alert), let document = push.document,
             document.kind(alert.value) == .object
         else { return }

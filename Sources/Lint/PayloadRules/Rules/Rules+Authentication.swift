@@ -114,7 +114,7 @@ extension Rules {
     private static let signatureLength = 64
 
     /// The provider token of a draft, if there is one that can be read.
-    static func token(of push: Examination) -> ProviderTokenReading? {
+    static func token(of push: ValidationContext) -> ProviderTokenReading? {
         push.draft?[authorizationHeader].flatMap(bearer).flatMap { ProviderTokenReading($0) }
     }
 
@@ -126,13 +126,13 @@ extension Rules {
         return value[value.index(after: space)...]
     }
 
-    private static func keyReach(of push: Examination) -> WakeValidator.KeyReach? {
+    private static func keyReach(of push: ValidationContext) -> WakeValidator.KeyReach? {
         guard !push.settings.signingKeys.isEmpty else { return nil }
         return token(of: push)?.keyID.flatMap { push.settings.signingKeys[$0] }
     }
 
     /// The environment whose host a draft names, if it names one of Apple's.
-    static func environmentOfHost(_ push: Examination) -> APNsEnvironment? {
+    static func environmentOfHost(_ push: ValidationContext) -> APNsEnvironment? {
         guard let draft = push.draft, let authority = draft[":authority"] ?? draft["host"] else {
             return nil
         }
@@ -142,7 +142,7 @@ extension Rules {
         return isSandbox ? .sandbox : .production
     }
 
-    private static func wrongIssueTime(_ push: Examination, _ findings: inout Findings) {
+    private static func wrongIssueTime(_ push: ValidationContext, _ findings: inout Findings) {
         guard let token = token(of: push) else { return }
         let place = Findings.Place.header(authorizationHeader)
         switch token.issuedAt {
@@ -165,7 +165,7 @@ extension Rules {
         }
     }
 
-    private static func malformedToken(_ push: Examination, _ findings: inout Findings) {
+    private static func malformedToken(_ push: ValidationContext, _ findings: inout Findings) {
         guard let token = token(of: push) else { return }
         let place = Findings.Place.header(authorizationHeader)
         switch token.issuedAt {

@@ -129,12 +129,12 @@ extension Rules {
     }
 
     /// Takes a key out of `aps`. The push then says less than it did, so that a person should look.
-    static func removing(_ key: Int, _ push: Examination) -> Repair? {
+    static func removing(_ key: Int, _ push: ValidationContext) -> Repair? {
         guard let document = push.document, let aps = push.apsObject else { return nil }
         return Repair(edits: [document.removing(memberWithKey: key, of: aps)], isSafe: false)
     }
 
-    private static func nothingWakes(_ push: Examination, _ findings: inout Findings) {
+    private static func nothingWakes(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.hasRootObject, let document = push.document else { return }
         guard let member = push.contentAvailable else {
             let place = push.aps.map { Findings.Place.node($0.value) } ?? .whole
@@ -153,7 +153,7 @@ extension Rules {
 
     /// Puts the key into `aps`, unless it seems to stand there or beside in another spelling.
     private static func addingContentAvailable(
-        _ push: Examination, _ document: JSONDocument
+        _ push: ValidationContext, _ document: JSONDocument
     ) -> Repair? {
         guard let aps = push.apsObject else { return nil }
         let hasSpelling = [0, aps].contains { object in
@@ -166,7 +166,7 @@ extension Rules {
         return Repair(edits: [document.inserting(member, intoObject: aps)], isSafe: false)
     }
 
-    private static func otherKeys(_ push: Examination, _ findings: inout Findings) {
+    private static func otherKeys(_ push: ValidationContext, _ findings: inout Findings) {
         let ruled: APSKeySet = [
             APSKeySet(.contentAvailable), APSKeySet(.alert), APSKeySet(.sound), APSKeySet(.badge),
         ]
@@ -183,7 +183,7 @@ extension Rules {
         }
     }
 
-    private static func emptyVisibleKeys(_ push: Examination, _ findings: inout Findings) {
+    private static func emptyVisibleKeys(_ push: ValidationContext, _ findings: inout Findings) {
         let visible: APSKeySet = [APSKeySet(.alert), APSKeySet(.sound)]
         guard push.apsKeys.contains(.contentAvailable), !push.apsKeys.isDisjoint(with: visible),
             let document = push.document

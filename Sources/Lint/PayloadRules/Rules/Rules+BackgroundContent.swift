@@ -28,7 +28,7 @@ extension Rules {
             for: .background, check: urgentContent),
     ]
 
-    private static func uniqueState(_ push: Examination, _ findings: inout Findings) {
+    private static func uniqueState(_ push: ValidationContext, _ findings: inout Findings) {
         let suspects: NameRole = [.change, .oneTimeCode, .prose]
         guard !push.customRoles.isDisjoint(with: suspects), let document = push.document else {
             return
@@ -45,7 +45,7 @@ extension Rules {
         }
     }
 
-    private static func urgentContent(_ push: Examination, _ findings: inout Findings) {
+    private static func urgentContent(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.customRoles.contains(.discriminator), let document = push.document else {
             return
         }

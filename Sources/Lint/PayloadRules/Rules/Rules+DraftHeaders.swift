@@ -179,7 +179,7 @@ extension Rules {
     }
 
     /// The priority that a draft gives; `nil` if none or a wrong one.
-    static func priority(of push: Examination) -> Priority? {
+    static func priority(of push: ValidationContext) -> Priority? {
         guard let text = push.draft?["apns-priority"], let value = UInt8(text),
             let priority = Priority(rawValue: value), priority.description == text
         else { return nil }
@@ -187,12 +187,12 @@ extension Rules {
     }
 
     /// Whether the push is sent at priority 10, which is so without the header too.
-    static func isSentAtOnce(_ push: Examination) -> Bool {
+    static func isSentAtOnce(_ push: ValidationContext) -> Bool {
         priority(of: push) == .immediate || push.draft?.lacks("apns-priority") == true
     }
 
     /// Whether the sender authenticates with a certificate, as far as that can be told.
-    static func usesCertificate(_ push: Examination) -> Bool {
+    static func usesCertificate(_ push: ValidationContext) -> Bool {
         switch push.settings.authentication {
         case .certificate: true
         case .token: false
@@ -201,13 +201,13 @@ extension Rules {
     }
 
     /// The text in the place of the device token; `nil` if the draft gives no path to a device.
-    private static func deviceToken(of push: Examination) -> String? {
+    private static func deviceToken(of push: ValidationContext) -> String? {
         let start = "/3/device/"
         guard let path = push.draft?.path, path.hasPrefix(start) else { return nil }
         return String(path.dropFirst(start.count))
     }
 
-    private static func wrongPath(_ push: Examination, _ findings: inout Findings) {
+    private static func wrongPath(_ push: ValidationContext, _ findings: inout Findings) {
         guard let draft = push.draft, let path = draft.path, !draft.isBroadcast else { return }
         if deviceToken(of: push)?.isEmpty == true || path == "/3/device" {
             findings.report(.header(":path"), "the path has no device token")
@@ -216,7 +216,7 @@ extension Rules {
         }
     }
 
-    private static func unknownType(_ push: Examination, _ findings: inout Findings) {
+    private static func unknownType(_ push: ValidationContext, _ findings: inout Findings) {
         guard let given = push.draft?.pushType, push.type == .unlisted,
             !push.settings.extraPushTypes.contains(given)
         else { return }
@@ -230,7 +230,7 @@ extension Rules {
                 ?? "Use one of \(PushType.all.map(\.rawValue).joined(separator: ", ")).")
     }
 
-    private static func wrongSuffix(_ push: Examination, _ findings: inout Findings) {
+    private static func wrongSuffix(_ push: ValidationContext, _ findings: inout Findings) {
         guard let topic = push.draft?.topic, !topic.isEmpty, let type = push.type.types.first else {
             return
         }
@@ -266,7 +266,7 @@ extension Rules {
         "apnscollapsekey": "apns-collapse-id", "apnsmessageid": "apns-id",
     ]
 
-    private static func unknownHeaders(_ push: Examination, _ findings: inout Findings) {
+    private static func unknownHeaders(_ push: ValidationContext, _ findings: inout Findings) {
         for name in push.draft?.names ?? []
         where name.hasPrefix("apns") && !knownHeaders.contains(name) {
             let letters = NearMiss.letters(Array(name.utf8.prefix(40))[...])

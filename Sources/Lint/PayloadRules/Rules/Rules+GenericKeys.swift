@@ -45,7 +45,8 @@ extension Rules {
     /// How Xcode's `.apns` files name the simulated app.
     private static let simulatorKey: StaticString = "Simulator Target Bundle"
 
-    private static func misspeltSimulatorKey(_ push: Examination, _ findings: inout Findings) {
+    private static func misspeltSimulatorKey(_ push: ValidationContext, _ findings: inout Findings)
+    {
         guard push.hasRootObject, let document = push.document else { return }
         let name = NearMiss.letters(of: simulatorKey)
         for member in document.members(of: 0)
@@ -64,7 +65,7 @@ extension Rules {
         }
     }
 
-    private static func missingAPS(_ push: Examination, _ findings: inout Findings) {
+    private static func missingAPS(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.hasRootObject, let document = push.document else { return }
         if let aps = push.aps {
             if push.apsObject == nil {
@@ -89,7 +90,7 @@ extension Rules {
     }
 
     static func forEachForeignKey(
-        _ push: Examination, _ body: (_ key: Int, _ nearMiss: APSKey?) -> Void
+        _ push: ValidationContext, _ body: (_ key: Int, _ nearMiss: APSKey?) -> Void
     ) {
         guard push.hasForeignAPSKeys, let document = push.document, let aps = push.apsObject else {
             return
@@ -103,7 +104,7 @@ extension Rules {
         }
     }
 
-    private static func misspeltKeys(_ push: Examination, _ findings: inout Findings) {
+    private static func misspeltKeys(_ push: ValidationContext, _ findings: inout Findings) {
         forEachForeignKey(push) { key, nearMiss in
             guard let nearMiss, let document = push.document else { return }
             let name = nearMiss.name
@@ -139,7 +140,8 @@ extension Rules {
 
     /// Calls `body` with the members of an alert dictionary and the names that they may have.
     static func forEachAlertPart(
-        _ push: Examination, _ body: (_ key: Int, _ value: Int, _ parts: [StaticString]) -> Void
+        _ push: ValidationContext,
+        _ body: (_ key: Int, _ value: Int, _ parts: [StaticString]) -> Void
     ) {
         guard let alert = push.member(.alert), let document = push.document,
             document.kind(alert.value) == .object
@@ -152,7 +154,8 @@ extension Rules {
         Dictionary(parts.map { (NearMiss.letters(of: $0), $0) }) { first, _ in first }
     }
 
-    private static func noteForeignAlertKeys(_ push: Examination, _ findings: inout Findings) {
+    private static func noteForeignAlertKeys(_ push: ValidationContext, _ findings: inout Findings)
+    {
         var spellings: [[UInt8]: StaticString]?
         forEachAlertPart(push) { key, _, parts in
             guard let document = push.document,
@@ -182,7 +185,7 @@ extension Rules {
 
     /// The five keys that are seen at the top level. The two that no app would choose for itself
     /// are recognised in other spellings too.
-    private static func keysBesideAPS(_ push: Examination, _ findings: inout Findings) {
+    private static func keysBesideAPS(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.rootKeys.lengths & lengthsOfMistakes != 0, let document = push.document else {
             return
         }
@@ -202,7 +205,7 @@ extension Rules {
     /// Moves a member of the root object into `aps`, or puts `aps` around it if there is none. That
     /// changes what the push does, so that a person should look.
     private static func movingIntoAPS(
-        _ key: Int, as name: APSKey, _ push: Examination, _ document: JSONDocument
+        _ key: Int, as name: APSKey, _ push: ValidationContext, _ document: JSONDocument
     ) -> Repair? {
         guard !push.apsKeys.contains(name) else { return nil }
         let value = document.literal(key + 1)
@@ -241,7 +244,7 @@ extension Rules {
         return nil
     }
 
-    private static func reservedKeys(_ push: Examination, _ findings: inout Findings) {
+    private static func reservedKeys(_ push: ValidationContext, _ findings: inout Findings) {
         let firstBytes = push.settings.reservedFirstBytes
         guard push.rootKeys.firstBytes & firstBytes != 0, let document = push.document else {
             return

@@ -72,14 +72,14 @@ extension Rules {
         },
     ]
 
-    private static func notAnObject(_ push: Examination, _ findings: inout Findings) {
+    private static func notAnObject(_ push: ValidationContext, _ findings: inout Findings) {
         reportSyntaxError(of: .grammar, push, &findings, repair: withoutTrailingComma(push))
         guard push.document != nil, !push.hasRootObject else { return }
         findings.report(.whole, "the body is JSON, but not an object")
     }
 
     /// VoIP has a limit of its own, which rule VO002 checks in the same way.
-    static func overLimit(_ push: Examination, _ findings: inout Findings) {
+    static func overLimit(_ push: ValidationContext, _ findings: inout Findings) {
         let limit = push.maximumPayloadBytes
         guard push.payload.count > limit else { return }
         let count = push.payload.count
@@ -91,7 +91,7 @@ extension Rules {
         findings.report(.whole, "the body has \(size) bytes, \(limit) are allowed\(rest)")
     }
 
-    private static func inexactNumbers(_ push: Examination, _ findings: inout Findings) {
+    private static func inexactNumbers(_ push: ValidationContext, _ findings: inout Findings) {
         if push.syntaxError?.category == .notANumber {
             reportSyntaxError(of: .notANumber, push, &findings, severity: .error)
         }
@@ -108,7 +108,7 @@ extension Rules {
         }
     }
 
-    private static func deepNesting(_ push: Examination, _ findings: inout Findings) {
+    private static func deepNesting(_ push: ValidationContext, _ findings: inout Findings) {
         if push.syntaxError?.category == .depth {
             reportSyntaxError(of: .depth, push, &findings, severity: .error)
         }
@@ -125,7 +125,8 @@ extension Rules {
     }
 
     private static func reportSyntaxError(
-        of category: JSONSyntaxError.Category, _ push: Examination, _ findings: inout Findings,
+        of category: JSONSyntaxError.Category, _ push: ValidationContext,
+        _ findings: inout Findings,
         severity: Severity? = nil, repair: @autoclosure () -> Repair? = nil
     ) {
         guard let error = push.syntaxError, error.category == category else { return }
@@ -134,13 +135,13 @@ extension Rules {
             severity: severity, repair: repair())
     }
 
-    private static func withoutMark(_ push: Examination) -> Repair? {
+    private static func withoutMark(_ push: ValidationContext) -> Repair? {
         guard push.payload.starts(with: [0xef, 0xbb, 0xbf]) else { return nil }
         return Repair(edits: [.init(range: 0..<3, replacement: [])], isSafe: true)
     }
 
     /// Takes out the comma before a closing bracket at which the scanner stopped.
-    private static func withoutTrailingComma(_ push: Examination) -> Repair? {
+    private static func withoutTrailingComma(_ push: ValidationContext) -> Repair? {
         guard let error = push.syntaxError, error.offset < push.payload.count else { return nil }
         let isClosing =
             switch push.payload[error.offset] {

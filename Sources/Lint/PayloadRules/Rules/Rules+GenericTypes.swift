@@ -9,7 +9,7 @@ extension Rules {
             fix: "Give a value of the documented type.", check: wrongValues)
     ]
 
-    private static func wrongValues(_ push: Examination, _ findings: inout Findings) {
+    private static func wrongValues(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.type != .background || !push.apsKeys.isSubset(of: [.init(.contentAvailable)]),
             let document = push.document, let aps = push.apsObject
         else { return }
@@ -29,7 +29,7 @@ extension Rules {
     }
 
     private static func checkParts(
-        of key: APSKey, _ object: Int, _ push: Examination, _ document: JSONDocument,
+        of key: APSKey, _ object: Int, _ push: ValidationContext, _ document: JSONDocument,
         _ findings: inout Findings
     ) {
         let parts = key.parts(in: push.type)
@@ -70,7 +70,9 @@ extension Rules {
     /// `content-available` of a background push is for BG010 to BG012, the ranges of an alert's
     /// numbers for AL005, and the keys that make a Live Activity or widget push for LA001, LA002
     /// and WG001. `null` is for G015.
-    private static func hasRuleOfItsOwn(_ key: APSKey, _ value: Int, _ push: Examination) -> Bool {
+    private static func hasRuleOfItsOwn(
+        _ key: APSKey, _ value: Int, _ push: ValidationContext
+    ) -> Bool {
         switch key {
         case .contentAvailable: push.type == .background
         case .badge, .relevanceScore:

@@ -35,7 +35,7 @@ extension Rules {
         },
     ]
 
-    private static func nulls(_ push: Examination, _ findings: inout Findings) {
+    private static func nulls(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.summary.contains(.null), let document = push.document else { return }
         var appleValues: Set<Int> = []
         if let aps = push.apsObject {
@@ -51,7 +51,7 @@ extension Rules {
         }
     }
 
-    private static func secrets(_ push: Examination, _ findings: inout Findings) {
+    private static func secrets(_ push: ValidationContext, _ findings: inout Findings) {
         guard let document = push.document else { return }
         for index in document.nodes.indices {
             guard let kind = Sensitive.kind(ofNode: index, in: document) else { continue }
@@ -59,7 +59,7 @@ extension Rules {
         }
     }
 
-    private static func avoidableEscapes(_ push: Examination, _ findings: inout Findings) {
+    private static func avoidableEscapes(_ push: ValidationContext, _ findings: inout Findings) {
         let count = push.summary.avoidableEscapeCount
         guard count >= avoidableEscapeLimit, let document = push.document,
             let first = document.nodes.firstIndex(where: { $0.traits.contains(.avoidableEscape) })

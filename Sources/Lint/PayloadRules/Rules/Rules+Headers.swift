@@ -50,7 +50,7 @@ extension Rules {
     private static let storageLimitSeconds: Int64 = 30 * 86_400
 
     /// The expiration as it would be sent. A payload by itself says nothing about it.
-    static func expiration(of push: Examination) -> ExpirationReading {
+    static func expiration(of push: ValidationContext) -> ExpirationReading {
         push.headers?.expiration ?? .unstated
     }
 }

@@ -125,7 +125,7 @@ extension Rules {
     }
 
     /// The event, if it is one of Apple's.
-    static func event(of push: Examination) -> ActivityEvent? {
+    static func event(of push: ValidationContext) -> ActivityEvent? {
         guard let member = push.member(.event), let document = push.document,
             document.kind(member.value) == .string
         else { return nil }
@@ -134,7 +134,7 @@ extension Rules {
         return document.hasText(member.value, "end") ? .end : nil
     }
 
-    private static func missingEvent(_ push: Examination, _ findings: inout Findings) {
+    private static func missingEvent(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.apsObject != nil, let aps = push.aps else { return }
         if !push.apsKeys.contains(.timestamp) {
             findings.report(
@@ -157,7 +157,7 @@ extension Rules {
     /// From this on a number of seconds would be the year 5138: it is in milliseconds.
     private static let latestSecond = 100_000_000_000.0
 
-    private static func wrongTimes(_ push: Examination, _ findings: inout Findings) {
+    private static func wrongTimes(_ push: ValidationContext, _ findings: inout Findings) {
         guard let document = push.document else { return }
         for key in [APSKey.timestamp, .staleDate, .dismissalDate] {
             guard let member = push.member(key) else { continue }
@@ -191,7 +191,7 @@ extension Rules {
         return Repair(edits: [.init(range: (end - 3)..<end, replacement: [])], isSafe: true)
     }
 
-    private static func customEncoding(_ push: Examination, _ findings: inout Findings) {
+    private static func customEncoding(_ push: ValidationContext, _ findings: inout Findings) {
         guard let state = push.member(.contentState), let document = push.document,
             document.kind(state.value) == .object
         else { return }

@@ -73,14 +73,14 @@ extension Rules {
     ]
 
     /// Calls `body` with each of Apple's keys inside `aps` and its node.
-    static func forEachAppleKey(_ push: Examination, _ body: (APSKey, Int) -> Void) {
+    static func forEachAppleKey(_ push: ValidationContext, _ body: (APSKey, Int) -> Void) {
         guard let document = push.document, let aps = push.apsObject else { return }
         for member in document.members(of: aps) {
             if let key = APSKey.named(member.key, in: document) { body(key, member.key) }
         }
     }
 
-    private static func nothingChanged(_ push: Examination, _ findings: inout Findings) {
+    private static func nothingChanged(_ push: ValidationContext, _ findings: inout Findings) {
         guard let document = push.document, let aps = push.apsObject else { return }
         guard let member = push.member(.contentChanged) else {
             var hasSpelling = false
@@ -104,7 +104,7 @@ extension Rules {
         )
     }
 
-    private static func latePushToTalk(_ push: Examination, _ findings: inout Findings) {
+    private static func latePushToTalk(_ push: ValidationContext, _ findings: inout Findings) {
         if let priority = priority(of: push), priority != .immediate {
             findings.report(
                 .header(priorityHeader), "a Push to Talk push is sent at priority \(priority)",
@@ -119,7 +119,8 @@ extension Rules {
         }
     }
 
-    private static func wrongDeviceManagement(_ push: Examination, _ findings: inout Findings) {
+    private static func wrongDeviceManagement(_ push: ValidationContext, _ findings: inout Findings)
+    {
         guard push.hasRootObject, let document = push.document else { return }
         if let aps = push.aps {
             findings.report(

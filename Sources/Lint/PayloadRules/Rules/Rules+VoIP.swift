@@ -65,7 +65,8 @@ extension Rules {
         },
     ]
 
-    private static func missingCallIdentifier(_ push: Examination, _ findings: inout Findings) {
+    private static func missingCallIdentifier(_ push: ValidationContext, _ findings: inout Findings)
+    {
         guard push.hasRootObject, !push.tellsCallsApart, !push.isOpaque else { return }
         if let key = push.unusableCallIdentifier {
             findings.report(
@@ -75,7 +76,7 @@ extension Rules {
         }
     }
 
-    private static func namesCallerInAPS(_ push: Examination) -> Bool {
+    private static func namesCallerInAPS(_ push: ValidationContext) -> Bool {
         var found = false
         forEachForeignKey(push) { key, _ in
             found = found || push.document?.keyRoles(key).contains(.caller) == true
@@ -83,7 +84,7 @@ extension Rules {
         return found
     }
 
-    private static func lateExpiration(_ push: Examination, _ findings: inout Findings) {
+    private static func lateExpiration(_ push: ValidationContext, _ findings: inout Findings) {
         let limit = push.settings.voipExpirationLimitSeconds
         switch expiration(of: push) {
         case .absent:

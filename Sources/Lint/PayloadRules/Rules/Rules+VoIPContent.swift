@@ -25,7 +25,7 @@ extension Rules {
     ]
 
     /// Whether a value says cancel, end, update and the like.
-    static func saysLaterCallEvent(_ push: Examination) -> Bool {
+    static func saysLaterCallEvent(_ push: ValidationContext) -> Bool {
         var found = false
         forEachLaterCallEvent(push) { _, _ in found = true }
         return found
@@ -33,7 +33,7 @@ extension Rules {
 
     /// Whether a discriminator's value says chat, sync, location and the like, and nothing says
     /// that the push is a call all the same.
-    static func saysOtherThanCall(_ push: Examination) -> Bool {
+    static func saysOtherThanCall(_ push: ValidationContext) -> Bool {
         var found = false
         forEachOtherContent(push) { _ in found = true }
         return found
@@ -42,7 +42,7 @@ extension Rules {
     /// Calls `body` with what says that a call is over: the value of a key such as `type`, an error
     /// where the word is unmistakable, or a key such as `isCancelled` that is true.
     private static func forEachLaterCallEvent(
-        _ push: Examination, _ body: (_ node: Int, _ severity: Severity) -> Void
+        _ push: ValidationContext, _ body: (_ node: Int, _ severity: Severity) -> Void
     ) {
         guard let document = push.document else { return }
         push.forEachCustomMember { key, value in
@@ -66,7 +66,7 @@ extension Rules {
         }
     }
 
-    private static func forEachOtherContent(_ push: Examination, _ body: (Int) -> Void) {
+    private static func forEachOtherContent(_ push: ValidationContext, _ body: (Int) -> Void) {
         guard push.customRoles.contains(.discriminator), let document = push.document,
             !saysCall(push, document)
         else { return }
@@ -77,7 +77,7 @@ extension Rules {
     }
 
     /// Whether a key or a short value speaks of a call: `"sub_type": "calls"`.
-    private static func saysCall(_ push: Examination, _ document: JSONDocument) -> Bool {
+    private static func saysCall(_ push: ValidationContext, _ document: JSONDocument) -> Bool {
         var found = false
         push.forEachCustomMember { key, value in
             guard !found else { return }
@@ -90,7 +90,7 @@ extension Rules {
 
     /// A discriminator decides. A key such as `message` alone speaks only where the payload names
     /// no call, since a call may well carry a text.
-    private static func notACall(_ push: Examination, _ findings: inout Findings) {
+    private static func notACall(_ push: ValidationContext, _ findings: inout Findings) {
         forEachOtherContent(push) { findings.report(.node($0)) }
         guard push.customRoles.contains(.notCall), let document = push.document,
             !push.tellsCallsApart, !push.isOpaque, !saysCall(push, document)

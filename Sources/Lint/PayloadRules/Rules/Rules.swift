@@ -59,7 +59,7 @@ public enum Rules {
         draftRules[type.rawValue.trailingZeroBitCount]
     }
 
-    /// The rules for a background wake whose content is clean; see ``ContentGlance``.
+    /// The rules for a background wake whose content is clean; see ``PayloadFastPath``.
     static let cleanBackground = rules(of: .background, [.size, .headers])
 
     private static let backgroundRequest = rules(of: .background, [.size, .payload, .headers])

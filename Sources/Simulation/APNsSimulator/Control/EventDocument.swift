@@ -15,7 +15,7 @@ struct EventDocument: Codable {
         switch event {
         case "online": .online(try state())
         case "charging": .charging(try state())
-        case "battery": .battery(permille: try charge() * 10)
+        case "battery": .battery(permille: try debit() * 10)
         case "low-power-mode": .lowPowerMode(try state())
         case "low-data-mode": .lowDataMode(try state())
         case "wifi": .wifi(try state())
@@ -46,7 +46,7 @@ struct EventDocument: Codable {
         return on
     }
 
-    private func charge() throws(InvalidField) -> Int {
+    private func debit() throws(InvalidField) -> Int {
         guard let percent, (0...100).contains(percent) else {
             throw InvalidField(
                 field: "percent", problem: "is missing or out of range",

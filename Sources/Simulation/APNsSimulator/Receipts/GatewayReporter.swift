@@ -26,7 +26,7 @@ final class GatewayReporter: Sendable {
     private let target: ReceiptTarget
     private let counters: AtomicCounters
     private let waiting = Mutex(CircularBuffer<Report>())
-    private let bell: AsyncStream<Void>
+    private let signal: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
     /// Something to tell.
@@ -39,7 +39,7 @@ final class GatewayReporter: Sendable {
         self.target = target
         self.counters = counters
         // One ring is as good as many.
-        (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (signal, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Lines up what is to be told.
@@ -69,7 +69,7 @@ final class GatewayReporter: Sendable {
 
     /// Tells, until the task is cancelled.
     func run(on group: any EventLoopGroup, logger: Logger) async {
-        for await _ in bell {
+        for await _ in signal {
             while let batch = nextBatch() {
                 guard !Task.isCancelled else { return }
                 await tell(batch, on: group, logger: logger)

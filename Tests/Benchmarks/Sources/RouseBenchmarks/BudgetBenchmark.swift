@@ -178,8 +178,8 @@ struct BudgetFleet {
         _ ledger: inout DeviceLedger, _ policy: BudgetPolicy, _ now: WallInstant
     ) {
         _ = ledger.admit(.background(), policy: policy, at: now)
-        guard case .charged(let charge) = ledger.claim(policy: policy, at: now) else { return }
-        _ = ledger.settle(charge, as: .accepted)
-        _ = ledger.confirmLaunch(ofSendAt: charge.at, at: now.advanced(bySeconds: 2))
+        guard case .charged(let debit) = ledger.claim(policy: policy, at: now) else { return }
+        _ = ledger.settle(debit, as: .accepted)
+        _ = ledger.confirmLaunch(ofSendAt: debit.at, at: now.advanced(bySeconds: 2))
     }
 }

@@ -17,7 +17,7 @@ struct ClientBenchmark: AsyncParsableCommand {
 
     @OptionGroup var options: BenchmarkOptions
 
-    @Option(help: "Only this server (nghttpd or stand-in); both by default.")
+    @Option(help: "Only this server (nghttpd or simulator); both by default.")
     var server: [MeasuredServer.Kind] = []
 
     @Option(help: "Only these clients, beside c-plain.")

@@ -9,11 +9,11 @@ import Logging
 import PushTransport
 import WakeModel
 
-/// Pushes through every fault of the stand-in, with books.
+/// Pushes through every fault of the simulator, with books.
 struct FaultBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "faults",
-        abstract: "Sends pushes through every fault of the stand-in and balances the books.",
+        abstract: "Sends pushes through every fault of the simulator and balances the books.",
         discussion: """
             Each submission must have one answer; what is called not sent must not have arrived; \
             what was accepted must have, and nothing may arrive twice. Ends with 1 if that does \
@@ -84,12 +84,12 @@ struct FaultResult: Encodable {
     let audit: FaultAudit
 }
 
-/// One phase with one transport: a stand-in and a client in this process.
+/// One phase with one transport: a simulator and a client in this process.
 struct FaultRun {
     /// In flight at a time.
     private static let window = 2000
     private static let shared = SharedHeaders([
-        // In form a provider token; the stand-in has no keys and asks no more.
+        // In form a provider token; the simulator has no keys and asks no more.
         HeaderField(name: "authorization", value: "bearer " + token),
         HeaderField(name: "apns-topic", value: Sample.bundleID),
         HeaderField(name: "apns-push-type", value: "background"),
@@ -116,7 +116,7 @@ struct FaultRun {
     func result() async throws -> FaultResult {
         var configuration = APNsSimulator.Configuration()
         configuration.log = .countsOnly
-        var logger = Logger(label: "stand-in")
+        var logger = Logger(label: "simulator")
         logger.logLevel = .warning
         let simulator = try await APNsSimulator.start(configuration, logger: logger)
         for fault in phase.faults { simulator.inject(fault) }
@@ -168,14 +168,14 @@ struct FaultRun {
         return transport.gauges.connectionsOpened
     }
 
-    /// Each push is to a device of its own, so that the stand-in's counts are of pushes.
+    /// Each push is to a device of its own, so that the simulator's counts are of pushes.
     private static func device(_ number: Int) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 64 - digits.count) + digits
     }
 
-    private static func submission(_ number: Int) -> Submission {
-        Submission(
+    private static func submission(_ number: Int) -> TransportRequest {
+        TransportRequest(
             id: UInt64(number),
             request: WireRequest(
                 to: try? DeviceToken(hex: device(number)), sharedHeaders: shared,

@@ -12,10 +12,10 @@ struct FaultPhase {
     /// Whether connections are replaced all the time, for what strikes only at their beginning.
     let replacesConnections: Bool
 
-    /// Every fault of the stand-in at every stage that it has, each for `share` of the requests;
+    /// Every fault of the simulator at every stage that it has, each for `share` of the requests;
     /// those at the beginning of a connection for twenty times that, because there are few of them.
     ///
-    /// What is refused is refused before its body: a stand-in that had read, and counted, all of a
+    /// What is refused is refused before its body: a simulator that had read, and counted, all of a
     /// push and then called it unprocessed would invite the second copy that is looked for here.
     static func all(share: Double) -> [FaultPhase] {
         let light: [(Fault.Kind, Fault.Stage)] = [

@@ -6,7 +6,7 @@ extension GatewayHTTPBenchmark {
     /// What stands for APNs, and how many wakes and devices there are: the same options for every
     /// benchmark of the gateway over HTTP.
     struct Amounts: ParsableArguments {
-        @Option(help: "What stands for APNs: nghttpd, stand-in.")
+        @Option(help: "What stands for APNs: nghttpd, simulator.")
         var server = MeasuredServer.Kind.nghttpd
 
         @Option(help: "Wakes in requests of their own (20000, or 2000 with --quick).")

@@ -102,6 +102,6 @@ enum Sample {
         return String(repeating: "0", count: 2 - digits.count) + digits
             + String(repeating: "00112233445566778899aabbccddeeff", count: 2).dropFirst(2)
     }
-    /// A device that the stand-in never answers for.
+    /// A device that the simulator never answers for.
     static let silentDeviceToken = String(repeating: "ff", count: 32)
 }

@@ -9,8 +9,8 @@ struct MeasuredServer {
     enum Kind: String, CaseIterable, Codable, ExpressibleByArgument {
         /// nghttp2's file server: nobody here wrote it, and it knows nothing of pushes.
         case nghttpd
-        /// Our stand-in for APNs, which checks every request.
-        case standIn = "stand-in"
+        /// Our APNs simulator, which checks every request.
+        case simulator = "simulator"
     }
 
     let kind: Kind
@@ -26,7 +26,7 @@ struct MeasuredServer {
     ) throws -> MeasuredServer {
         switch kind {
         case .nghttpd: try startNghttpd(on: bench, processor)
-        case .standIn: try startStandIn(on: bench, processor)
+        case .simulator: try startSimulator(on: bench, processor)
         }
     }
 
@@ -54,19 +54,19 @@ struct MeasuredServer {
             kind: .nghttpd, port: port, authorityPath: bench.certificatePath, process: process)
     }
 
-    private static func startStandIn(
+    private static func startSimulator(
         on bench: Bench, _ processor: Int32?
     ) throws -> MeasuredServer {
         let process = try ChildProcess.ourselves(
-            ["serve-stand-in"], processor: processor)
+            ["serve-simulator"], processor: processor)
         guard let line = process.readLine() else {
-            throw ChildProcess.Failure(description: "the stand-in did not start")
+            throw ChildProcess.Failure(description: "the simulator did not start")
         }
-        let address = try JSONDecoder().decode(StandInAddress.self, from: Data(line.utf8))
-        let authorityPath = bench.directory + "/stand-in-authority.pem"
+        let address = try JSONDecoder().decode(SimulatorAddress.self, from: Data(line.utf8))
+        let authorityPath = bench.directory + "/simulator-authority.pem"
         try Data(address.authorityPEM.utf8).write(to: URL(filePath: authorityPath))
         return MeasuredServer(
-            kind: .standIn, port: address.port, authorityPath: authorityPath, process: process)
+            kind: .simulator, port: address.port, authorityPath: authorityPath, process: process)
     }
 }
 

@@ -29,14 +29,14 @@ struct MemoryBenchmark: AsyncParsableCommand {
     private static func fillQueue(
         _ kind: TransportKind, on bench: Bench
     ) throws -> [MemoryReading] {
-        let standIn = try MeasuredServer.start(.standIn, on: bench)
+        let simulator = try MeasuredServer.start(.simulator, on: bench)
         bench.progress("memory: \(kind.rawValue), 10000 pushes to a server that does not answer")
         let readings: [MemoryReading] = try bench.runOurselves(
             RunMemory.name,
             MemoryTask(
-                kind: .queue, transport: kind, port: standIn.port,
-                authorityPath: standIn.authorityPath, checkpoints: [10_000]))
-        try standIn.stop()
+                kind: .queue, transport: kind, port: simulator.port,
+                authorityPath: simulator.authorityPath, checkpoints: [10_000]))
+        try simulator.stop()
         return readings
     }
 

@@ -8,7 +8,7 @@ struct RouseBenchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "RouseBenchmarks",
         abstract: """
-            Measures the push client, the stand-in for APNs, the gateway, the payload checker, the \
+            Measures the push client, the APNs simulator, the gateway, the payload checker, the \
             wake budget, simulations, and memory.
             """,
         discussion: """
@@ -22,13 +22,13 @@ struct RouseBenchmarks: AsyncParsableCommand {
             Example: RouseBenchmarks client --server nghttpd --in-flight 100
             """,
         subcommands: [
-            AllBenchmarks.self, ClientBenchmark.self, StandInBenchmark.self, MemoryBenchmark.self,
+            AllBenchmarks.self, ClientBenchmark.self, SimulatorBenchmark.self, MemoryBenchmark.self,
             GatewayBenchmark.self, GatewayHTTPBenchmark.self, GatewayRooms.self,
             GatewayCurves.self, RetentionBenchmark.self, PayloadBenchmark.self,
             LintBenchmark.self, BudgetBenchmark.self, SimulationBenchmark.self,
             FaultBenchmark.self, RunLoad.self, RunMemory.self, RunGateway.self, RunHTTPLoad.self,
             RunGatewayCurves.self, RunLint.self, RunSimulation.self, ServeGateway.self,
-            ServeStandIn.self,
+            ServeSimulator.self,
         ],
         defaultSubcommand: AllBenchmarks.self)
 }
@@ -65,16 +65,16 @@ struct AllBenchmarks: AsyncParsableCommand {
         let bench = try Bench()
         defer { bench.clear() }
         let client = try ClientBenchmark.plan(options).measure(on: bench)
-        let standIn = try StandInBenchmark.measure(options, on: bench)
+        let simulator = try SimulatorBenchmark.measure(options, on: bench)
         let memory = try MemoryBenchmark.measure(options, on: bench)
         bench.progress("budget")
         let budget = BudgetBenchmark.measure(options)
         if options.json {
             try JSONOutput.print(
-                AllResults(client: client, standIn: standIn, memory: memory, budget: budget))
+                AllResults(client: client, simulator: simulator, memory: memory, budget: budget))
         } else {
             print(ClientBenchmark.report(client))
-            print(StandInBenchmark.report(standIn))
+            print(SimulatorBenchmark.report(simulator))
             print(MemoryBenchmark.report(memory))
             print(BudgetBenchmark.report(budget))
         }
@@ -82,7 +82,7 @@ struct AllBenchmarks: AsyncParsableCommand {
 
     private struct AllResults: Encodable {
         let client: [ClientResult]
-        let standIn: StandInResult
+        let simulator: SimulatorResult
         let memory: [MemoryResult]
         let budget: BudgetResult
     }

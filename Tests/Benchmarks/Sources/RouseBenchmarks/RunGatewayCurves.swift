@@ -34,20 +34,20 @@ struct RunGatewayCurves: AsyncParsableCommand {
         if task.server != nil {
             // Whoever waits later is a device that is known from the beginning: else the table of
             // devices would grow with the queue, and its cost would be taken for the queue's.
-            try await Hall.open(path, nil) { hall in
-                try await hall.load.accept(task.steps.max() ?? 0, from: 0, batchesAtATime: 4)
-                try await hall.load.finish()
+            try await GatewayContext.open(path, nil) { context in
+                try await context.load.accept(task.steps.max() ?? 0, from: 0, batchesAtATime: 4)
+                try await context.load.finish()
             }
         }
-        try await Hall.open(path, task.server) { hall in
+        try await GatewayContext.open(path, task.server) { context in
             points =
                 try await task.server == nil
-                ? Self.byDevices(task, hall) : Self.byPending(task, hall)
+                ? Self.byDevices(task, context) : Self.byPending(task, context)
         }
         if task.server != nil, !points.isEmpty {
             let start = ProcessClocks.wallSeconds
-            try await Hall.open(path, task.server) { hall in
-                try await hall.load.accept(1, from: CurveTask.firstCalled - 1)
+            try await GatewayContext.open(path, task.server) { context in
+                try await context.load.accept(1, from: CurveTask.firstCalled - 1)
                 points[points.count - 1].startUpSeconds = ProcessClocks.wallSeconds - start
             }
         }
@@ -56,18 +56,18 @@ struct RunGatewayCurves: AsyncParsableCommand {
 
     /// Sends to one new device after the other, and at each step to some that are known already.
     private static func byDevices(
-        _ task: CurveTask, _ hall: Hall
+        _ task: CurveTask, _ context: GatewayContext
     ) async throws -> [CurvePoint] {
         var points: [CurvePoint] = []
         var known = 0
         for step in task.steps {
             // What is measured is the last part of the way there.
             let measured = min(100_000, step - known)
-            try await hall.load.accept(step - known - measured, from: known, batchesAtATime: 4)
-            try await hall.load.finish()
-            var point = try await hall.measure(
+            try await context.load.accept(step - known - measured, from: known, batchesAtATime: 4)
+            try await context.load.finish()
+            var point = try await context.measure(
                 measured, from: step - measured, count: step, leaving: 0)
-            let again = try await hall.knowing(step).measure(
+            let again = try await context.knowing(step).measure(
                 measured, from: step, count: step, leaving: 0)
             point.knownPerSecond = again.settledPerSecond
             point.microsecondsPerKnown = again.microsecondsPerWake
@@ -80,31 +80,31 @@ struct RunGatewayCurves: AsyncParsableCommand {
     /// Sends to the same devices beside more and more wakes that wait, for devices that are known
     /// already, so that what the devices cost stays the same.
     private static func byPending(
-        _ task: CurveTask, _ hall: Hall
+        _ task: CurveTask, _ context: GatewayContext
     ) async throws -> [CurvePoint] {
         var points: [CurvePoint] = []
         var waiting = 0
         var next = CurveTask.firstSent + task.wakes
-        try await hall.load.accept(task.wakes, from: CurveTask.firstSent, batchesAtATime: 4)
-        try await hall.load.finish()
+        try await context.load.accept(task.wakes, from: CurveTask.firstSent, batchesAtATime: 4)
+        try await context.load.finish()
         let empty = ProcessClocks.residentBytes.now
         for (index, step) in task.steps.enumerated() {
-            try await hall.load.accept(
+            try await context.load.accept(
                 step - waiting, from: waiting, batchesAtATime: 4, spreadSeconds: spreadSeconds)
             waiting = step
             let resident = ProcessClocks.residentBytes.now
             // The first of each batch that waits are due at once.
             let due = waiting / 1000 * 2
             try await Task.sleep(for: .milliseconds(500))
-            let left = try await hall.store.count().unended
+            let left = try await context.store.count().unended
             // Once without a look at the clock: those that came to wait have pushed these devices
             // out of all caches, which they did not at the first step.
-            _ = try await hall.measure(
+            _ = try await context.measure(
                 task.wakes, from: CurveTask.firstSent, count: step, leaving: left + due)
-            var point = try await hall.measure(
+            var point = try await context.measure(
                 task.wakes, from: CurveTask.firstSent, rounds: 2, count: step, leaving: left + due)
             point.bytesPerPending = step == 0 ? 0 : Double(resident - empty) / Double(step)
-            let times = try await hall.call(
+            let times = try await context.call(
                 task.calls, from: CurveTask.firstCalled + index * task.calls,
                 besidesWakesFrom: next, perSecond: task.load, maximum: task.callLoadMaximum)
             next += task.callLoadMaximum
@@ -117,7 +117,7 @@ struct RunGatewayCurves: AsyncParsableCommand {
 }
 
 /// A gateway that runs.
-private struct Hall {
+private struct GatewayContext {
     let gateway: Gateway
     let store: SQLiteWakeStore
     let load: GatewayLoad
@@ -125,7 +125,7 @@ private struct Hall {
     let stopwatch: Stopwatch
 
     static func open(
-        _ path: String, _ server: CurveTask.Server?, _ body: (Hall) async throws -> Void
+        _ path: String, _ server: CurveTask.Server?, _ body: (GatewayContext) async throws -> Void
     ) async throws {
         let app = AppIdentity(bundleID: try BundleID(Sample.bundleID), environment: .production)
         let store = try SQLiteWakeStore(path: path)
@@ -144,7 +144,8 @@ private struct Hall {
         let running = Task { try await gateway.run() }
         let load = GatewayLoad(gateway: gateway, store: store, app: app, devices: .max)
         try await body(
-            Hall(gateway: gateway, store: store, load: load, app: app, stopwatch: stopwatch))
+            GatewayContext(
+                gateway: gateway, store: store, load: load, app: app, stopwatch: stopwatch))
         running.cancel()
         _ = try? await running.value
         if let client { await client.shutDown(gracePeriod: .zero) }
@@ -162,10 +163,11 @@ private struct Hall {
     }
 
     /// The same, with wakes that go here and there among so many devices.
-    func knowing(_ devices: Int) -> Hall {
+    func knowing(_ devices: Int) -> GatewayContext {
         var load = GatewayLoad(gateway: gateway, store: store, app: app, devices: devices)
         load.isScattered = true
-        return Hall(gateway: gateway, store: store, load: load, app: app, stopwatch: stopwatch)
+        return GatewayContext(
+            gateway: gateway, store: store, load: load, app: app, stopwatch: stopwatch)
     }
 
     /// Sends so many wakes through, in several rounds to the same devices.

@@ -68,7 +68,7 @@ struct SimulationTask: Codable {
 
     /// The ways to send that are compared.
     static let contenders =
-        [Contender(name: "rouse", method: .budget(.standard))] + Contender.baselines
+        [SendingStrategy(name: "rouse", method: .budget(.standard))] + SendingStrategy.baselines
 
     /// A week as in the scenario `chat-app`, with so many devices instead of its 500.
     var scenario: Scenario {

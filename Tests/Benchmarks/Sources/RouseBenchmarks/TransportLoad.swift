@@ -92,7 +92,7 @@ final class TransportLoad: Sendable {
         }
         guard !numbers.isEmpty else { return }
         let batch = numbers.map { number in
-            Submission(
+            TransportRequest(
                 id: UInt64(number),
                 request: WireRequest(
                     to: devices[number % devices.count], sharedHeaders: shared,

@@ -82,7 +82,7 @@ struct APNsAnswersReference {
         }
     }
 
-    private func words(_ signal: RetryPolicy.LaneSignal) -> String {
+    private func words(_ signal: RetryPolicy.QueueSignal) -> String {
         switch signal {
         case .answered, .unanswered: "goes on"
         case .blocked(_, let seconds):

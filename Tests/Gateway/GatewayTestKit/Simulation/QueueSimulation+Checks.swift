@@ -9,7 +9,7 @@ import WakeModel
 
 extension QueueSimulation {
     func record(_ id: WakeID) -> WakeRecord? {
-        look { (books) throws(StoreFailure) in try books.record(of: id) } ?? nil
+        look { (transaction) throws(StoreFailure) in try transaction.record(of: id) } ?? nil
     }
 
     // MARK: The books
@@ -17,8 +17,8 @@ extension QueueSimulation {
     /// Accepted is ended and pending, by the counters and row by row.
     func checkCounts() {
         guard failure == nil,
-            let (count, recount) = look({ (books) throws(StoreFailure) in
-                (try books.count(), try books.recount())
+            let (count, recount) = look({ (transaction) throws(StoreFailure) in
+                (try transaction.count(), try transaction.recount())
             })
         else { return }
         expect(recount.isConserved, "the rows are not conserved: \(recount)")

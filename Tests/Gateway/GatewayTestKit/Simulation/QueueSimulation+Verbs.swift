@@ -31,13 +31,13 @@ extension QueueSimulation {
         var grant: ClaimGrant?
         if generator.chance(oneIn: 2) {
             grant = ClaimGrant(
-                lanes: Set(Samples.lanes), background: generator.below(4),
+                queues: Set(Samples.queues), background: generator.below(4),
                 calls: generator.below(12), leaseSeconds: leaseSeconds)
         }
         let submissions = asked.map { Submission(wake: $0.wake) }
         guard
-            let answer = transact({ (books) throws(StoreFailure) in
-                try books.admit(submissions, grant: grant, under: WakePool.rules)
+            let answer = transact({ (transaction) throws(StoreFailure) in
+                try transaction.admit(submissions, grant: grant, under: WakePool.rules)
             })
         else { return }
         expect(answer.admissions.count == asked.count, "not every submission was answered")
@@ -102,8 +102,8 @@ extension QueueSimulation {
     func cancel(_ gateway: Int) {
         guard !model.recent.isEmpty else { return }
         let (id, at) = (generator.pick(model.recent), now(gateway))
-        let outcome = transact { (books) throws(StoreFailure) in
-            try books.cancel(id, at: at, under: WakePool.rules)
+        let outcome = transact { (transaction) throws(StoreFailure) in
+            try transaction.cancel(id, at: at, under: WakePool.rules)
         }
         guard let outcome else { return }
         notify(gateway, outcome.ended.map(Notification.ended))
@@ -119,9 +119,9 @@ extension QueueSimulation {
         ]
         let (report, at) = (generator.pick(reports), now(gateway))
         let device = UInt64(generator.below(WakePool.devices))
-        let outcome = transact { (books) throws(StoreFailure) in
-            try books.report(
-                report, of: Samples.deviceToken(device), in: Samples.lanes, makes: false, at: at,
+        let outcome = transact { (transaction) throws(StoreFailure) in
+            try transaction.report(
+                report, of: Samples.deviceToken(device), in: Samples.queues, makes: false, at: at,
                 under: WakePool.rules)
         }
         guard let outcome else { return }
@@ -135,8 +135,8 @@ extension QueueSimulation {
         let (id, at) = (generator.pick(model.recent), now(gateway))
         guard model.wakes[id]?.app == Samples.otherApp else { return }
         let receipt = Receipt(id: id, launchedAt: nil, hasSynced: generator.chance(oneIn: 2))
-        let outcome = transact { (books) throws(StoreFailure) in
-            try books.confirm([receipt], at: at, under: WakePool.rules)
+        let outcome = transact { (transaction) throws(StoreFailure) in
+            try transaction.confirm([receipt], at: at, under: WakePool.rules)
         }
         guard let outcome else { return }
         notify(gateway, outcome.ended.map(Notification.ended))
@@ -146,11 +146,13 @@ extension QueueSimulation {
 
     func claim(_ gateway: Int) {
         let order = ClaimOrder(
-            shares: Samples.lanes.map { .init(lane: $0, limit: isCalm ? 50 : generator.below(6)) },
+            shares: Samples.queues.map {
+                .init(queue: $0, limit: isCalm ? 50 : generator.below(6))
+            },
             limit: isCalm ? 200 : 1 + generator.below(8), now: now(gateway),
             leaseUntil: now(gateway).advanced(bySeconds: Int64(leaseSeconds)))
-        let answer = transact { (books) throws(StoreFailure) in
-            try books.claim(order, under: WakePool.rules)
+        let answer = transact { (transaction) throws(StoreFailure) in
+            try transaction.claim(order, under: WakePool.rules)
         }
         guard let answer else { return }
         notify(gateway, answer.ended.map(Notification.ended) + [.claims(answer.claims)])
@@ -212,8 +214,8 @@ extension QueueSimulation {
         guard !inFlight.isEmpty else { return }
         let settlements = inFlight.compactMap { settlement($0, gateway) }
         for round in 0..<(generator.chance(oneIn: 10) ? 2 : 1) {
-            let answer = transact { (books) throws(StoreFailure) in
-                try books.settle(settlements, under: WakePool.rules)
+            let answer = transact { (transaction) throws(StoreFailure) in
+                try transaction.settle(settlements, under: WakePool.rules)
             }
             guard let answer else { return }
             expect(
@@ -240,12 +242,12 @@ extension QueueSimulation {
         let all = gateways[gateway].held + gateways[gateway].inFlight.map(\.claim)
         let own = Set(all.filter { $0.leaseUntil <= at }.map(\.id))
         let limit = isCalm ? 1_000 : 1 + generator.below(6)
-        let reclaimed = transact { (books) throws(StoreFailure) in
-            try books.reclaimLapsed(at: at, limit: limit, except: own, under: WakePool.rules)
+        let reclaimed = transact { (transaction) throws(StoreFailure) in
+            try transaction.reclaimLapsed(at: at, limit: limit, except: own, under: WakePool.rules)
         }
         if let reclaimed { notify(gateway, reclaimed.ended.map(Notification.ended)) }
-        let expired = transact { (books) throws(StoreFailure) in
-            try books.expireOverdue(at: at, limit: limit, under: WakePool.rules)
+        let expired = transact { (transaction) throws(StoreFailure) in
+            try transaction.expireOverdue(at: at, limit: limit, under: WakePool.rules)
         }
         if let expired { notify(gateway, expired.map(Notification.ended)) }
     }
@@ -257,7 +259,7 @@ extension QueueSimulation {
         let order = PruneOrder(
             now: at, wakesBefore: at.advanced(bySeconds: -7_200),
             devicesBefore: at.advanced(bySeconds: -3 * 86_400), webhooks: [], limit: 200)
-        let pruned = transact { (books) throws(StoreFailure) in try books.prune(order) }
+        let pruned = transact { (transaction) throws(StoreFailure) in try transaction.prune(order) }
         guard pruned != nil else { return }
         for id in waiting {
             expect(record(id) != nil, "\(id) was pruned before it had ended")

@@ -195,7 +195,7 @@ package final class QueueSimulation {
 
     /// Runs a transaction of a gateway; `nil` when it failed, as the disk does now and then.
     func transact<Answer>(
-        _ body: (WakeBooks) throws(StoreFailure) -> Answer
+        _ body: (StoreTransaction) throws(StoreFailure) -> Answer
     ) -> Answer? {
         let fails = !isCalm && generator.chance(oneIn: 50)
         do throws(StoreFailure) {
@@ -208,7 +208,7 @@ package final class QueueSimulation {
     }
 
     /// Asks the store without changing it.
-    func look<Answer>(_ body: (WakeBooks) throws(StoreFailure) -> Answer) -> Answer? {
+    func look<Answer>(_ body: (StoreTransaction) throws(StoreFailure) -> Answer) -> Answer? {
         do throws(StoreFailure) {
             return try disk.look(body)
         } catch {
@@ -277,7 +277,7 @@ package final class QueueSimulation {
     // MARK: The end
 
     private func unendedCount() -> Int? {
-        look { (books) throws(StoreFailure) in try books.count().unended }
+        look { (transaction) throws(StoreFailure) in try transaction.count().unended }
     }
 
     /// Lets all that waits end, with a sender that answers and a disk that works.

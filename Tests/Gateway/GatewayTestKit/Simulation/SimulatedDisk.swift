@@ -8,12 +8,12 @@ package import SeedKit
 package protocol SimulatedDisk: AnyObject {
     /// Runs one transaction. One that fails is undone; with `fails` it does.
     func transact<Answer>(
-        fails: Bool, _ body: (WakeBooks) throws(StoreFailure) -> Answer
+        fails: Bool, _ body: (StoreTransaction) throws(StoreFailure) -> Answer
     ) throws(StoreFailure) -> Answer
 
     /// Reads, and changes nothing.
     func look<Answer>(
-        _ body: (WakeBooks) throws(StoreFailure) -> Answer
+        _ body: (StoreTransaction) throws(StoreFailure) -> Answer
     ) throws(StoreFailure) -> Answer
 
     /// Makes durable what was committed so far.
@@ -41,7 +41,7 @@ package final class MemoryDisk: SimulatedDisk {
     package init() {}
 
     package func transact<Answer>(
-        fails: Bool, _ body: (WakeBooks) throws(StoreFailure) -> Answer
+        fails: Bool, _ body: (StoreTransaction) throws(StoreFailure) -> Answer
     ) throws(StoreFailure) -> Answer {
         let before = fails ? store.copy() : nil
         do throws(StoreFailure) {
@@ -60,7 +60,7 @@ package final class MemoryDisk: SimulatedDisk {
     }
 
     package func look<Answer>(
-        _ body: (WakeBooks) throws(StoreFailure) -> Answer
+        _ body: (StoreTransaction) throws(StoreFailure) -> Answer
     ) throws(StoreFailure) -> Answer {
         try body(store.verbs)
     }

@@ -9,61 +9,64 @@ import WakeModel
 @Suite("What every store keeps to: admission and budget")
 struct AdmissionContractTests {
     private let grant = ClaimGrant(
-        lanes: Set(Samples.lanes), background: 10, calls: 10, leaseSeconds: 60)
+        queues: Set(Samples.queues), background: 10, calls: 10, leaseSeconds: 60)
 
     @Test(
         "The first wake of a device may go; the next waits for the spacing",
         arguments: StoreKind.allCases)
     func spacing(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let first = try await desk.admitOne(Samples.wake())
+        try await kind.withCounter { (connection) async throws in
+            let first = try await connection.admitOne(Samples.wake())
             #expect(first.decision == .send)
-            try await desk.settleSent(try #require(try await desk.claim().claims.first))
-            let second = try await desk.admitOne(Samples.wake())
+            try await connection.settleSent(try #require(try await connection.claim().claims.first))
+            let second = try await connection.admitOne(Samples.wake())
             guard case .deferred(let until, let holds) = second.decision else {
                 Issue.record("It does not wait: \(second.decision).")
                 return
             }
-            #expect(until == desk.now.advanced(bySeconds: 900))
-            #expect(holds == Holds(.spacing))
-            #expect(try await desk.later(899).claim().claims.isEmpty)
-            #expect(try await desk.later(900).claim().claims.map(\.id) == [second.id])
+            #expect(until == connection.now.advanced(bySeconds: 900))
+            #expect(holds == DelayReasons(.spacing))
+            #expect(try await connection.later(899).claim().claims.isEmpty)
+            #expect(try await connection.later(900).claim().claims.map(\.id) == [second.id])
         }
     }
 
     @Test(
         "A grant claims in the same transaction, as far as it goes", arguments: StoreKind.allCases)
     func grants(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
+        try await kind.withCounter { (connection) async throws in
             let small = ClaimGrant(
-                lanes: Set(Samples.lanes), background: 2, calls: 1, leaseSeconds: 60)
+                queues: Set(Samples.queues), background: 2, calls: 1, leaseSeconds: 60)
             let wakes =
                 (1...4).map { Samples.wake(device: $0) }
                 + (1...2).map { Samples.wake(.voip, device: $0) }
-            let answer = try await desk.admit(wakes, grant: small)
+            let answer = try await connection.admit(wakes, grant: small)
             #expect(answer.claims.map(\.kind) == [.background, .background, .voip])
             #expect(answer.claims.map(\.payload).allSatisfy { !$0.isEmpty })
-            #expect(answer.nextDue == desk.now)
-            #expect(try await desk.claim().claims.count == 3)
+            #expect(answer.nextDue == connection.now)
+            #expect(try await connection.claim().claims.count == 3)
             for claim in answer.claims {
-                #expect(try await desk.settleSent(claim).verdicts == [.applied])
-                #expect(try await desk.record(claim.id).state == .sent)
+                #expect(try await connection.settleSent(claim).verdicts == [.applied])
+                #expect(try await connection.record(claim.id).state == .sent)
             }
             // What a grant sent is charged like everything else.
-            let next = try await desk.admit([Samples.wake(device: 1)], grant: grant)
+            let next = try await connection.admit([Samples.wake(device: 1)], grant: grant)
             #expect(next.claims.isEmpty)
             let foreign = ClaimGrant(
-                lanes: [Lane(app: Samples.otherApp, kind: .background)], background: 9, calls: 9,
+                queues: [WakeQueueKey(app: Samples.otherApp, kind: .background)], background: 9,
+                calls: 9,
                 leaseSeconds: 60)
-            #expect(try await desk.admit([Samples.wake(device: 99)], grant: foreign).claims.isEmpty)
+            #expect(
+                try await connection.admit([Samples.wake(device: 99)], grant: foreign).claims
+                    .isEmpty)
         }
     }
 
     @Test("A wake that meets a waiting one replaces what it carries", arguments: StoreKind.allCases)
     func replacing(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let first = try await desk.admitOne(Samples.wake())
-            let answer = try await desk.admit([
+        try await kind.withCounter { (connection) async throws in
+            let first = try await connection.admitOne(Samples.wake())
+            let answer = try await connection.admit([
                 Samples.wake(payload: #"{"aps":{"content-available":1},"note":"new"}"#)
             ])
             guard case .admitted(let second) = answer.admissions[0],
@@ -72,13 +75,13 @@ struct AdmissionContractTests {
                 Issue.record("It was not merged: \(answer.admissions).")
                 return
             }
-            #expect(carrier == first.id && until == desk.now && holds.isEmpty)
+            #expect(carrier == first.id && until == connection.now && holds.isEmpty)
             #expect(answer.ended.map(\.end) == [.coalesced(into: first.id)])
-            let claim = try #require(try await desk.claim().claims.first)
+            let claim = try #require(try await connection.claim().claims.first)
             #expect(claim.id == first.id)
             #expect(String(decoding: claim.payload, as: UTF8.self).contains("new"))
-            try await desk.settleSent(claim)
-            let record = try await desk.record(second.id)
+            try await connection.settleSent(claim)
+            let record = try await connection.record(second.id)
             #expect(record.state == .coalesced && record.carriedBy == first.id)
             #expect(record.carrierEnd == .sent(apnsUniqueID: nil))
             #expect(record.decision == second.decision)
@@ -87,16 +90,16 @@ struct AdmissionContractTests {
 
     @Test("A union sends the keys of both, and keeps the due time", arguments: StoreKind.allCases)
     func uniting(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            try await desk.settleSent(try await desk.claimOne(Samples.wake()))
-            let waiting = try await desk.admitOne(
+        try await kind.withCounter { (connection) async throws in
+            try await connection.settleSent(try await connection.claimOne(Samples.wake()))
+            let waiting = try await connection.admitOne(
                 Samples.wake(payload: #"{"aps":{"content-available":1},"a":1,"b":1}"#))
-            let later = desk.later(600)
+            let later = connection.later(600)
             _ = try await later.admitOne(
                 Samples.wake(
                     at: later.now, payload: #"{"aps":{"content-available":1},"b":2}"#,
                     coalescing: .union))
-            let claim = try #require(try await desk.later(900).claim().claims.first)
+            let claim = try #require(try await connection.later(900).claim().claims.first)
             #expect(claim.id == waiting.id)
             #expect(
                 String(decoding: claim.payload, as: UTF8.self)
@@ -106,10 +109,10 @@ struct AdmissionContractTests {
 
     @Test("What cannot go before its expiry ends with its admission", arguments: StoreKind.allCases)
     func expiring(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            try await desk.settleSent(try await desk.claimOne(Samples.wake()))
-            let answer = try await desk.admit([
-                Samples.wake(expiration: .at(desk.now.advanced(bySeconds: 60)))
+        try await kind.withCounter { (connection) async throws in
+            try await connection.settleSent(try await connection.claimOne(Samples.wake()))
+            let answer = try await connection.admit([
+                Samples.wake(expiration: .at(connection.now.advanced(bySeconds: 60)))
             ])
             guard case .admitted(let admitted) = answer.admissions[0],
                 case .expired(let earliest, let holds) = admitted.decision
@@ -117,41 +120,43 @@ struct AdmissionContractTests {
                 Issue.record("It did not expire: \(answer.admissions).")
                 return
             }
-            #expect(earliest == desk.now.advanced(bySeconds: 900) && holds == Holds(.spacing))
+            #expect(
+                earliest == connection.now.advanced(bySeconds: 900)
+                    && holds == DelayReasons(.spacing))
             #expect(answer.ended.map(\.end) == [.expired])
-            #expect(try await desk.record(admitted.id).end == .expired)
+            #expect(try await connection.record(admitted.id).end == .expired)
         }
     }
 
     @Test("Calls go by themselves; the same call is the same wake", arguments: StoreKind.allCases)
     func calls(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let first = try await desk.admitOne(Samples.wake(.voip, call: 1))
+        try await kind.withCounter { (connection) async throws in
+            let first = try await connection.admitOne(Samples.wake(.voip, call: 1))
             #expect(first.decision == .send)
-            #expect(first.deadline == desk.now.advanced(bySeconds: 10))
-            let other = try await desk.admitOne(Samples.wake(.voip, call: 2))
+            #expect(first.deadline == connection.now.advanced(bySeconds: 10))
+            let other = try await connection.admitOne(Samples.wake(.voip, call: 2))
             #expect(other.decision == .send)
-            let again = try await desk.admitOne(Samples.wake(.voip, call: 1))
+            let again = try await connection.admitOne(Samples.wake(.voip, call: 1))
             #expect(again.id == first.id && again.decision == .sameCall(first.id))
             #expect(again.isRepeated)
-            #expect(try await desk.store.count().accepted == 2)
-            #expect(try await desk.claim().claims.map(\.id) == [first.id, other.id])
+            #expect(try await connection.store.count().accepted == 2)
+            #expect(try await connection.claim().claims.map(\.id) == [first.id, other.id])
         }
     }
 
     @Test("More than ten calls an hour to one device are refused", arguments: StoreKind.allCases)
     func misuse(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
+        try await kind.withCounter { (connection) async throws in
             for call in 1...10 as ClosedRange<UInt64> {
-                let admitted = try await desk.admitOne(Samples.wake(.voip, call: call))
+                let admitted = try await connection.admitOne(Samples.wake(.voip, call: call))
                 #expect(admitted.decision == .send)
             }
-            let eleventh = try await desk.admitOne(Samples.wake(.voip, call: 11))
+            let eleventh = try await connection.admitOne(Samples.wake(.voip, call: 11))
             guard case .suppressed(.tooManyCalls) = eleventh.decision else {
                 Issue.record("It was let through: \(eleventh.decision).")
                 return
             }
-            let end = try await desk.record(eleventh.id).end
+            let end = try await connection.record(eleventh.id).end
             guard case .suppressed(.tooManyCalls) = end else {
                 Issue.record("Its end is \(String(describing: end)).")
                 return
@@ -163,26 +168,27 @@ struct AdmissionContractTests {
         "A spread wake waits for its place, and a plain one does not wait with it",
         arguments: StoreKind.allCases)
     func spread(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let spread = try await desk.admitOne(Samples.wake(dueIn: 300))
+        try await kind.withCounter { (connection) async throws in
+            let spread = try await connection.admitOne(Samples.wake(dueIn: 300))
             #expect(
-                spread.decision == .deferred(until: desk.now.advanced(bySeconds: 300), because: []))
-            #expect(try await desk.later(299).claim().claims.isEmpty)
-            let plain = try await desk.later(10).admitOne(
-                Samples.wake(at: desk.now.advanced(bySeconds: 10)))
+                spread.decision
+                    == .deferred(until: connection.now.advanced(bySeconds: 300), because: []))
+            #expect(try await connection.later(299).claim().claims.isEmpty)
+            let plain = try await connection.later(10).admitOne(
+                Samples.wake(at: connection.now.advanced(bySeconds: 10)))
             guard case .coalesced(let carrier, _, let until, _) = plain.decision else {
                 Issue.record("It was not merged: \(plain.decision).")
                 return
             }
-            #expect(carrier == spread.id && until == desk.now.advanced(bySeconds: 10))
-            #expect(try await desk.later(10).claim().claims.map(\.id) == [spread.id])
+            #expect(carrier == spread.id && until == connection.now.advanced(bySeconds: 10))
+            #expect(try await connection.later(10).claim().claims.map(\.id) == [spread.id])
         }
     }
 
     // MARK: Idempotency
 
-    private func mark(_ key: UInt8, _ request: UInt8, seconds: Int64 = 60) -> IdempotencyMark {
-        IdempotencyMark(
+    private func mark(_ key: UInt8, _ request: UInt8, seconds: Int64 = 60) -> IdempotencyKey {
+        IdempotencyKey(
             key: Array(repeating: key, count: 32), request: Array(repeating: request, count: 32),
             expiresAt: Samples.start.advanced(bySeconds: seconds))
     }
@@ -191,13 +197,13 @@ struct AdmissionContractTests {
         "The same key and body is the same answer; another body is a conflict",
         arguments: StoreKind.allCases)
     func idempotency(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let answer = try await desk.store.admit(
+        try await kind.withCounter { (connection) async throws in
+            let answer = try await connection.store.admit(
                 [
                     Submission(wake: Samples.wake(), idempotency: mark(1, 1)),
                     Submission(wake: Samples.wake(), idempotency: mark(1, 1)),
                     Submission(wake: Samples.wake(), idempotency: mark(1, 2)),
-                ], grant: nil, under: desk.rules)
+                ], grant: nil, under: connection.rules)
             guard case .admitted(let first) = answer.admissions[0],
                 case .admitted(let again) = answer.admissions[1]
             else {
@@ -207,7 +213,7 @@ struct AdmissionContractTests {
             #expect(!first.isRepeated && again.isRepeated)
             #expect(again.id == first.id && again.decision == first.decision)
             #expect(answer.admissions[2] == .conflict)
-            #expect(try await desk.store.recount().accepted == 1)
+            #expect(try await connection.store.recount().accepted == 1)
         }
     }
 
@@ -215,21 +221,21 @@ struct AdmissionContractTests {
         "A repetition is answered as the first was, whatever became of the wake since",
         arguments: StoreKind.allCases)
     func idempotentAnswer(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
+        try await kind.withCounter { (connection) async throws in
             func ask(
                 _ wakes: [NewWake], _ keys: [UInt8]
             ) async throws -> [AdmittedWake] {
-                let answer = try await desk.store.admit(
+                let answer = try await connection.store.admit(
                     zip(wakes, keys).map {
                         Submission(wake: $0, idempotency: mark($1, $1, seconds: 100_000))
-                    }, grant: nil, under: desk.rules)
+                    }, grant: nil, under: connection.rules)
                 return answer.admissions.compactMap {
                     if case .admitted(let wake) = $0 { wake } else { nil }
                 }
             }
             // The second wake changes the deadline of the first, which carries it; the last is a
             // call that was asked for before.
-            let expiry = desk.now.advanced(bySeconds: 900)
+            let expiry = connection.now.advanced(bySeconds: 900)
             let wakes = [
                 Samples.wake(dueIn: 60, expiration: .at(expiry)), Samples.wake(dueIn: 60),
                 Samples.wake(.voip, call: 1), Samples.wake(.voip, call: 1),
@@ -242,10 +248,10 @@ struct AdmissionContractTests {
                 #expect(other.acceptedAt == one.acceptedAt && other.deadline == one.deadline)
             }
             #expect(again.count == first.count)
-            #expect(try await desk.record(first[0].id).deadline != first[0].deadline)
+            #expect(try await connection.record(first[0].id).deadline != first[0].deadline)
 
             // In one call: a wake that merges between two with the same key.
-            let other = desk.now.advanced(bySeconds: 700)
+            let other = connection.now.advanced(bySeconds: 700)
             let mixed = try await ask(
                 [
                     Samples.wake(dueIn: 60, device: 9, expiration: .at(expiry)),
@@ -256,38 +262,39 @@ struct AdmissionContractTests {
             #expect(mixed[2].decision == mixed[0].decision)
 
             // The wake has had its time, the key has not.
-            _ = try await desk.store.cancel(first[0].id, at: desk.now, under: desk.rules)
-            let later = desk.now.advanced(bySeconds: 10)
+            _ = try await connection.store.cancel(
+                first[0].id, at: connection.now, under: connection.rules)
+            let later = connection.now.advanced(bySeconds: 10)
             let order = PruneOrder(
                 now: later, wakesBefore: later, devicesBefore: later, webhooks: [], limit: 100)
-            _ = try await desk.store.prune(order)
-            #expect(try await desk.store.record(of: first[0].id) == nil)
+            _ = try await connection.store.prune(order)
+            #expect(try await connection.store.record(of: first[0].id) == nil)
             #expect(try await ask([wakes[0]], [1]) == [again[0]])
         }
     }
 
     @Test("A key is free again when its time is over", arguments: StoreKind.allCases)
     func idempotencyExpires(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            _ = try await desk.store.admit(
+        try await kind.withCounter { (connection) async throws in
+            _ = try await connection.store.admit(
                 [Submission(wake: Samples.wake(device: 1), idempotency: mark(1, 1))],
-                grant: nil, under: desk.rules)
-            let later = desk.later(60)
+                grant: nil, under: connection.rules)
+            let later = connection.later(60)
             let answer = try await later.store.admit(
                 [
                     Submission(
                         wake: Samples.wake(at: later.now, device: 2),
                         idempotency: mark(1, 2, seconds: 120))
-                ], grant: nil, under: desk.rules)
+                ], grant: nil, under: connection.rules)
             guard case .admitted(let admitted) = answer.admissions[0] else {
                 Issue.record("The key is not free: \(answer.admissions).")
                 return
             }
             #expect(!admitted.isRepeated)
             let order = PruneOrder(
-                now: desk.now.advanced(bySeconds: 120), wakesBefore: desk.now,
-                devicesBefore: desk.now, webhooks: [], limit: 10)
-            #expect(try await desk.store.prune(order).marks == 1)
+                now: connection.now.advanced(bySeconds: 120), wakesBefore: connection.now,
+                devicesBefore: connection.now, webhooks: [], limit: 10)
+            #expect(try await connection.store.prune(order).marks == 1)
         }
     }
 }

@@ -26,20 +26,20 @@ struct CallContractTests {
         "However many other calls lie between, in one batch or in several",
         arguments: StoreKind.allCases, [1, 80])
     func manyBetween(_ kind: StoreKind, perBatch: Int) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let first = try await desk.claimOne(call(1, at: desk.now))
-            try await desk.settleSent(first)
-            let later = desk.later(2)
+        try await kind.withCounter { (connection) async throws in
+            let first = try await connection.claimOne(call(1, at: connection.now))
+            try await connection.settleSent(first)
+            let later = connection.later(2)
             var numbers = (2...81 as ClosedRange<UInt64>)[...]
             while !numbers.isEmpty {
                 let batch = numbers.prefix(perBatch)
                 numbers = numbers.dropFirst(perBatch)
                 try await later.admit(batch.map { call($0, at: later.now) })
             }
-            let accepted = try await desk.store.count().accepted
+            let accepted = try await connection.store.count().accepted
             #expect(accepted == 81)
             expectSame(try await later.admitOne(call(1, at: later.now)), as: first.id)
-            #expect(try await desk.store.count().accepted == accepted)
+            #expect(try await connection.store.count().accepted == accepted)
             #expect(try await later.claim().claims.allSatisfy { $0.id != first.id })
         }
     }
@@ -48,9 +48,9 @@ struct CallContractTests {
         "The same call in the batch of the first, behind many others", arguments: StoreKind.allCases
     )
     func inOneBatch(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
+        try await kind.withCounter { (connection) async throws in
             let numbers = [1] + Array(2...100 as ClosedRange<UInt64>) + [1]
-            let answer = try await desk.admit(numbers.map { call($0, at: desk.now) })
+            let answer = try await connection.admit(numbers.map { call($0, at: connection.now) })
             guard case .admitted(let first) = answer.admissions.first,
                 case .admitted(let last) = answer.admissions.last
             else {
@@ -58,7 +58,7 @@ struct CallContractTests {
                 return
             }
             expectSame(last, as: first.id)
-            #expect(try await desk.claim().claims.count == 10)
+            #expect(try await connection.claim().claims.count == 10)
         }
     }
 
@@ -67,12 +67,12 @@ struct CallContractTests {
         arguments: StoreKind.allCases)
     func refusedAfterTry(_ kind: StoreKind) async throws {
         let busy = Refusal(status: 503, reason: nil)
-        try await kind.withCounter { (desk) async throws in
-            let first = try await desk.claimOne(call(1, at: desk.now))
-            try await desk.settle(
-                first, .retry(at: desk.now, charged: true), attempt: .refused(busy))
-            expectSame(try await desk.admitOne(call(1, at: desk.now)), as: first.id)
-            #expect(try await desk.claim().claims.map(\.id) == [first.id])
+        try await kind.withCounter { (connection) async throws in
+            let first = try await connection.claimOne(call(1, at: connection.now))
+            try await connection.settle(
+                first, .retry(at: connection.now, charged: true), attempt: .refused(busy))
+            expectSame(try await connection.admitOne(call(1, at: connection.now)), as: first.id)
+            #expect(try await connection.claim().claims.map(\.id) == [first.id])
         }
     }
 
@@ -81,15 +81,16 @@ struct CallContractTests {
         arguments: StoreKind.allCases)
     func notSent(_ kind: StoreKind) async throws {
         let failure = SendFailure(certainty: .notSent, description: "refused")
-        try await kind.withCounter { (desk) async throws in
-            let first = try await desk.claimOne(call(1, at: desk.now))
-            try await desk.settle(
-                first, .retry(at: desk.now, charged: false), attempt: .unanswered(failure))
-            expectSame(try await desk.admitOne(call(1, at: desk.now)), as: first.id)
-            _ = try await desk.store.cancel(first.id, at: desk.now, under: desk.rules)
-            let again = try await desk.claimOne(call(1, at: desk.now))
+        try await kind.withCounter { (connection) async throws in
+            let first = try await connection.claimOne(call(1, at: connection.now))
+            try await connection.settle(
+                first, .retry(at: connection.now, charged: false), attempt: .unanswered(failure))
+            expectSame(try await connection.admitOne(call(1, at: connection.now)), as: first.id)
+            _ = try await connection.store.cancel(
+                first.id, at: connection.now, under: connection.rules)
+            let again = try await connection.claimOne(call(1, at: connection.now))
             #expect(again.id != first.id)
-            expectSame(try await desk.admitOne(call(1, at: desk.now)), as: again.id)
+            expectSame(try await connection.admitOne(call(1, at: connection.now)), as: again.id)
         }
     }
 
@@ -97,10 +98,10 @@ struct CallContractTests {
         "One that ends unsent takes back its own count, and not that of the same call's next ring",
         arguments: StoreKind.allCases)
     func lateEnd(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
+        try await kind.withCounter { (connection) async throws in
             // The first is over, and nobody has noticed, when the call is asked for again.
-            let first = try await desk.admitOne(call(1, at: desk.now))
-            let later = desk.later(11)
+            let first = try await connection.admitOne(call(1, at: connection.now))
+            let later = connection.later(11)
             let second = try await later.admitOne(call(1, at: later.now))
             #expect(second.id != first.id && second.decision == .send)
             let claim = try #require(try await later.claim().claims.first)
@@ -117,13 +118,13 @@ struct CallContractTests {
         "When another call's result, kept from the store or of a clock ahead, is written between",
         arguments: StoreKind.allCases, [0, 400 * 86_400])
     func lateResult(_ kind: StoreKind, ahead: Int64) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let other = try await desk.claimOne(call(1, at: desk.now))
-            let later = desk.later(300)
+        try await kind.withCounter { (connection) async throws in
+            let other = try await connection.claimOne(call(1, at: connection.now))
+            let later = connection.later(300)
             let first = try await later.claimOne(call(2, at: later.now))
             try await later.settleSent(first)
             // Its time is that at which it was known, and says nothing of the clock.
-            try await desk.later(ahead).settle(other, .end(.expired))
+            try await connection.later(ahead).settle(other, .end(.expired))
             let last = later.later(2)
             expectSame(try await last.admitOne(call(2, at: last.now)), as: first.id)
             #expect(try await last.claim().claims.isEmpty)
@@ -134,18 +135,18 @@ struct CallContractTests {
         "When its wake was pruned meanwhile, the phone does not ring again",
         arguments: StoreKind.allCases)
     func pruned(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let first = try await desk.claimOne(call(1, at: desk.now))
-            try await desk.settleSent(first)
+        try await kind.withCounter { (connection) async throws in
+            let first = try await connection.claimOne(call(1, at: connection.now))
+            try await connection.settleSent(first)
             // A clock that leaps ahead has retention remove what is a moment old.
             let order = PruneOrder(
-                now: desk.now, wakesBefore: desk.now.advanced(bySeconds: 86_400),
+                now: connection.now, wakesBefore: connection.now.advanced(bySeconds: 86_400),
                 devicesBefore: WallInstant(millisecondsSinceEpoch: 0), webhooks: [], limit: 100)
-            #expect(try await desk.store.prune(order).wakes == 1)
-            let later = desk.later(2)
+            #expect(try await connection.store.prune(order).wakes == 1)
+            let later = connection.later(2)
             let again = try await later.admitOne(call(1, at: later.now))
             expectSame(again, as: first.id)
-            #expect(again.deadline == desk.now.advanced(bySeconds: 10))
+            #expect(again.deadline == connection.now.advanced(bySeconds: 10))
             #expect(try await later.claim().claims.isEmpty)
         }
     }
@@ -154,13 +155,14 @@ struct CallContractTests {
         "When the device was forgotten meanwhile, the phone does not ring again",
         arguments: StoreKind.allCases)
     func forgotten(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let first = try await desk.claimOne(call(1, at: desk.now))
-            try await desk.settleSent(first)
-            _ = try await desk.store.report(
-                .forget, of: Samples.deviceToken(), in: Samples.lanes, makes: false, at: desk.now,
-                under: desk.rules)
-            let later = desk.later(2)
+        try await kind.withCounter { (connection) async throws in
+            let first = try await connection.claimOne(call(1, at: connection.now))
+            try await connection.settleSent(first)
+            _ = try await connection.store.report(
+                .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
+                at: connection.now,
+                under: connection.rules)
+            let later = connection.later(2)
             expectSame(try await later.admitOne(call(1, at: later.now)), as: first.id)
         }
     }
@@ -169,18 +171,20 @@ struct CallContractTests {
         "Forgetting a device ends all calls that wait for it, however many came after",
         arguments: StoreKind.allCases)
     func forgetsAll(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let waiting = try await desk.admitOne(call(1, at: desk.now)).id
-            try await desk.admit((2...100 as ClosedRange<UInt64>).map { call($0, at: desk.now) })
-            let outcome = try await desk.store.report(
-                .forget, of: Samples.deviceToken(), in: Samples.lanes, makes: false, at: desk.now,
-                under: desk.rules)
+        try await kind.withCounter { (connection) async throws in
+            let waiting = try await connection.admitOne(call(1, at: connection.now)).id
+            try await connection.admit(
+                (2...100 as ClosedRange<UInt64>).map { call($0, at: connection.now) })
+            let outcome = try await connection.store.report(
+                .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
+                at: connection.now,
+                under: connection.rules)
             #expect(outcome.ended.count == 10)
             #expect(outcome.ended.allSatisfy { $0.end == .cancelled })
-            #expect(try await desk.record(waiting).end == .cancelled)
-            #expect(try await desk.claim().claims.isEmpty)
+            #expect(try await connection.record(waiting).end == .cancelled)
+            #expect(try await connection.claim().claims.isEmpty)
             // They were not sent, so they count for nothing.
-            #expect(try await desk.admitOne(call(1, at: desk.now)).decision == .send)
+            #expect(try await connection.admitOne(call(1, at: connection.now)).decision == .send)
         }
     }
 }

@@ -29,11 +29,11 @@ struct Counter {
 
     /// Claims what is due now.
     func claim(
-        _ lanes: [Lane] = Samples.lanes, limit: Int = 100, leaseSeconds: Int64 = 60
+        _ queues: [WakeQueueKey] = Samples.queues, limit: Int = 100, leaseSeconds: Int64 = 60
     ) async throws -> ClaimAnswer {
         try await store.claim(
             ClaimOrder(
-                shares: lanes.map { ClaimOrder.Share(lane: $0, limit: limit) }, limit: limit,
+                shares: queues.map { ClaimOrder.Share(queue: $0, limit: limit) }, limit: limit,
                 now: now, leaseUntil: now.advanced(bySeconds: leaseSeconds)), under: rules)
     }
 

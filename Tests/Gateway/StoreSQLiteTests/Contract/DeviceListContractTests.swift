@@ -9,13 +9,13 @@ import WakeModel
 
 @Suite("What every store keeps to: the wakes of a device, page by page")
 struct DeviceListContractTests {
-    /// Two apps in two environments each, for both kinds: eight lanes of one token.
+    /// Two apps in two environments each, for both kinds: eight queues of one token.
     private static let apps = ["com.example.app", "com.example.other"].flatMap { name in
         [APNsEnvironment.sandbox, .production].map { Samples.identity(name, $0) }
     }
     private static let wakeCount = 400
 
-    /// A wake of a random lane; one in four is another device's.
+    /// A wake of a random queue; one in four is another device's.
     private static func wake(_ counter: Counter, _ generator: inout SeededGenerator) -> NewWake {
         Samples.wake(
             generator.chance(oneIn: 3) ? .voip : .background, app: generator.pick(apps),
@@ -31,7 +31,9 @@ struct DeviceListContractTests {
             counter.now = counter.now.advanced(byMilliseconds: Int64(generator.below(90_000)))
             let wake = wake(counter, &generator)
             let id = try await counter.admitOne(wake).id
-            if wake.wake.deviceToken == Samples.deviceToken() { listed.append((id, wake.lane.app)) }
+            if wake.wake.deviceToken == Samples.deviceToken() {
+                listed.append((id, wake.queue.app))
+            }
         }
         return listed
     }

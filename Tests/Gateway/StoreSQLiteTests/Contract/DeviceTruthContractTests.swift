@@ -7,18 +7,18 @@ import WakeModel
 
 @Suite("What every store keeps to: what it believes of devices and of APNs")
 struct DeviceTruthContractTests {
-    private let lane = Lane(app: Samples.app, kind: .background)
+    private let queue = WakeQueueKey(app: Samples.app, kind: .background)
 
-    private func register(at instant: WallInstant, _ desk: Counter) async throws {
-        _ = try await desk.store.report(
-            .registered(at: instant), of: Samples.deviceToken(), in: [lane], makes: true,
-            at: desk.now, under: desk.rules)
+    private func register(at instant: WallInstant, _ connection: Counter) async throws {
+        _ = try await connection.store.report(
+            .registered(at: instant), of: Samples.deviceToken(), in: [queue], makes: true,
+            at: connection.now, under: connection.rules)
     }
 
-    private func view(_ desk: Counter) async throws -> DeviceView {
+    private func view(_ connection: Counter) async throws -> DeviceView {
         try #require(
-            try await desk.store.devices(
-                Samples.deviceToken(), in: [lane], at: desk.now, under: desk.rules
+            try await connection.store.devices(
+                Samples.deviceToken(), in: [queue], at: connection.now, under: connection.rules
             ).first)
     }
 
@@ -26,22 +26,22 @@ struct DeviceTruthContractTests {
         "A registration in the future counts as one of now, so that a later 410 still counts",
         arguments: StoreKind.allCases)
     func registeredAhead(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let ahead = desk.now.advanced(bySeconds: 10 * 365 * 86_400)
-            try await register(at: ahead, desk)
-            #expect(try await view(desk).registeredAt == desk.now)
+        try await kind.withCounter { (connection) async throws in
+            let ahead = connection.now.advanced(bySeconds: 10 * 365 * 86_400)
+            try await register(at: ahead, connection)
+            #expect(try await view(connection).registeredAt == connection.now)
             // An earlier one, which came late, takes nothing back.
-            let earlier = desk.now.advanced(bySeconds: -5)
-            try await register(at: earlier, desk)
-            #expect(try await view(desk).registeredAt == desk.now)
-            let later = desk.later(60)
+            let earlier = connection.now.advanced(bySeconds: -5)
+            try await register(at: earlier, connection)
+            #expect(try await view(connection).registeredAt == connection.now)
+            let later = connection.later(60)
             let refusal = Refusal(
                 status: 410, reason: .unregistered,
-                tokenDeadSince: desk.now.advanced(bySeconds: 30))
+                tokenDeadSince: connection.now.advanced(bySeconds: 30))
             let claim = try await later.claimOne(Samples.wake(at: later.now))
             try await later.settle(
                 claim, .end(.undeliverable(refusal)), attempt: .refused(refusal))
-            #expect(try await view(desk).deadSince == refusal.tokenDeadSince)
+            #expect(try await view(connection).deadSince == refusal.tokenDeadSince)
         }
     }
 
@@ -49,18 +49,19 @@ struct DeviceTruthContractTests {
         "A token of another topic is dead for this one until it is registered",
         arguments: StoreKind.allCases)
     func wrongTopic(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
+        try await kind.withCounter { (connection) async throws in
             let refusal = Refusal(status: 400, reason: .deviceTokenNotForTopic)
-            let claim = try await desk.claimOne(Samples.wake())
-            try await desk.settle(claim, .end(.undeliverable(refusal)), attempt: .refused(refusal))
-            let feed = try await desk.store.feedback(after: 0, limit: 10)
+            let claim = try await connection.claimOne(Samples.wake())
+            try await connection.settle(
+                claim, .end(.undeliverable(refusal)), attempt: .refused(refusal))
+            let feed = try await connection.store.feedback(after: 0, limit: 10)
             #expect(feed.map(\.kind) == [.wrongTopic])
-            let since = desk.now.advanced(bySeconds: 1)
-            let next = try await desk.admitOne(Samples.wake(at: desk.later(2).now))
+            let since = connection.now.advanced(bySeconds: 1)
+            let next = try await connection.admitOne(Samples.wake(at: connection.later(2).now))
             #expect(next.decision == .suppressed(.deviceTokenDead(since: since)))
-            let elsewhere = try await desk.admitOne(Samples.wake(app: Samples.otherApp))
+            let elsewhere = try await connection.admitOne(Samples.wake(app: Samples.otherApp))
             #expect(elsewhere.decision == .send)
-            let later = desk.later(3)
+            let later = connection.later(3)
             try await register(at: later.now, later)
             let alive = try await later.admitOne(Samples.wake(at: later.now))
             #expect(alive.decision == .send)
@@ -71,13 +72,13 @@ struct DeviceTruthContractTests {
         "A launch in the future does not answer what was asked for after the real one",
         arguments: StoreKind.allCases)
     func launchAhead(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(Samples.wake())
-            try await desk.settleSent(claim)
-            let behind = try await desk.admitOne(Samples.wake(at: desk.later(10).now))
-            let later = desk.later(20)
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await connection.claimOne(Samples.wake())
+            try await connection.settleSent(claim)
+            let behind = try await connection.admitOne(Samples.wake(at: connection.later(10).now))
+            let later = connection.later(20)
             let outcome = try await later.store.confirm(
-                [Receipt(id: claim.id, launchedAt: desk.later(300).now, hasSynced: true)],
+                [Receipt(id: claim.id, launchedAt: connection.later(300).now, hasSynced: true)],
                 at: later.now, under: later.rules)
             #expect(outcome.answers == [.recorded] && outcome.ended.isEmpty)
             #expect(try await later.record(behind.id).state == .pending)
@@ -88,16 +89,16 @@ struct DeviceTruthContractTests {
         "A launch is kept within what can be: after the send, before the receipt",
         arguments: StoreKind.allCases)
     func impossibleLaunches(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let later = desk.later(60)
+        try await kind.withCounter { (connection) async throws in
+            let later = connection.later(60)
             let year = Int64(365 * 86_400)
             for (device, said, kept) in [
                 (1, later.now.advanced(bySeconds: year), later.now),
-                (2, desk.now.advanced(bySeconds: -year), desk.now),
-                (3, desk.now.advanced(bySeconds: 5), desk.now.advanced(bySeconds: 5)),
+                (2, connection.now.advanced(bySeconds: -year), connection.now),
+                (3, connection.now.advanced(bySeconds: 5), connection.now.advanced(bySeconds: 5)),
             ] as [(UInt64, WallInstant, WallInstant)] {
-                let claim = try await desk.claimOne(Samples.wake(device: device))
-                try await desk.settleSent(claim)
+                let claim = try await connection.claimOne(Samples.wake(device: device))
+                try await connection.settleSent(claim)
                 let outcome = try await later.store.confirm(
                     [Receipt(id: claim.id, launchedAt: said)], at: later.now, under: later.rules)
                 #expect(outcome.answers == [.recorded])

@@ -11,29 +11,29 @@ import WakeModel
 struct DispatchContractTests {
     @Test("A claim carries what was admitted, whole", arguments: StoreKind.allCases)
     func faithful(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let expiration = Expiration.at(desk.now.advanced(bySeconds: 600))
+        try await kind.withCounter { (connection) async throws in
+            let expiration = Expiration.at(connection.now.advanced(bySeconds: 600))
             let wake = Samples.wake(device: 9, expiration: expiration)
-            let admitted = try await desk.admitOne(wake)
-            let claim = try #require(try await desk.claim().claims.first)
+            let admitted = try await connection.admitOne(wake)
+            let claim = try #require(try await connection.claim().claims.first)
             #expect(claim.id == admitted.id && claim.app == Samples.app)
             #expect(claim.kind == .background)
             #expect(claim.deviceToken == wake.wake.deviceToken)
             #expect(claim.payload == wake.wake.payload)
             #expect(claim.expiration == expiration && claim.collapseID == nil)
-            #expect(claim.deadline == desk.now.advanced(bySeconds: 600))
+            #expect(claim.deadline == connection.now.advanced(bySeconds: 600))
             #expect(claim.tries == 0 && claim.previousReason == nil)
-            #expect(claim.claimedAt == desk.now && claim.dueAt == desk.now)
-            #expect(claim.leaseUntil == desk.now.advanced(bySeconds: 60))
+            #expect(claim.claimedAt == connection.now && claim.dueAt == connection.now)
+            #expect(claim.leaseUntil == connection.now.advanced(bySeconds: 60))
         }
     }
 
     @Test("A wake is claimed by one only", arguments: StoreKind.allCases)
     func exclusive(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            try await desk.admit((0..<50).map { Samples.wake(device: $0) })
+        try await kind.withCounter { (connection) async throws in
+            try await connection.admit((0..<50).map { Samples.wake(device: $0) })
             let claimed = try await withThrowingTaskGroup(of: [Claim].self) { group in
-                for _ in 0..<10 { group.addTask { try await desk.claim(limit: 7).claims } }
+                for _ in 0..<10 { group.addTask { try await connection.claim(limit: 7).claims } }
                 return try await group.reduce(into: [Claim]()) { $0 += $1 }
             }
             #expect(claimed.count == 50)
@@ -45,19 +45,20 @@ struct DispatchContractTests {
         "Lanes are served in order, the longest due first, within limits",
         arguments: StoreKind.allCases)
     func precedence(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let late = try await desk.admitOne(Samples.wake(dueIn: 2, device: 1)).id
-            let early = try await desk.admitOne(Samples.wake(dueIn: 1, device: 2)).id
-            let voip = try await desk.admitOne(Samples.wake(.voip, device: 3)).id
-            _ = try await desk.admitOne(Samples.wake(dueIn: 60, device: 4))
-            #expect(try await desk.store.nextDue(in: Samples.lanes) == desk.now)
-            let lanes = [
-                Lane(app: Samples.app, kind: .voip), Lane(app: Samples.app, kind: .background),
+        try await kind.withCounter { (connection) async throws in
+            let late = try await connection.admitOne(Samples.wake(dueIn: 2, device: 1)).id
+            let early = try await connection.admitOne(Samples.wake(dueIn: 1, device: 2)).id
+            let voip = try await connection.admitOne(Samples.wake(.voip, device: 3)).id
+            _ = try await connection.admitOne(Samples.wake(dueIn: 60, device: 4))
+            #expect(try await connection.store.nextDue(in: Samples.queues) == connection.now)
+            let queues = [
+                WakeQueueKey(app: Samples.app, kind: .voip),
+                WakeQueueKey(app: Samples.app, kind: .background),
             ]
-            let first = try await desk.later(9).claim(lanes, limit: 2)
+            let first = try await connection.later(9).claim(queues, limit: 2)
             #expect(first.claims.map(\.id) == [voip, early])
-            #expect(first.unfinished == [lanes[1]])
-            let rest = try await desk.later(9).claim(lanes)
+            #expect(first.unfinished == [queues[1]])
+            let rest = try await connection.later(9).claim(queues)
             #expect(rest.claims.map(\.id) == [late] && rest.unfinished.isEmpty)
         }
     }
@@ -80,17 +81,17 @@ struct DispatchContractTests {
             (.expired, nil), (.failed(.fateUnknown), .unanswered(lost)),
             (.failed(.triesUsedUp), .unanswered(refused)),
         ]
-        try await kind.withCounter { (desk) async throws in
+        try await kind.withCounter { (connection) async throws in
             for (device, (end, attempt)) in ends.enumerated() {
-                let claim = try await desk.claimOne(Samples.wake(device: UInt64(device)))
-                let answer = try await desk.settle(claim, .end(end), attempt: attempt)
+                let claim = try await connection.claimOne(Samples.wake(device: UInt64(device)))
+                let answer = try await connection.settle(claim, .end(end), attempt: attempt)
                 #expect(answer.verdicts == [.applied] && answer.ended.map(\.end) == [end])
-                let record = try await desk.record(claim.id)
+                let record = try await connection.record(claim.id)
                 #expect(record.end == end && record.state == end.state)
                 #expect(record.endedAt == now.advanced(bySeconds: 1))
                 #expect(record.attempts.map(\.result) == [attempt].compactMap(\.self))
             }
-            let count = try await desk.store.recount()
+            let count = try await connection.store.recount()
             #expect(count.accepted == ends.count && count.unended == 0)
             #expect(count.byState[.failed] == 2)
         }
@@ -103,11 +104,11 @@ struct DispatchContractTests {
         let lost = SendFailure(certainty: .unknown, description: "lost")
         let refused = SendFailure(certainty: .notSent, description: "refused")
         let refusal = Refusal(status: 413, reason: .payloadTooLarge)
-        try await kind.withCounter { (desk) async throws in
+        try await kind.withCounter { (connection) async throws in
             for device in 1...2 as ClosedRange<UInt64> {
-                let first = try await desk.claimOne(Samples.wake(device: device))
-                let start = desk.later(1)
-                try await desk.settle(
+                let first = try await connection.claimOne(Samples.wake(device: device))
+                let start = connection.later(1)
+                try await connection.settle(
                     first, .retry(at: start.now, charged: true), attempt: .unanswered(lost))
                 let again = try #require(try await start.claim().claims.first)
                 #expect(again.id == first.id)
@@ -121,7 +122,7 @@ struct DispatchContractTests {
                     try await start.settle(
                         again, .end(.rejected(refusal)), attempt: .refused(refusal))
                 }
-                let due = try await desk.record(behind.id).dueAt
+                let due = try await connection.record(behind.id).dueAt
                 let spacing = Int64(BudgetPolicy.standard.settings.spacingSeconds)
                 #expect(due >= start.later(spacing - 1).now, "device \(device)")
             }
@@ -132,16 +133,16 @@ struct DispatchContractTests {
         "A refusal that frees the budget says that the wake behind it is due",
         arguments: StoreKind.allCases)
     func freedByRefusal(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let first = try await desk.claimOne(Samples.wake())
-            let behind = try await desk.admitOne(Samples.wake())
+        try await kind.withCounter { (connection) async throws in
+            let first = try await connection.claimOne(Samples.wake())
+            let behind = try await connection.admitOne(Samples.wake())
             #expect(behind.decision.word == "deferred")
             let refusal = Refusal(status: 413, reason: .payloadTooLarge)
-            let answer = try await desk.settle(
+            let answer = try await connection.settle(
                 first, .end(.rejected(refusal)), attempt: .refused(refusal))
             let due = try #require(answer.nextDue)
-            #expect(due <= desk.later(2).now)
-            #expect(try await desk.later(2).claim().claims.map(\.id) == [behind.id])
+            #expect(due <= connection.later(2).now)
+            #expect(try await connection.later(2).claim().claims.map(\.id) == [behind.id])
         }
     }
 
@@ -149,19 +150,19 @@ struct DispatchContractTests {
         "Settling twice changes nothing, and an unknown wake is stale",
         arguments: StoreKind.allCases)
     func idempotentSettlement(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(Samples.wake())
-            #expect(try await desk.settleSent(claim).verdicts == [.applied])
-            let before = try await desk.record(claim.id)
-            #expect(try await desk.settleSent(claim).verdicts == [.repeated])
-            #expect(try await desk.settle(claim, .end(.expired)).verdicts == [.repeated])
-            #expect(try await desk.record(claim.id) == before)
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await connection.claimOne(Samples.wake())
+            #expect(try await connection.settleSent(claim).verdicts == [.applied])
+            let before = try await connection.record(claim.id)
+            #expect(try await connection.settleSent(claim).verdicts == [.repeated])
+            #expect(try await connection.settle(claim, .end(.expired)).verdicts == [.repeated])
+            #expect(try await connection.record(claim.id) == before)
             let id = Samples.freshID()
-            #expect(try await desk.store.record(of: id) == nil)
+            #expect(try await connection.store.record(of: id) == nil)
             let settlement = Settlement(
-                ticket: Claim.Ticket(id: id, fence: 1), at: desk.now, attempt: nil,
+                ticket: Claim.Ticket(id: id, fence: 1), at: connection.now, attempt: nil,
                 effect: .end(.expired))
-            let answer = try await desk.store.settle([settlement], under: desk.rules)
+            let answer = try await connection.store.settle([settlement], under: connection.rules)
             #expect(answer.verdicts == [.stale])
         }
     }
@@ -170,21 +171,21 @@ struct DispatchContractTests {
         "A retry waits for its time, is refunded, and says what it was refused with",
         arguments: StoreKind.allCases)
     func retry(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(Samples.wake())
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await connection.claimOne(Samples.wake())
             let refusal = Refusal(status: 503, reason: .serviceUnavailable)
-            let due = desk.now.advanced(bySeconds: 900)
-            let answer = try await desk.settle(
+            let due = connection.now.advanced(bySeconds: 900)
+            let answer = try await connection.settle(
                 claim, .retry(at: due, charged: true), attempt: .refused(refusal))
             #expect(answer.verdicts == [.applied] && answer.nextDue == due)
-            #expect(try await desk.store.nextDue(in: Samples.lanes) == due)
-            #expect(try await desk.later(899).claim().claims.isEmpty)
-            let again = try #require(try await desk.later(900).claim().claims.first)
+            #expect(try await connection.store.nextDue(in: Samples.queues) == due)
+            #expect(try await connection.later(899).claim().claims.isEmpty)
+            let again = try #require(try await connection.later(900).claim().claims.first)
             #expect(again.tries == 1 && again.previousReason == .serviceUnavailable)
             #expect(again.ticket.fence > claim.ticket.fence)
             #expect(again.payload == claim.payload)
-            #expect(try await desk.settleSent(claim).verdicts == [.stale])
-            let record = try await desk.record(claim.id)
+            #expect(try await connection.settleSent(claim).verdicts == [.stale])
+            let record = try await connection.record(claim.id)
             #expect(record.attempts.map(\.result) == [.refused(refusal)])
             #expect(record.state == .claimed)
         }
@@ -194,46 +195,47 @@ struct DispatchContractTests {
         "A wake that comes back while another waits is carried by it", arguments: StoreKind.allCases
     )
     func comesBackLate(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(Samples.wake())
-            let newer = try await desk.admitOne(Samples.wake())
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await connection.claimOne(Samples.wake())
+            let newer = try await connection.admitOne(Samples.wake())
             let failure = SendFailure(certainty: .unknown, description: "lost")
-            let answer = try await desk.settle(
-                claim, .retry(at: desk.now, charged: true), attempt: .unanswered(failure))
+            let answer = try await connection.settle(
+                claim, .retry(at: connection.now, charged: true), attempt: .unanswered(failure))
             #expect(answer.ended.map(\.end) == [.coalesced(into: newer.id)])
-            let record = try await desk.record(claim.id)
+            let record = try await connection.record(claim.id)
             #expect(record.carriedBy == newer.id)
             #expect(record.attempts.map(\.result) == [.unanswered(failure)])
             // It may have been sent, so the next keeps its distance.
-            #expect(try await desk.later(899).claim().claims.isEmpty)
-            #expect(try await desk.later(901).claim().claims.map(\.id) == [newer.id])
+            #expect(try await connection.later(899).claim().claims.isEmpty)
+            #expect(try await connection.later(901).claim().claims.map(\.id) == [newer.id])
         }
     }
 
     @Test("A release leaves no trace but the fencing number", arguments: StoreKind.allCases)
     func release(_ kind: StoreKind) async throws {
         for wake in [Samples.wake(.voip), Samples.wake()] {
-            try await kind.withCounter { (desk) async throws in
-                let claim = try await desk.claimOne(wake)
-                #expect(try await desk.settle(claim, .release).verdicts == [.applied])
-                let again = try #require(try await desk.later(2).claim().claims.first)
+            try await kind.withCounter { (connection) async throws in
+                let claim = try await connection.claimOne(wake)
+                #expect(try await connection.settle(claim, .release).verdicts == [.applied])
+                let again = try #require(try await connection.later(2).claim().claims.first)
                 #expect(again.tries == 0 && again.ticket.fence == claim.ticket.fence + 1)
-                #expect(try await desk.settle(claim, .end(.expired)).verdicts == [.stale])
+                #expect(try await connection.settle(claim, .end(.expired)).verdicts == [.stale])
             }
         }
     }
 
     @Test("The history keeps the latest attempts only", arguments: StoreKind.allCases)
     func boundedHistory(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let id = try await desk.admitOne(Samples.wake(.voip)).id
+        try await kind.withCounter { (connection) async throws in
+            let id = try await connection.admitOne(Samples.wake(.voip)).id
             for round in 0..<AttemptRecord.maximumKept + 5 {
-                let claim = try #require(try await desk.claim().claims.first)
+                let claim = try #require(try await connection.claim().claims.first)
                 let failure = SendFailure(certainty: .notSent, description: "try \(round)")
-                try await desk.settle(
-                    claim, .retry(at: desk.now, charged: false), attempt: .unanswered(failure))
+                try await connection.settle(
+                    claim, .retry(at: connection.now, charged: false), attempt: .unanswered(failure)
+                )
             }
-            let attempts = try await desk.record(id).attempts
+            let attempts = try await connection.record(id).attempts
             #expect(attempts.count == AttemptRecord.maximumKept)
             let last = SendFailure(
                 certainty: .notSent, description: "try \(AttemptRecord.maximumKept + 4)")
@@ -247,36 +249,36 @@ struct DispatchContractTests {
         "A lapsed lease returns a background wake at once, and fences its holder off",
         arguments: StoreKind.allCases)
     func lapsedBackground(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(Samples.wake())
-            let early = try await desk.store.reclaimLapsed(
-                at: desk.now.advanced(bySeconds: 59), limit: 10, under: desk.rules)
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await connection.claimOne(Samples.wake())
+            let early = try await connection.store.reclaimLapsed(
+                at: connection.now.advanced(bySeconds: 59), limit: 10, under: connection.rules)
             #expect(early.count == 0)
-            let over = desk.later(60)
-            let reclaimed = try await desk.store.reclaimLapsed(
-                at: over.now, limit: 10, under: desk.rules)
+            let over = connection.later(60)
+            let reclaimed = try await connection.store.reclaimLapsed(
+                at: over.now, limit: 10, under: connection.rules)
             #expect(reclaimed.returned == [claim.id] && reclaimed.ended.isEmpty)
-            #expect(try await desk.settleSent(claim).verdicts == [.stale])
+            #expect(try await connection.settleSent(claim).verdicts == [.stale])
             // It may have been sent, but what goes again is the same push: no spacing holds it.
             let again = try #require(try await over.claim().claims.first)
             #expect(again.tries == 1)
-            #expect(try await desk.settleSent(again).verdicts == [.applied])
-            let record = try await desk.record(claim.id)
+            #expect(try await connection.settleSent(again).verdicts == [.applied])
+            let record = try await connection.record(claim.id)
             #expect(record.attempts.map(\.result).first == .abandoned)
         }
     }
 
     @Test("A lapsed lease ends a VoIP wake: its fate is unknown", arguments: StoreKind.allCases)
     func lapsedVoIP(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(Samples.wake(.voip))
-            let over = desk.later(60)
-            let reclaimed = try await desk.store.reclaimLapsed(
-                at: over.now, limit: 10, under: desk.rules)
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await connection.claimOne(Samples.wake(.voip))
+            let over = connection.later(60)
+            let reclaimed = try await connection.store.reclaimLapsed(
+                at: over.now, limit: 10, under: connection.rules)
             #expect(reclaimed.ended.map(\.end) == [.failed(.fateUnknown)])
             #expect(try await over.claim().claims.isEmpty)
-            #expect(try await desk.settleSent(claim).verdicts == [.stale])
-            #expect(try await desk.record(claim.id).attempts.map(\.result) == [.abandoned])
+            #expect(try await connection.settleSent(claim).verdicts == [.stale])
+            #expect(try await connection.record(claim.id).attempts.map(\.result) == [.abandoned])
         }
     }
 
@@ -284,35 +286,35 @@ struct DispatchContractTests {
         "Overdue wakes end as expired, step by step, and are not claimed",
         arguments: StoreKind.allCases)
     func expiry(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
+        try await kind.withCounter { (connection) async throws in
             var ids: [WakeID] = []
             for number in 1...5 as ClosedRange<Int64> {
-                let expiry = desk.now.advanced(bySeconds: number * 10)
+                let expiry = connection.now.advanced(bySeconds: number * 10)
                 ids.append(
-                    try await desk.admitOne(
+                    try await connection.admitOne(
                         Samples.wake(
                             dueIn: 5, device: UInt64(number), expiration: .at(expiry))
                     ).id)
             }
-            let at = desk.later(40)
+            let at = connection.later(40)
             var ended: [WakeID] = []
             for expected in [3, 1, 0] {
-                let step = try await desk.store.expireOverdue(
-                    at: at.now, limit: 3, under: desk.rules)
+                let step = try await connection.store.expireOverdue(
+                    at: at.now, limit: 3, under: connection.rules)
                 #expect(step.count == expected)
                 ended += step.map(\.id)
             }
             #expect(ended == Array(ids[..<4]))
-            #expect(try await desk.record(ids[0]).end == .expired)
+            #expect(try await connection.record(ids[0]).end == .expired)
             #expect(try await at.claim().claims.map(\.id) == [ids[4]])
         }
     }
 
     @Test("A claim finds out what is over by itself", arguments: StoreKind.allCases)
     func overAtClaim(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let call = try await desk.admitOne(Samples.wake(.voip))
-            let answer = try await desk.later(10).claim()
+        try await kind.withCounter { (connection) async throws in
+            let call = try await connection.admitOne(Samples.wake(.voip))
+            let answer = try await connection.later(10).claim()
             #expect(answer.claims.isEmpty)
             #expect(answer.ended.map(\.id) == [call.id] && answer.ended.map(\.end) == [.expired])
         }

@@ -20,36 +20,37 @@ struct LeapContractTests {
         "What ended goes when its time is over, and not 400 days later",
         arguments: StoreKind.allCases)
     func retention(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
+        try await kind.withCounter { (connection) async throws in
             let refusal = Refusal(status: 410, reason: .unregistered)
-            func live(_ desk: Counter, _ device: UInt64) async throws {
-                let claim = try await desk.claimOne(Samples.wake(at: desk.now, device: device))
-                try await desk.settle(
+            func live(_ connection: Counter, _ device: UInt64) async throws {
+                let claim = try await connection.claimOne(
+                    Samples.wake(at: connection.now, device: device))
+                try await connection.settle(
                     claim, .end(.undeliverable(refusal)), attempt: .refused(refusal))
             }
-            try await live(desk, 1)
-            try await live(desk.later(Self.leap), 2)
+            try await live(connection, 1)
+            try await live(connection.later(Self.leap), 2)
             // The clock is back. A week, with a wake and some pruning each day.
             for day in 0..<7 as Range<Int64> {
-                let desk = desk.later(day * 86_400 + 60)
-                try await live(desk, UInt64(10 + day))
-                while try await desk.store.prune(order(desk.now)).isFull(1_000) {}
+                let connection = connection.later(day * 86_400 + 60)
+                try await live(connection, UInt64(10 + day))
+                while try await connection.store.prune(order(connection.now)).isFull(1_000) {}
             }
             // What is kept is as old as the time for which it is kept, twice at the most.
-            let end = desk.later(6 * 86_400 + 120)
+            let end = connection.later(6 * 86_400 + 120)
             _ = try await end.store.prune(order(end.now))
-            let kept = try await desk.store.wakes(WakeQuery(limit: 100)).wakes
+            let kept = try await connection.store.wakes(WakeQuery(limit: 100)).wakes
             #expect(kept.count <= 5 && kept.count >= 2, "\(kept.map(\.acceptedAt))")
             #expect(!kept.contains { $0.acceptedAt > end.now })
-            let feed = try await desk.store.feedback(after: 0, limit: 100)
+            let feed = try await connection.store.feedback(after: 0, limit: 100)
             #expect(feed.count <= 5 && !feed.contains { $0.at > end.now })
         }
     }
 
     @Test("What waited is due, and its webhooks are delivered", arguments: StoreKind.allCases)
     func waiting(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let ahead = desk.later(Self.leap)
+        try await kind.withCounter { (connection) async throws in
+            let ahead = connection.later(Self.leap)
             let first = try await ahead.claimOne(Samples.wake(at: ahead.now, device: 1))
             try await ahead.settleSent(first)
             // Held back by the budget, by a wish, and by an answer.
@@ -62,7 +63,7 @@ struct LeapContractTests {
                 again, .retry(at: ahead.now.advanced(bySeconds: 900), charged: true),
                 attempt: .refused(Refusal(status: 503, reason: nil)))
 
-            let back = desk.later(60)
+            let back = connection.later(60)
             let now = back.now
             func webhooks() async throws -> Int {
                 try await back.store.claimWebhooks(
@@ -83,14 +84,16 @@ struct LeapContractTests {
         "A lease is over an hour later, so that what is in hand is not sent twice",
         arguments: StoreKind.allCases)
     func leases(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let ahead = desk.later(Self.leap)
+        try await kind.withCounter { (connection) async throws in
+            let ahead = connection.later(Self.leap)
             let id = try await ahead.admitOne(Samples.wake(at: ahead.now, device: 1)).id
             #expect(try await ahead.claim().claims.map(\.id) == [id])
-            let back = desk.later(60)
+            let back = connection.later(60)
             _ = try await back.store.prune(order(back.now))
-            func reclaim(_ desk: Counter) async throws -> Int {
-                try await desk.store.reclaimLapsed(at: desk.now, limit: 10, under: desk.rules).count
+            func reclaim(_ connection: Counter) async throws -> Int {
+                try await connection.store.reclaimLapsed(
+                    at: connection.now, limit: 10, under: connection.rules
+                ).count
             }
             #expect(try await reclaim(back.later(3_500)) == 0)
             #expect(try await reclaim(back.later(3_700)) == 1)

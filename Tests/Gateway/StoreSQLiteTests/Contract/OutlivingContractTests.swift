@@ -24,14 +24,15 @@ struct OutlivingContractTests {
     private static let refusal = Refusal(
         status: 410, reason: .unregistered, tokenDeadSince: Samples.start)
 
-    /// Removes what is older than the desk's time, until nothing is left to remove.
-    private func prune(_ desk: Counter) async throws -> (wakes: Int, devices: Int) {
+    /// Removes what is older than the connection's time, until nothing is left to remove.
+    private func prune(_ connection: Counter) async throws -> (wakes: Int, devices: Int) {
         var sum = (wakes: 0, devices: 0)
         var pruned: Pruned
         repeat {
-            pruned = try await desk.store.prune(
+            pruned = try await connection.store.prune(
                 PruneOrder(
-                    now: desk.now, wakesBefore: desk.now, devicesBefore: desk.now, webhooks: [],
+                    now: connection.now, wakesBefore: connection.now, devicesBefore: connection.now,
+                    webhooks: [],
                     limit: 10))
             sum.wakes += pruned.wakes
             sum.devices += pruned.devices
@@ -40,22 +41,22 @@ struct OutlivingContractTests {
     }
 
     /// A wake that is claimed since long, whose device had a newer one that ended and was pruned.
-    private func claimOld(_ kind: WakeKind, _ desk: Counter) async throws -> Claim {
-        let claim = try await desk.claimOne(Samples.wake(kind))
-        let next = desk.later(1)
+    private func claimOld(_ kind: WakeKind, _ connection: Counter) async throws -> Claim {
+        let claim = try await connection.claimOne(Samples.wake(kind))
+        let next = connection.later(1)
         let newer = try await next.admitOne(Samples.wake(kind, at: next.now)).id
         let outcome = try await next.store.cancel(newer, at: next.now, under: next.rules)
         #expect(outcome.isCancelled == true)
-        let later = desk.later(7_200)
+        let later = connection.later(7_200)
         let pruned = try await prune(later)
         #expect(pruned.wakes == 1 && pruned.devices == 0)
         #expect(try await later.store.record(of: newer) == nil)
         return claim
     }
 
-    private func devices(_ desk: Counter) async throws -> Int {
-        try await desk.store.devices(
-            Samples.deviceToken(), in: Samples.lanes, at: desk.now, under: desk.rules
+    private func devices(_ connection: Counter) async throws -> Int {
+        try await connection.store.devices(
+            Samples.deviceToken(), in: Samples.queues, at: connection.now, under: connection.rules
         ).count
     }
 
@@ -64,9 +65,9 @@ struct OutlivingContractTests {
         arguments: StoreKind.allCases, Course.allCases)
     func courses(_ kind: StoreKind, _ course: Course) async throws {
         for wakeKind in WakeKind.allCases {
-            try await kind.withCounter { (desk) async throws in
-                let claim = try await claimOld(wakeKind, desk)
-                let later = desk.later(7_201)
+            try await kind.withCounter { (connection) async throws in
+                let claim = try await claimOld(wakeKind, connection)
+                let later = connection.later(7_201)
                 let record = try await later.record(claim.id)
                 #expect(record.state == .claimed && record.deviceToken == Samples.deviceToken())
                 #expect(try await devices(later) == 1)
@@ -81,7 +82,7 @@ struct OutlivingContractTests {
                 #expect(answer.answers.count == 1)
 
                 // Now it goes with the last of its wakes.
-                let end = desk.later(20_000)
+                let end = connection.later(20_000)
                 let pruned = try await prune(end)
                 #expect(pruned.wakes >= 1 && pruned.devices == 1)
                 #expect(try await devices(end) == 0)
@@ -91,55 +92,60 @@ struct OutlivingContractTests {
     }
 
     /// Ends the wake, and what carries it.
-    private func run(_ course: Course, _ claim: Claim, _ desk: Counter) async throws {
+    private func run(_ course: Course, _ claim: Claim, _ connection: Counter) async throws {
         switch course {
-        case .sent: try await desk.settleSent(claim)
+        case .sent: try await connection.settleSent(claim)
         case .undeliverable:
-            let answer = try await desk.settle(
+            let answer = try await connection.settle(
                 claim, .end(.undeliverable(Self.refusal)), attempt: .refused(Self.refusal))
             #expect(answer.verdicts == [.applied])
-            let feed = try await desk.store.feedback(after: 0, limit: 10)
+            let feed = try await connection.store.feedback(after: 0, limit: 10)
             #expect(feed.map(\.deviceToken) == [Samples.deviceToken()])
         case .notSent:
             let failure = SendFailure(certainty: .notSent, description: "refused")
-            try await desk.settle(
+            try await connection.settle(
                 claim, .end(.failed(.triesUsedUp)), attempt: .unanswered(failure))
         case .retried:
-            try await desk.settle(claim, .retry(at: desk.now, charged: false))
-            try await finish(claim.id, desk)
+            try await connection.settle(claim, .retry(at: connection.now, charged: false))
+            try await finish(claim.id, connection)
         case .released:
-            try await desk.settle(claim, .release)
-            try await finish(claim.id, desk)
+            try await connection.settle(claim, .release)
+            try await finish(claim.id, connection)
         case .carried:
-            let carrier = try await desk.admitOne(Samples.wake(claim.kind, at: desk.now)).id
-            try await desk.settle(claim, .retry(at: desk.now, charged: false))
+            let carrier = try await connection.admitOne(
+                Samples.wake(claim.kind, at: connection.now)
+            ).id
+            try await connection.settle(claim, .retry(at: connection.now, charged: false))
             if claim.kind == .background {
-                let record = try await desk.record(claim.id)
+                let record = try await connection.record(claim.id)
                 #expect(record.carriedBy == carrier)
             } else {
-                try await finish(claim.id, desk)
+                try await finish(claim.id, connection)
             }
-            _ = try await desk.store.cancel(carrier, at: desk.now, under: desk.rules)
+            _ = try await connection.store.cancel(
+                carrier, at: connection.now, under: connection.rules)
         case .lapsed:
-            let reclaimed = try await desk.store.reclaimLapsed(
-                at: desk.now, limit: 10, under: desk.rules)
+            let reclaimed = try await connection.store.reclaimLapsed(
+                at: connection.now, limit: 10, under: connection.rules)
             #expect(reclaimed.count == 1)
-            if claim.kind == .background { try await finish(claim.id, desk) }
+            if claim.kind == .background { try await finish(claim.id, connection) }
         case .forgotten:
-            let outcome = try await desk.store.report(
-                .forget, of: Samples.deviceToken(), in: Samples.lanes, makes: false, at: desk.now,
-                under: desk.rules)
+            let outcome = try await connection.store.report(
+                .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
+                at: connection.now,
+                under: connection.rules)
             #expect(outcome.devices == 1 && outcome.ended.isEmpty)
-            #expect(try await desk.record(claim.id).deviceToken == Samples.deviceToken())
-            try await desk.settle(claim, .retry(at: desk.now, charged: false))
-            try await finish(claim.id, desk)
+            #expect(try await connection.record(claim.id).deviceToken == Samples.deviceToken())
+            try await connection.settle(claim, .retry(at: connection.now, charged: false))
+            try await finish(claim.id, connection)
         }
     }
 
     /// Ends a wake that waits again.
-    private func finish(_ id: WakeID, _ desk: Counter) async throws {
-        #expect(try await desk.record(id).state == .pending)
-        let outcome = try await desk.store.cancel(id, at: desk.now, under: desk.rules)
+    private func finish(_ id: WakeID, _ connection: Counter) async throws {
+        #expect(try await connection.record(id).state == .pending)
+        let outcome = try await connection.store.cancel(
+            id, at: connection.now, under: connection.rules)
         #expect(outcome.isCancelled == true)
     }
 }

@@ -90,9 +90,9 @@ struct StoreWalk {
                 urgency: Urgency.allCases[draw(0..<3)],
                 coalescing: draw(0..<2) == 0 ? .replace : .union,
                 ref: draw(0..<3) == 0 ? "r\(draw(0..<4))" : nil)
-            var mark: IdempotencyMark?
+            var mark: IdempotencyKey?
             if draw(0..<3) == 0 {
-                mark = IdempotencyMark(
+                mark = IdempotencyKey(
                     key: [UInt8(draw(0..<20))], request: [UInt8(draw(0..<2))],
                     expiresAt: now.advanced(bySeconds: Int64(draw(1..<3_000))))
             }
@@ -101,7 +101,7 @@ struct StoreWalk {
         var grant: ClaimGrant?
         if draw(0..<2) == 0 {
             grant = ClaimGrant(
-                lanes: Set(Samples.lanes.filter { _ in draw(0..<3) != 0 }),
+                queues: Set(Samples.queues.filter { _ in draw(0..<3) != 0 }),
                 background: draw(0..<3), calls: draw(0..<3), leaseSeconds: 60)
         }
         let batch = submissions
@@ -117,7 +117,7 @@ struct StoreWalk {
 
     private mutating func claim() async throws {
         let order = ClaimOrder(
-            shares: Samples.lanes.map { .init(lane: $0, limit: draw(0..<5)) },
+            shares: Samples.queues.map { .init(queue: $0, limit: draw(0..<5)) },
             limit: draw(0..<9), now: now, leaseUntil: now.advanced(bySeconds: 60))
         let answer = try await ask("claim") { store in
             let answer = try await store.claim(order, under: Samples.rules)
@@ -201,7 +201,7 @@ struct StoreWalk {
         let token = Samples.deviceToken(UInt64(draw(0..<7)))
         _ = try await ask("report") { store in
             let outcome = try await store.report(
-                report, of: token, in: Samples.lanes, makes: makes, at: at,
+                report, of: token, in: Samples.queues, makes: makes, at: at,
                 under: Samples.rules)
             return Reported(devices: outcome.devices, ended: outcome.ended)
         }
@@ -236,10 +236,10 @@ struct StoreWalk {
         _ = try await ask("wakes") { store in try await store.wakes(query) }
         let (token, at) = (Samples.deviceToken(UInt64(draw(0..<6))), now)
         _ = try await ask("devices") { store in
-            try await store.devices(token, in: Samples.lanes, at: at, under: Samples.rules)
+            try await store.devices(token, in: Samples.queues, at: at, under: Samples.rules)
         }
         _ = try await ask("feedback") { store in try await store.feedback(after: 2, limit: 5) }
-        _ = try await ask("due") { store in try await store.nextDue(in: Samples.lanes) }
+        _ = try await ask("due") { store in try await store.nextDue(in: Samples.queues) }
     }
 
     private mutating func webhooks() async throws {

@@ -11,17 +11,18 @@ import WakeModel
 struct UnknownFateContractTests {
     private let lost = SendFailure(certainty: .unknown, description: "lost")
 
-    private func loseOne(_ desk: Counter) async throws -> Claim {
-        let claim = try await desk.claimOne(Samples.wake(at: desk.now))
-        try await desk.settle(
-            claim, .retry(at: desk.now, charged: true), attempt: .unanswered(lost))
+    private func loseOne(_ connection: Counter) async throws -> Claim {
+        let claim = try await connection.claimOne(Samples.wake(at: connection.now))
+        try await connection.settle(
+            claim, .retry(at: connection.now, charged: true), attempt: .unanswered(lost))
         return claim
     }
 
-    private func used(_ desk: Counter) async throws -> Int {
-        let views = try await desk.store.devices(
-            Samples.deviceToken(), in: [Lane(app: Samples.app, kind: .background)], at: desk.now,
-            under: desk.rules)
+    private func used(_ connection: Counter) async throws -> Int {
+        let views = try await connection.store.devices(
+            Samples.deviceToken(), in: [WakeQueueKey(app: Samples.app, kind: .background)],
+            at: connection.now,
+            under: connection.rules)
         return try #require(views.first).explanation.hourly.used
     }
 
@@ -29,9 +30,9 @@ struct UnknownFateContractTests {
         "One that is cancelled or expires while it waits for its next try stays charged",
         arguments: StoreKind.allCases, [true, false])
     func endsWaiting(_ kind: StoreKind, isCancelled: Bool) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await loseOne(desk)
-            let end = isCancelled ? desk.later(1) : desk.later(86_400 - 3_000)
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await loseOne(connection)
+            let end = isCancelled ? connection.later(1) : connection.later(86_400 - 3_000)
             if isCancelled {
                 _ = try await end.store.cancel(claim.id, at: end.now, under: end.rules)
                 #expect(try await used(end) == 1)
@@ -42,7 +43,7 @@ struct UnknownFateContractTests {
                 let again = try #require(try await end.claim().claims.first)
                 try await end.settle(
                     again, .retry(at: end.now, charged: true), attempt: .unanswered(lost))
-                let over = desk.later(86_401)
+                let over = connection.later(86_401)
                 let ended = try await over.store.expireOverdue(
                     at: over.now, limit: 9, under: over.rules)
                 #expect(ended.map(\.id) == [claim.id] && ended.map(\.end) == [.expired])
@@ -56,12 +57,12 @@ struct UnknownFateContractTests {
         arguments: StoreKind.allCases)
     func lateResult(_ kind: StoreKind) async throws {
         let refused = SendFailure(certainty: .notSent, description: "refused")
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(Samples.wake(at: desk.now))
-            let later = desk.later(1_000)
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await connection.claimOne(Samples.wake(at: connection.now))
+            let later = connection.later(1_000)
             try await later.settleSent(try await later.claimOne(Samples.wake(at: later.now)))
-            try await desk.settle(
-                claim, .retry(at: desk.now, charged: false), attempt: .unanswered(refused))
+            try await connection.settle(
+                claim, .retry(at: connection.now, charged: false), attempt: .unanswered(refused))
             #expect(try await later.later(2).claim().claims.isEmpty)
             #expect(try await later.later(899).claim().claims.isEmpty)
             #expect(try await later.later(901).claim().claims.map(\.id) == [claim.id])
@@ -72,9 +73,9 @@ struct UnknownFateContractTests {
         "Each try of unknown fate is charged, and the hour holds the next when it is full",
         arguments: StoreKind.allCases)
     func eachTry(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let id = try await desk.admitOne(Samples.wake(at: desk.now)).id
-            var now = desk
+        try await kind.withCounter { (connection) async throws in
+            let id = try await connection.admitOne(Samples.wake(at: connection.now)).id
+            var now = connection
             for tries in 1...3 {
                 // Its own lost tries do not keep it for a quarter of an hour each.
                 let claim = try #require(try await now.claim().claims.first)
@@ -86,17 +87,17 @@ struct UnknownFateContractTests {
             }
             #expect(try await now.later(60).claim().claims.isEmpty)
             let record = try await now.record(id)
-            #expect(record.state == .pending && record.holds == Holds(.hourly))
-            #expect(try await desk.later(3_599).claim().claims.isEmpty)
-            #expect(try await desk.later(3_601).claim().claims.map(\.id) == [id])
+            #expect(record.state == .pending && record.holds == DelayReasons(.hourly))
+            #expect(try await connection.later(3_599).claim().claims.isEmpty)
+            #expect(try await connection.later(3_601).claim().claims.map(\.id) == [id])
         }
     }
 
     @Test("A lease that lapsed is charged too", arguments: StoreKind.allCases)
     func lapsed(_ kind: StoreKind) async throws {
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(Samples.wake(at: desk.now))
-            let over = desk.later(60)
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await connection.claimOne(Samples.wake(at: connection.now))
+            let over = connection.later(60)
             _ = try await over.store.reclaimLapsed(at: over.now, limit: 9, under: over.rules)
             _ = try await over.store.cancel(claim.id, at: over.now, under: over.rules)
             #expect(try await used(over) == 1)
@@ -120,9 +121,9 @@ struct UnknownFateContractTests {
         arguments: StoreKind.allCases, [Coalescing.union, .replace])
     func unionOnReturn(_ kind: StoreKind, coalescing: Coalescing) async throws {
         let unsent = SendFailure(certainty: .notSent, description: "refused")
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(wake("old", .replace, at: desk.now))
-            let later = desk.later(2)
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await connection.claimOne(wake("old", .replace, at: connection.now))
+            let later = connection.later(2)
             let newer = try await later.admitOne(wake("new", coalescing, at: later.now))
             let answer = try await later.settle(
                 claim, .retry(at: later.now, charged: false), attempt: .unanswered(unsent))
@@ -137,9 +138,9 @@ struct UnknownFateContractTests {
         "One request that replaces takes out all that was before it", arguments: StoreKind.allCases)
     func replaceBetween(_ kind: StoreKind) async throws {
         let unsent = SendFailure(certainty: .notSent, description: "refused")
-        try await kind.withCounter { (desk) async throws in
-            let claim = try await desk.claimOne(wake("old", .replace, at: desk.now))
-            let later = desk.later(2)
+        try await kind.withCounter { (connection) async throws in
+            let claim = try await connection.claimOne(wake("old", .replace, at: connection.now))
+            let later = connection.later(2)
             _ = try await later.admitOne(wake("a", .union, at: later.now))
             _ = try await later.admitOne(wake("b", .replace, at: later.now))
             _ = try await later.admitOne(wake("c", .union, at: later.now))
@@ -154,9 +155,9 @@ struct UnknownFateContractTests {
     @Test("A returned wake that is the newer of two is what is sent", arguments: StoreKind.allCases)
     func newerReturns(_ kind: StoreKind) async throws {
         let unsent = SendFailure(certainty: .notSent, description: "refused")
-        try await kind.withCounter { (desk) async throws in
-            let older = try await desk.claimOne(wake("old", .replace, at: desk.now))
-            let later = desk.later(5)
+        try await kind.withCounter { (connection) async throws in
+            let older = try await connection.claimOne(wake("old", .replace, at: connection.now))
+            let later = connection.later(5)
             let newer = try await later.claimOne(
                 wake("new", .replace, at: later.now, urgency: .urgent))
             for claim in [older, newer] {

@@ -56,12 +56,12 @@ struct CheckpointerTests {
 
     /// Admits batches until a condition holds.
     private static func admit(
-        to desk: Counter, ids: inout [WakeID], until condition: () -> Bool
+        to connection: Counter, ids: inout [WakeID], until condition: () -> Bool
     ) async throws {
         for _ in 0..<3_000 where !condition() {
             let first = UInt64(ids.count)
             let wakes = (first..<first + 20).map { Samples.wake(dueIn: 3_600, device: $0) }
-            for admission in try await desk.admit(wakes).admissions {
+            for admission in try await connection.admit(wakes).admissions {
                 if case .admitted(let wake) = admission { ids.append(wake.id) }
             }
         }
@@ -74,11 +74,11 @@ struct CheckpointerTests {
             let path = folder + "/store.sqlite"
             let store = try Self.open(path)
             let faults = try FaultyFile.attach(to: [store.checkpointer.database, store.writer])
-            let desk = Counter(store: store)
+            let connection = Counter(store: store)
             var ids: [WakeID] = []
             faults.fault = .flush
             do {
-                try await Self.admit(to: desk, ids: &ids) { store.flusher.failure != nil }
+                try await Self.admit(to: connection, ids: &ids) { store.flusher.failure != nil }
             } catch is StoreFailure {}
             var ends = store.ends.makeAsyncIterator()
             let failure = try #require(await ends.next())
@@ -88,8 +88,8 @@ struct CheckpointerTests {
             // It is not tried again, also when it would seem to work, and not on closing.
             faults.fault = .none
             let count = faults.flushCount
-            await #expect(throws: failure) { try await desk.admit([Samples.wake()]) }
-            await #expect(throws: failure) { try await desk.store.lanes() }
+            await #expect(throws: failure) { try await connection.admit([Samples.wake()]) }
+            await #expect(throws: failure) { try await connection.store.queues() }
             try store.close()
             #expect(faults.flushCount == count)
             #expect(Self.logSize(path) > 200 * SQLiteWakeStore.pageBytes)
@@ -128,10 +128,10 @@ struct CheckpointerTests {
             let notices = Notices()
             let store = try Self.open(path, Self.bounds, notices)
             let faults = try FaultyFile.attach(to: [store.checkpointer.database, store.writer])
-            let desk = Counter(store: store)
+            let connection = Counter(store: store)
             var ids: [WakeID] = []
             faults.fault = .space
-            try await Self.admit(to: desk, ids: &ids) { store.checkpointer.isFailing }
+            try await Self.admit(to: connection, ids: &ids) { store.checkpointer.isFailing }
             #expect(store.logStatus.isCopyingFailed)
             guard case .logIsNotCopied(let failure) = notices.all.first else {
                 Issue.record("\(notices.all)")
@@ -139,7 +139,7 @@ struct CheckpointerTests {
             }
             #expect(failure.kind == .full)
             faults.fault = .none
-            try await Self.admit(to: desk, ids: &ids) { !store.checkpointer.isFailing }
+            try await Self.admit(to: connection, ids: &ids) { !store.checkpointer.isFailing }
             #expect(notices.all.count == 2 && notices.all.last == .logIsCopiedAgain)
             #expect(store.flusher.failure == nil)
             for id in ids { #expect(try await store.record(of: id) != nil) }
@@ -176,12 +176,12 @@ struct CheckpointerTests {
             let path = folder + "/store.sqlite"
             let notices = Notices()
             let store = try Self.open(path, Self.bounds, notices)
-            let desk = Counter(store: store)
-            let claim = try await desk.claimOne(Samples.wake(device: 1_000_000))
+            let connection = Counter(store: store)
+            let claim = try await connection.claimOne(Samples.wake(device: 1_000_000))
             let reader = try Self.heldReader(path)
             var ids: [WakeID] = []
             let failure = await #expect(throws: StoreFailure.self) {
-                try await Self.admit(to: desk, ids: &ids) { false }
+                try await Self.admit(to: connection, ids: &ids) { false }
             }
             #expect(failure?.kind == .overloaded)
             #expect(failure?.message.contains("another program") == true)
@@ -191,23 +191,25 @@ struct CheckpointerTests {
             let bound = (Self.bounds.maximum + 300) * (SQLiteWakeStore.pageBytes + 24)
             #expect(Self.logSize(path) <= bound)
             // What was accepted goes on, and an app can be paused.
-            #expect(try await desk.settleSent(claim).verdicts == [.applied])
-            try await store.setPause(LanePause(at: desk.now, reason: nil), of: Samples.lanes)
-            try await store.setPause(nil, of: Samples.lanes)
+            #expect(try await connection.settleSent(claim).verdicts == [.applied])
+            try await store.setPause(
+                QueuePause(at: connection.now, reason: nil), of: Samples.queues)
+            try await store.setPause(nil, of: Samples.queues)
             let order = PruneOrder(
-                now: desk.now, wakesBefore: desk.now, devicesBefore: desk.now, webhooks: [],
+                now: connection.now, wakesBefore: connection.now, devicesBefore: connection.now,
+                webhooks: [],
                 limit: 100)
             let pruning = await #expect(throws: StoreFailure.self) { try await store.prune(order) }
             #expect(pruning == failure)
             try await reader.unsafeRead { try $0.execute(sql: "COMMIT") }
             try reader.close()
             for _ in 0..<2_000 where store.logStatus.isFull {
-                _ = try? await desk.admitOne(Samples.wake(device: 2_000_000))
+                _ = try? await connection.admitOne(Samples.wake(device: 2_000_000))
                 try await Task.sleep(for: .milliseconds(2))
             }
             #expect(!store.logStatus.isFull)
             var batches = 0
-            try await Self.admit(to: desk, ids: &ids) {
+            try await Self.admit(to: connection, ids: &ids) {
                 batches += 1
                 return batches > 10
             }
@@ -222,13 +224,15 @@ struct CheckpointerTests {
     func slowReader() async throws {
         try await withTemporaryFolder { folder in
             let store = try Self.open(folder + "/store.sqlite")
-            let desk = Counter(store: store)
+            let connection = Counter(store: store)
             for _ in 0..<20 {
-                try await desk.admit((0..<500 as Range<UInt64>).map { Samples.wake(device: $0) })
+                try await connection.admit(
+                    (0..<500 as Range<UInt64>).map { Samples.wake(device: $0) })
             }
             let failure = await #expect(throws: StoreFailure.self) {
-                try await store.callersReader.read(within: .zero) { books throws(StoreFailure) in
-                    try books.recount()
+                try await store.callersReader.read(within: .zero) {
+                    transaction throws(StoreFailure) in
+                    try transaction.recount()
                 }
             }
             #expect(failure?.kind == .overloaded)

@@ -60,19 +60,20 @@ struct DamagedRowTests {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             let first = try SQLiteWakeStore(path: path)
-            let desk = Counter(store: first)
-            let at = desk.now.advanced(bySeconds: -1)
+            let connection = Counter(store: first)
+            let at = connection.now.advanced(bySeconds: -1)
             var damaged: [WakeID] = []
             for wake in [
                 Samples.wake(at: at, device: 1), Samples.wake(.voip, at: at, device: 2),
                 Samples.wake(app: Samples.otherApp, at: at, dueIn: 2, device: 3),
             ] {
-                damaged.append(try await desk.admitOne(wake).id)
+                damaged.append(try await connection.admitOne(wake).id)
             }
             // One in hand when the process ended, claimed with its admission.
             let grant = ClaimGrant(
-                lanes: Set(Samples.lanes), background: 1, calls: 0, leaseSeconds: 60)
-            let claimed = try await desk.admit([Samples.wake(at: at, device: 4)], grant: grant)
+                queues: Set(Samples.queues), background: 1, calls: 0, leaseSeconds: 60)
+            let claimed = try await connection.admit(
+                [Samples.wake(at: at, device: 4)], grant: grant)
             damaged.append(try #require(claimed.claims.first).id)
             var strangers: Set<WakeID> = []
             for wake in [
@@ -80,7 +81,7 @@ struct DamagedRowTests {
                 Samples.wake(app: Samples.otherApp, at: at, device: 13),
                 Samples.wake(.voip, app: Samples.otherApp, at: at, device: 14),
             ] {
-                strangers.insert(try await desk.admitOne(wake).id)
+                strangers.insert(try await connection.admitOne(wake).id)
             }
             try first.close()
             try spoil(
@@ -128,27 +129,27 @@ struct DamagedRowTests {
     @Test("A device whose waiting wake is damaged begins anew with its next one")
     func carrier() async throws {
         var carrier: WakeID?
-        try await withSpoiled { desk in
-            try await desk.settleSent(try await desk.claimOne(Samples.wake(device: 1)))
-            carrier = try await desk.admitOne(Samples.wake(device: 1)).id
+        try await withSpoiled { connection in
+            try await connection.settleSent(try await connection.claimOne(Samples.wake(device: 1)))
+            carrier = try await connection.admitOne(Samples.wake(device: 1)).id
         } _: {
             ["UPDATE wake SET rest = x'01ff' WHERE state = 0"]
-        } _: { desk, _ in
+        } _: { connection, _ in
             let id = try #require(carrier)
-            let next = try await desk.admitOne(Samples.wake(device: 1))
+            let next = try await connection.admitOne(Samples.wake(device: 1))
             #expect(next.id != id)
-            let again = try await desk.admitOne(Samples.wake(device: 1))
+            let again = try await connection.admitOne(Samples.wake(device: 1))
             guard case .coalesced(next.id, _, _, _) = again.decision else {
                 Issue.record("\(again.decision)")
                 return
             }
-            try await conserved(desk.store, damaged: 1)
+            try await conserved(connection.store, damaged: 1)
             // Whoever asks for it by name is told what is wrong.
             let failure = await #expect(throws: StoreFailure.self) {
-                _ = try await desk.store.record(of: id)
+                _ = try await connection.store.record(of: id)
             }
             #expect(failure?.kind == .damaged)
-            let page = try await desk.store.wakes(WakeQuery(limit: 10))
+            let page = try await connection.store.wakes(WakeQuery(limit: 10))
             #expect(page.wakes.map(\.id).contains(next.id) && page.wakes.count == 3)
         }
     }
@@ -159,16 +160,17 @@ struct DamagedRowTests {
     func ledger() async throws {
         let spoiled = Samples.deviceToken(300)
         var waiting: WakeID?
-        try await withSpoiled { desk in
+        try await withSpoiled { connection in
             for device in [300, 301] as [UInt64] {
-                try await desk.settleSent(try await desk.claimOne(Samples.wake(device: device)))
+                try await connection.settleSent(
+                    try await connection.claimOne(Samples.wake(device: device)))
             }
-            waiting = try await desk.admitOne(Samples.wake(device: 300)).id
+            waiting = try await connection.admitOne(Samples.wake(device: 300)).id
         } _: {
             ["UPDATE device SET ledger = x'0107' WHERE token = x'\(spoiled.hex)'"]
-        } _: { desk, path in
+        } _: { connection, path in
             let wakes = (1...512 as ClosedRange<UInt64>).map { Samples.wake(device: $0) }
-            let answer = try await desk.admit(wakes)
+            let answer = try await connection.admit(wakes)
             #expect(answer.admissions.count == 512)
             for (place, admission) in answer.admissions.enumerated() {
                 switch admission {
@@ -182,7 +184,7 @@ struct DamagedRowTests {
 
             let sender = ScriptedSender()
             let gateway = sampleGateway(
-                store: desk.store, sender: sender, clock: FastClock(factor: 1))
+                store: connection.store, sender: sender, clock: FastClock(factor: 1))
             try await withRunning(gateway) { () async throws in
                 let refused = await gateway.accept(Samples.request(device: 300))
                 guard case .damaged(let reason) = refused else {
@@ -206,23 +208,23 @@ struct DamagedRowTests {
     @Test("A device whose token is damaged costs its wake, whether that waits or is in hand")
     func token() async throws {
         for isClaimed in [false, true] {
-            try await withSpoiled { desk in
-                try await desk.admit(
+            try await withSpoiled { connection in
+                try await connection.admit(
                     (1...3 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
-                if isClaimed { #expect(try await desk.claim().claims.count == 3) }
+                if isClaimed { #expect(try await connection.claim().claims.count == 3) }
             } _: {
                 ["UPDATE device SET token = x'' WHERE latest = (SELECT min(number) FROM wake)"]
-            } _: { desk, _ in
+            } _: { connection, _ in
                 if isClaimed {
-                    let reclaimed = try await desk.store.reclaimLapsed(
-                        at: desk.now, limit: 10, except: [], under: desk.rules)
+                    let reclaimed = try await connection.store.reclaimLapsed(
+                        at: connection.now, limit: 10, except: [], under: connection.rules)
                     #expect(reclaimed.ended.map(\.end) == [.damaged])
                     #expect(reclaimed.returned.count == 2)
                 } else {
-                    let answer = try await desk.claim()
+                    let answer = try await connection.claim()
                     #expect(answer.claims.count == 2 && answer.ended.map(\.end) == [.damaged])
                 }
-                try await conserved(desk.store, damaged: 1)
+                try await conserved(connection.store, damaged: 1)
             }
         }
     }
@@ -230,20 +232,22 @@ struct DamagedRowTests {
     @Test("A phone whose ledger was damaged, and that was forgotten, does not ring a second time")
     func callAfterDamage() async throws {
         var first: WakeID?
-        try await withSpoiled { desk in
+        try await withSpoiled { connection in
             for call in [1, 2] as [UInt64] {
-                let claim = try await desk.claimOne(Samples.wake(.voip, at: desk.now, call: call))
-                try await desk.settleSent(claim)
+                let claim = try await connection.claimOne(
+                    Samples.wake(.voip, at: connection.now, call: call))
+                try await connection.settleSent(claim)
                 first = first ?? claim.id
             }
         } _: {
             ["UPDATE device SET ledger = x'ff'"]
-        } _: { desk, _ in
-            let report = try await desk.store.report(
-                .forget, of: Samples.deviceToken(), in: Samples.lanes, makes: false, at: desk.now,
-                under: desk.rules)
+        } _: { connection, _ in
+            let report = try await connection.store.report(
+                .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
+                at: connection.now,
+                under: connection.rules)
             #expect(report.devices == 1)
-            let later = desk.later(2)
+            let later = connection.later(2)
             let again = try await later.admitOne(Samples.wake(.voip, at: later.now, call: 1))
             #expect(again.decision == .sameCall(try #require(first)))
             let other = try await later.admitOne(Samples.wake(.voip, at: later.now, call: 3))
@@ -253,50 +257,52 @@ struct DamagedRowTests {
 
     @Test("What is due for a device whose ledger is damaged ends, and the rest is claimed")
     func claiming() async throws {
-        try await withSpoiled { desk in
-            try await desk.admit((1...9 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
+        try await withSpoiled { connection in
+            try await connection.admit(
+                (1...9 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
         } _: {
             ["UPDATE device SET ledger = x'ff' WHERE pending = (SELECT min(number) FROM wake)"]
-        } _: { desk, _ in
-            let answer = try await desk.claim()
+        } _: { connection, _ in
+            let answer = try await connection.claim()
             #expect(answer.claims.count == 8 && answer.ended.map(\.end) == [.damaged])
             let refusal = Refusal(status: 410, reason: .unregistered)
             let spoiled = answer.claims[3].deviceToken.bytes
-            try await desk.store.spoil("UPDATE device SET ledger = x'ff' WHERE token = ?") {
+            try await connection.store.spoil("UPDATE device SET ledger = x'ff' WHERE token = ?") {
                 $0.bind(1, spoiled)
             }
-            let settled = try await desk.store.settle(
+            let settled = try await connection.store.settle(
                 answer.claims.map {
                     Settlement(
-                        ticket: $0.ticket, at: desk.now, attempt: .refused(refusal),
+                        ticket: $0.ticket, at: connection.now, attempt: .refused(refusal),
                         effect: .end(.undeliverable(refusal)))
-                }, under: desk.rules)
+                }, under: connection.rules)
             #expect(settled.verdicts.allSatisfy { $0 == .applied } && settled.ended.count == 8)
-            try await conserved(desk.store, damaged: 1)
+            try await conserved(connection.store, damaged: 1)
         }
     }
 
     @Test("A result whose wake was damaged in flight is given up, and the others are written")
     func settling() async throws {
-        try await withSpoiled { desk in
-            try await desk.admit((1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
+        try await withSpoiled { connection in
+            try await connection.admit(
+                (1...5 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
         } _: {
             []
-        } _: { desk, _ in
-            let claims = try await desk.claim().claims
+        } _: { connection, _ in
+            let claims = try await connection.claim().claims
             let spoiled = claims[2].id.number
-            try await desk.store.spoil("UPDATE wake SET rest = x'01' WHERE number = ?") {
+            try await connection.store.spoil("UPDATE wake SET rest = x'01' WHERE number = ?") {
                 $0.bind(1, spoiled)
             }
-            let settled = try await desk.store.settle(
+            let settled = try await connection.store.settle(
                 claims.map {
                     Settlement(
-                        ticket: $0.ticket, at: desk.now,
+                        ticket: $0.ticket, at: connection.now,
                         attempt: .accepted(apnsUniqueID: nil),
                         effect: .end(.sent(apnsUniqueID: nil)))
-                }, under: desk.rules)
+                }, under: connection.rules)
             #expect(settled.verdicts == [.applied, .applied, .damaged, .applied, .applied])
-            try await conserved(desk.store, damaged: 1)
+            try await conserved(connection.store, damaged: 1)
         }
     }
 
@@ -304,9 +310,10 @@ struct DamagedRowTests {
 
     @Test("A damaged webhook is dropped and counted, and those behind it are delivered")
     func webhooks() async throws {
-        try await withSpoiled { desk in
+        try await withSpoiled { connection in
             for device in 1...4 as ClosedRange<UInt64> {
-                try await desk.settleSent(try await desk.claimOne(Samples.wake(device: device)))
+                try await connection.settleSent(
+                    try await connection.claimOne(Samples.wake(device: device)))
             }
         } _: {
             [
@@ -317,10 +324,10 @@ struct DamagedRowTests {
                 "UPDATE wake SET rest = x'02' WHERE number = (SELECT subject FROM webhook "
                     + "WHERE kind = 'outcome' ORDER BY number LIMIT 1)",
             ]
-        } _: { desk, path in
+        } _: { connection, path in
             #expect(try SQLiteWakeStore.audit(path: path).damagedCount == 3)
-            let later = desk.now.advanced(bySeconds: 5)
-            let batch = try await desk.store.claimWebhooks(
+            let later = connection.now.advanced(bySeconds: 5)
+            let batch = try await connection.store.claimWebhooks(
                 of: Samples.endpoint, at: later, until: later.advanced(bySeconds: 30), limit: 100)
             #expect(batch.items.count == 1 && batch.droppedCount == 3)
             #expect(batch.backlogCount == 1)
@@ -331,24 +338,24 @@ struct DamagedRowTests {
 
     @Test("A damaged idempotency mark still stands for its wake")
     func marks() async throws {
-        let mark = IdempotencyMark(
+        let mark = IdempotencyKey(
             key: Array(repeating: 7, count: 32), request: Array(repeating: 8, count: 32),
             expiresAt: Samples.start.advanced(bySeconds: 600))
         var first: AdmitAnswer?
-        try await withSpoiled { desk in
-            first = try await desk.store.admit(
+        try await withSpoiled { connection in
+            first = try await connection.store.admit(
                 [Submission(wake: Samples.wake(), idempotency: mark)], grant: nil,
-                under: desk.rules)
+                under: connection.rules)
         } _: {
             ["UPDATE idempotency SET answer = x'0102'"]
-        } _: { desk, path in
+        } _: { connection, path in
             let audit = try SQLiteWakeStore.audit(path: path)
             #expect(audit.damaged.map(\.table) == [.idempotency])
-            let again = try await desk.store.admit(
+            let again = try await connection.store.admit(
                 [
                     Submission(wake: Samples.wake(), idempotency: mark),
                     Submission(wake: Samples.wake(device: 8)),
-                ], grant: nil, under: desk.rules)
+                ], grant: nil, under: connection.rules)
             guard case .admitted(let old)? = first?.admissions.first,
                 case .admitted(let repeated)? = again.admissions.first
             else {
@@ -361,37 +368,37 @@ struct DamagedRowTests {
     }
 
     @Test("A damaged lane keeps no other app, and its wakes end")
-    func lanes() async throws {
+    func queues() async throws {
         var wakes: [WakeID] = []
-        try await withSpoiled { desk in
-            wakes.append(try await desk.admitOne(Samples.wake(device: 1)).id)
+        try await withSpoiled { connection in
+            wakes.append(try await connection.admitOne(Samples.wake(device: 1)).id)
             wakes.append(
-                try await desk.admitOne(Samples.wake(app: Samples.otherApp, device: 2)).id)
+                try await connection.admitOne(Samples.wake(app: Samples.otherApp, device: 2)).id)
         } _: {
             ["UPDATE lane SET environment = 'nowhere' WHERE number = 1"]
-        } _: { desk, path in
+        } _: { connection, path in
             let audit = try SQLiteWakeStore.audit(path: path)
-            #expect(Set(audit.damaged.map(\.table)) == [.lane, .wake, .device])
-            #expect(try await desk.claim().claims.map(\.id) == [wakes[1]])
-            #expect(try await desk.store.lanes().count == 1)
-            let page = try await desk.store.wakes(WakeQuery(limit: 10))
+            #expect(Set(audit.damaged.map(\.table)) == [.queue, .wake, .device])
+            #expect(try await connection.claim().claims.map(\.id) == [wakes[1]])
+            #expect(try await connection.store.queues().count == 1)
+            let page = try await connection.store.wakes(WakeQuery(limit: 10))
             #expect(page.wakes.map(\.id) == [wakes[1]])
             // A day later its time is over.
-            let end = desk.later(86_400 + 60)
+            let end = connection.later(86_400 + 60)
             _ = try await end.store.expireOverdue(at: end.now, limit: 10, under: end.rules)
-            try await conserved(desk.store, damaged: 1)
+            try await conserved(connection.store, damaged: 1)
         }
     }
 
     @Test("A damaged attempt and a damaged entry of the feed are left out")
     func history() async throws {
         var wakes: [WakeID] = []
-        try await withSpoiled { desk in
+        try await withSpoiled { connection in
             let refusal = Refusal(status: 410, reason: .unregistered)
             for device in 1...3 as ClosedRange<UInt64> {
-                let claim = try await desk.claimOne(Samples.wake(device: device))
+                let claim = try await connection.claimOne(Samples.wake(device: device))
                 wakes.append(claim.id)
-                try await desk.settle(
+                try await connection.settle(
                     claim, .end(.undeliverable(refusal)), attempt: .refused(refusal))
             }
         } _: {
@@ -400,32 +407,33 @@ struct DamagedRowTests {
                 "UPDATE feedback SET token = x'' "
                     + "WHERE number IN (SELECT number FROM feedback ORDER BY number LIMIT 2)",
             ]
-        } _: { desk, path in
+        } _: { connection, path in
             let audit = try SQLiteWakeStore.audit(path: path)
             #expect(audit.damagedCount == 3)
             #expect(Set(audit.damaged.map(\.table)) == [.attempt, .feedback])
-            let attempts = try await desk.record(wakes[0]).attempts
+            let attempts = try await connection.record(wakes[0]).attempts
             guard case .unanswered(let failure)? = attempts.first?.result else {
                 Issue.record("\(attempts)")
                 return
             }
             // It may have reached APNs, as far as anybody knows.
             #expect(failure.certainty == .unknown)
-            let feed = try await desk.store.feedback(after: 0, limit: 1)
+            let feed = try await connection.store.feedback(after: 0, limit: 1)
             #expect(feed.map(\.wake) == [wakes[2]])
         }
     }
 
     @Test("A wake in a state that there is not counts as damaged, and stops no counting")
     func state() async throws {
-        try await withSpoiled { desk in
-            try await desk.admit((1...3 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
+        try await withSpoiled { connection in
+            try await connection.admit(
+                (1...3 as ClosedRange<UInt64>).map { Samples.wake(device: $0) })
         } _: {
             ["UPDATE wake SET state = 99 WHERE number = (SELECT min(number) FROM wake)"]
-        } _: { desk, _ in
-            #expect(try await desk.store.recount().byState == [.pending: 2, .damaged: 1])
-            #expect(try await desk.claim().claims.count == 2)
-            try await conserved(desk.store, damaged: 1)
+        } _: { connection, _ in
+            #expect(try await connection.store.recount().byState == [.pending: 2, .damaged: 1])
+            #expect(try await connection.claim().claims.count == 2)
+            try await conserved(connection.store, damaged: 1)
         }
     }
 }
@@ -437,8 +445,8 @@ extension WakeStore {
         _ sql: StaticString, _ bind: @escaping @Sendable (StoreSQLite.Statement) -> Void
     ) async throws {
         let store = try #require(self as? SQLiteWakeStore)
-        try await store.writing.write { books throws(StoreFailure) in
-            guard let rows = books.rows as? SQLiteRows else { return }
+        try await store.writing.write { transaction throws(StoreFailure) in
+            guard let rows = transaction.rows as? SQLiteRows else { return }
             let statement = try rows.connection.prepare(sql)
             bind(statement)
             try statement.run()

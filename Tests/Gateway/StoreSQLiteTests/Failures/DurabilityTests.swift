@@ -54,13 +54,13 @@ struct DurabilityTests {
 
     @Test("With the disk, neither who asks nor who looks hears of a wake before the disk has it")
     func disk() async throws {
-        try await withHeldDisk(.disk) { (desk, disk) async throws in
+        try await withHeldDisk(.disk) { (connection, disk) async throws in
             let wake = Samples.wake()
-            let admission = Verb { try await desk.admit([wake]) }
+            let admission = Verb { try await connection.admit([wake]) }
             // It is committed, and its flush has begun.
             try await waitUntil { disk.count == 1 }
-            #expect(try await desk.store.count().accepted == 1)
-            let look = Verb { _ = try await desk.store.wakes(WakeQuery(limit: 1)) }
+            #expect(try await connection.store.count().accepted == 1)
+            let look = Verb { _ = try await connection.store.wakes(WakeQuery(limit: 1)) }
             try await Task.sleep(for: .milliseconds(50))
             #expect(!admission.isDone && !look.isDone)
             disk.letGo()
@@ -72,42 +72,44 @@ struct DurabilityTests {
 
     @Test("Callers who wait for a disk that hangs are bounded; the gateway's own verbs are not")
     func bound() async throws {
-        try await withHeldDisk(.disk) { (desk, disk) async throws in
+        try await withHeldDisk(.disk) { (connection, disk) async throws in
             let receipts = (0..<WriteQueue.maximumCallersWeight).map { _ in
                 Receipt(id: Samples.freshID())
             }
             let confirmation = Verb {
-                _ = try await desk.store.confirm(receipts, at: desk.now, under: desk.rules)
+                _ = try await connection.store.confirm(
+                    receipts, at: connection.now, under: connection.rules)
             }
             try await waitUntil { disk.count == 1 }
             let refusal = Verb {
                 let failure = await #expect(throws: StoreFailure.self) {
-                    try await desk.store.cancel(Samples.freshID(), at: desk.now, under: desk.rules)
+                    try await connection.store.cancel(
+                        Samples.freshID(), at: connection.now, under: connection.rules)
                 }
                 #expect(failure?.kind == .overloaded)
                 #expect(failure?.message.contains("nothing was changed") == true)
             }
             try await waitUntil { refusal.isDone }
-            let admission = Verb { try await desk.admit([Samples.wake()]) }
+            let admission = Verb { try await connection.admit([Samples.wake()]) }
             disk.letGo()
             try await confirmation.finish()
             try await admission.finish()
             // There is room again.
-            let outcome = try await desk.store.cancel(
-                Samples.freshID(), at: desk.now, under: desk.rules)
+            let outcome = try await connection.store.cancel(
+                Samples.freshID(), at: connection.now, under: connection.rules)
             #expect(outcome.isCancelled == nil)
         }
     }
 
     @Test("Callers who wait to read are bounded; the gateway's own looks go beside them")
     func readers() async throws {
-        try await withHeldDisk(.disk) { (desk, disk) async throws in
-            let admission = Verb { try await desk.admit([Samples.wake()]) }
+        try await withHeldDisk(.disk) { (connection, disk) async throws in
+            let admission = Verb { try await connection.admit([Samples.wake()]) }
             try await waitUntil { disk.count == 1 }
-            let store = try #require(desk.store as? SQLiteWakeStore)
+            let store = try #require(connection.store as? SQLiteWakeStore)
             // A page weighs what is looked at for it, however little it gives.
             let query = WakeQuery(states: [.cancelled], limit: 1)
-            let list = Verb { _ = try await desk.store.wakes(query) }
+            let list = Verb { _ = try await connection.store.wakes(query) }
             try await waitUntil { store.callersReader.waitingWeight == query.rowCount }
             #expect(query.rowCount == 5_000)
             #expect(WakeQuery(limit: 1).rowCount == 500)
@@ -116,39 +118,39 @@ struct DurabilityTests {
             try await list.finish()
             try await admission.finish()
         }
-        try await withHeldDisk(.disk) { (desk, disk) async throws in
-            let admission = Verb { try await desk.admit([Samples.wake()]) }
+        try await withHeldDisk(.disk) { (connection, disk) async throws in
+            let admission = Verb { try await connection.admit([Samples.wake()]) }
             try await waitUntil { disk.count == 1 }
             // As much as may wait: what they saw is not on the disk yet.
-            let part = ReaderDesk.maximumCallersWeight / 4
+            let part = ReadConnection.maximumCallersWeight / 4
             let looks = (0..<4).map { _ in
-                Verb { _ = try await desk.store.feedback(after: 0, limit: part) }
+                Verb { _ = try await connection.store.feedback(after: 0, limit: part) }
             }
-            let store = try #require(desk.store as? SQLiteWakeStore)
+            let store = try #require(connection.store as? SQLiteWakeStore)
             try await waitUntil {
-                store.callersReader.waitingWeight == ReaderDesk.maximumCallersWeight
+                store.callersReader.waitingWeight == ReadConnection.maximumCallersWeight
             }
             let failure = await #expect(throws: StoreFailure.self) {
-                try await desk.store.count()
+                try await connection.store.count()
             }
             #expect(failure?.kind == .overloaded)
-            #expect(try await desk.store.nextDue(in: Samples.lanes) == desk.now)
-            #expect(try await desk.store.lanes().count == 1)
+            #expect(try await connection.store.nextDue(in: Samples.queues) == connection.now)
+            #expect(try await connection.store.queues().count == 1)
             disk.letGo()
             for look in looks { try await look.finish() }
             try await admission.finish()
-            #expect(try await desk.store.count().accepted == 1)
+            #expect(try await connection.store.count().accepted == 1)
         }
     }
 
     @Test("With the system, both are answered while the disk is still held up")
     func system() async throws {
-        try await withHeldDisk(.system) { (desk, disk) async throws in
-            let first = try await desk.admitOne(Samples.wake(device: 1))
+        try await withHeldDisk(.system) { (connection, disk) async throws in
+            let first = try await connection.admitOne(Samples.wake(device: 1))
             // The flush that nobody waits for has begun, and hangs.
             try await waitUntil { disk.count == 1 }
-            let second = try await desk.admitOne(Samples.wake(device: 2))
-            let page = try await desk.store.wakes(WakeQuery(limit: 2))
+            let second = try await connection.admitOne(Samples.wake(device: 2))
+            let page = try await connection.store.wakes(WakeQuery(limit: 2))
             #expect(page.wakes.map(\.id) == [second.id, first.id])
         }
     }
@@ -161,26 +163,26 @@ struct DurabilityTests {
             let store = try SQLiteWakeStore(
                 path: folder + "/store.sqlite", durability: durability, cachedDevices: 10
             ) { _ in EIO }
-            let desk = Counter(store: store)
-            _ = try? await desk.admit([Samples.wake()])
+            let connection = Counter(store: store)
+            _ = try? await connection.admit([Samples.wake()])
             var ends = store.ends.makeAsyncIterator()
             let failure = try #require(await ends.next())
             #expect(failure.kind == .unavailable)
-            await #expect(throws: failure) { try await desk.admit([Samples.wake()]) }
+            await #expect(throws: failure) { try await connection.admit([Samples.wake()]) }
             try store.close()
         }
     }
 
     @Test("A look for webhooks that finds none due does not wait for the writing")
     func webhookLook() async throws {
-        try await withHeldDisk(.disk) { (desk, disk) async throws in
+        try await withHeldDisk(.disk) { (connection, disk) async throws in
             let halt = AppHalt(
-                lane: Samples.lanes[0], isHalted: true, reason: "a bad key", at: desk.now)
-            let note = Verb { try await desk.store.note(halt, under: desk.rules) }
+                queue: Samples.queues[0], isHalted: true, reason: "a bad key", at: connection.now)
+            let note = Verb { try await connection.store.note(halt, under: connection.rules) }
             try await waitUntil { disk.count == 1 }
-            let early = desk.now.advanced(bySeconds: -1)
-            let batch = try await desk.store.claimWebhooks(
-                of: Samples.endpoint, at: early, until: desk.now, limit: 10)
+            let early = connection.now.advanced(bySeconds: -1)
+            let batch = try await connection.store.claimWebhooks(
+                of: Samples.endpoint, at: early, until: connection.now, limit: 10)
             #expect(batch == WebhookBatch(backlogCount: 1))
             #expect(!note.isDone)
             disk.letGo()
@@ -190,15 +192,15 @@ struct DurabilityTests {
 
     @Test("Receipts whose refs nobody knows do not wait for the writing either")
     func unknownRefs() async throws {
-        try await withHeldDisk(.disk) { (desk, disk) async throws in
+        try await withHeldDisk(.disk) { (connection, disk) async throws in
             let wake = Samples.wake(ref: "mail")
-            let admission = Verb { try await desk.admit([wake]) }
+            let admission = Verb { try await connection.admit([wake]) }
             try await waitUntil { disk.count == 1 }
             let receipts = (1...20).map { number in
                 Receipt(.ref(Samples.name("other-\(number)"), Samples.deviceToken()))
             }
-            let outcome = try await desk.store.confirm(
-                receipts, at: desk.now, under: desk.rules)
+            let outcome = try await connection.store.confirm(
+                receipts, at: connection.now, under: connection.rules)
             #expect(outcome.answers == Array(repeating: .unknownWake, count: 20))
             #expect(!admission.isDone)
             disk.letGo()

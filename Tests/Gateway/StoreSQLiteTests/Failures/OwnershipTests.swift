@@ -23,34 +23,35 @@ struct OwnershipTests {
     }
 
     /// Expects that the store has ended, for a reason that has this in its words.
-    private func expectEnd(_ desk: Counter, _ store: SQLiteWakeStore, _ words: String) async throws
-    {
+    private func expectEnd(
+        _ connection: Counter, _ store: SQLiteWakeStore, _ words: String
+    ) async throws {
         let failure = await #expect(throws: StoreFailure.self) {
-            try await desk.admit([Samples.wake(device: 2)])
+            try await connection.admit([Samples.wake(device: 2)])
         }
         #expect(failure?.kind == .inUse)
         #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
         var ends = store.ends.makeAsyncIterator()
         #expect(await ends.next() == failure)
-        await #expect(throws: try #require(failure)) { try await desk.store.lanes() }
+        await #expect(throws: try #require(failure)) { try await connection.store.queues() }
     }
 
     @Test("A lock file that was deleted lets nobody in, and is there again with the next write")
     func deletedLock() async throws {
         #if os(Linux)
-        try await withStore { path, store, desk in
-            try await desk.admit([Samples.wake()])
+        try await withStore { path, store, connection in
+            try await connection.admit([Samples.wake()])
             try FileManager.default.removeItem(atPath: path + ".lock")
             // It makes a lock file anew, locks it, and meets the lock on the database.
             let failure = #expect(throws: StoreFailure.self) { try SQLiteWakeStore(path: path) }
             #expect(failure?.kind == .inUse)
             #expect(failure?.message.contains("in use by another gateway") == true)
-            try await desk.admit([Samples.wake(device: 2)])
+            try await connection.admit([Samples.wake(device: 2)])
             #expect(store.flusher.failure == nil)
             let second = #expect(throws: StoreFailure.self) { try SQLiteWakeStore(path: path) }
             #expect(second?.kind == .inUse)
             try FileManager.default.removeItem(atPath: path + ".lock")
-            try await desk.admit([Samples.wake(device: 3)])
+            try await connection.admit([Samples.wake(device: 3)])
             #expect(FileManager.default.fileExists(atPath: path + ".lock"))
         }
         #endif
@@ -58,23 +59,23 @@ struct OwnershipTests {
 
     @Test("A lock file that another process has locked anew ends the store")
     func stolenLock() async throws {
-        try await withStore { path, store, desk in
-            try await desk.admit([Samples.wake()])
+        try await withStore { path, store, connection in
+            try await connection.admit([Samples.wake()])
             try FileManager.default.removeItem(atPath: path + ".lock")
             let thief = open(path + ".lock", O_RDWR | O_CREAT, 0o600)
             #expect(flock(thief, LOCK_EX | LOCK_NB) == 0)
-            try await expectEnd(desk, store, "lock file")
+            try await expectEnd(connection, store, "lock file")
             close(thief)
         }
     }
 
     @Test("A file that was moved away or replaced ends the store", arguments: ["", "-wal"])
     func moved(_ suffix: String) async throws {
-        try await withStore { path, store, desk in
-            try await desk.admit([Samples.wake()])
+        try await withStore { path, store, connection in
+            try await connection.admit([Samples.wake()])
             try FileManager.default.moveItem(atPath: path + suffix, toPath: path + ".old")
             if suffix.isEmpty { try Data("another".utf8).write(to: URL(filePath: path)) }
-            try await expectEnd(desk, store, "moved, deleted or replaced")
+            try await expectEnd(connection, store, "moved, deleted or replaced")
             if suffix.isEmpty {
                 #expect(try Data(contentsOf: URL(filePath: path)) == Data("another".utf8))
             }
@@ -83,15 +84,15 @@ struct OwnershipTests {
 
     @Test("Another program's transaction ends the store before the next one")
     func foreignWriter() async throws {
-        try await withStore { path, store, desk in
-            try await desk.admit([Samples.wake()])
+        try await withStore { path, store, connection in
+            try await connection.admit([Samples.wake()])
             let other = try DatabaseQueue(path: path)
             // Reading is anybody's.
             _ = try await other.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM wake") }
-            try await desk.admit([Samples.wake(device: 5)])
+            try await connection.admit([Samples.wake(device: 5)])
             try await other.write { try $0.execute(sql: "UPDATE device SET latest = 0") }
             try other.close()
-            try await expectEnd(desk, store, "Another program has written to the store")
+            try await expectEnd(connection, store, "Another program has written to the store")
         }
     }
 
@@ -104,12 +105,12 @@ struct OwnershipTests {
             let store = try SQLiteWakeStore(
                 path: folder + "/store.sqlite", durability: .system, cachedDevices: 10,
                 bounds: bounds, sync: LogFlusher.sync)
-            let desk = Counter(store: store)
+            let connection = Counter(store: store)
             for batch in 0..<100 as Range<UInt64> {
                 let wakes = (0..<10 as Range<UInt64>).map {
                     Samples.wake(device: batch * 10 + $0)
                 }
-                try await desk.admit(wakes)
+                try await connection.admit(wakes)
             }
             #expect(store.flusher.failure == nil)
             #expect(try await store.recount().accepted == 1_000)

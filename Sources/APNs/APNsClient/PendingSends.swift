@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import APNsWire
+internal import PushTransport
+internal import WakeModel
+
+/// The callers of `send(_:)` with one push each, by the ids of their submissions: a table instead
+/// of an object for each. A value: whoever has it holds a lock.
+struct PendingSends {
+    /// What a caller is told.
+    struct Answer: Sendable {
+        let result: Result<PushOutcome, TransportFailure>
+        /// Whether the answer proves that the push was not accepted, and the remedy is at hand: the
+        /// caller then sends it again.
+        let mayGoAgain: Bool
+    }
+
+    /// Who is suspended until the answer comes.
+    ///
+    /// Unsafe only in name: ``remove(_:)`` gives a caller to one answer and traps on a second, and
+    /// the transport's contract is that there is one. A checked continuation costs an allocation
+    /// for each push to find that out again.
+    typealias Caller = UnsafeContinuation<Answer, Never>
+
+    /// What is known of a submission on its way.
+    struct Waiting {
+        let caller: Caller
+        /// With which provider token it went out; 0 with a certificate.
+        let tokenGeneration: UInt64
+        /// Whether it is the push's second submission, after which there is no third.
+        let isSecond: Bool
+    }
+
+    private var table = SubmissionTable<Waiting>()
+
+    /// Adds the caller of a submission that is about to go out; its id must be new.
+    mutating func insert(_ id: TransportRequest.ID, _ waiting: Waiting) {
+        table.insert(id, waiting)
+    }
+
+    /// Takes the caller of a submission out, whose answer has come. It is given once.
+    mutating func remove(_ id: TransportRequest.ID) -> Waiting {
+        guard let waiting = table.remove(id) else {
+            preconditionFailure("A push was answered twice, or before it was sent.")
+        }
+        return waiting
+    }
+}

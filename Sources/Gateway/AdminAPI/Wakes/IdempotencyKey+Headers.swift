@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Gateway
+import HTTPTypes
+import WakeModel
+
+extension IdempotencyKey {
+    /// The most characters of an `Idempotency-Key`.
+    static let maximumKeyLength = 255
+
+    private static let name = HTTPField.Name("idempotency-key")
+
+    /// The mark of a request, or of one item of a batch; `nil` when there is no `Idempotency-Key`.
+    /// Keys of different callers are different keys, and so are the places in a batch.
+    static func make(
+        _ headers: HTTPFields, caller: String, item: Int? = nil, body: [UInt8],
+        expiresAt: WallInstant
+    ) throws(Problem) -> IdempotencyKey? {
+        guard let name, let key = headers[name] else { return nil }
+        let isPrintable = key.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        guard !key.isEmpty, key.utf8.count <= maximumKeyLength, isPrintable else {
+            throw Problem(
+                InvalidField(
+                    field: "Idempotency-Key",
+                    problem: "is not 1 to \(maximumKeyLength) printable ASCII characters",
+                    remedy: "Use a random UUID for each request."))
+        }
+        // The zero byte, which is in no header, keeps the parts apart.
+        var owned = Array(caller.utf8) + [0] + Array(key.utf8)
+        if let item { owned += [0] + Array("\(item)".utf8) }
+        return IdempotencyKey(
+            key: Array(SHA256.hash(data: owned)), request: Array(SHA256.hash(data: body)),
+            expiresAt: expiresAt)
+    }
+}

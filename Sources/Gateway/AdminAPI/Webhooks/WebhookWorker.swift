@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CoreMetrics
+import Gateway
+import Logging
+import Synchronization
+import WakeModel
+
+/// Takes the events of one endpoint to it, one request at a time.
+final class WebhookWorker: Sendable {
+    /// The most events of one request.
+    static let batchCount = 100
+    /// How long a lease lasts, in seconds: longer than a request may take. A round of many requests
+    /// may outlast it; only one that takes an endpoint over meanwhile would post an event again.
+    static let leaseSeconds = 120
+    /// How long it sleeps when nothing rings, in seconds.
+    static let sleepSeconds: Int64 = 30
+    /// How often it looks for what is due again while events wait, in seconds: no bell rings then.
+    static let lookSeconds: Int64 = 2
+
+    private let gateway: Gateway
+    private let id: WebhookEndpointID
+    /// What metrics and the log call the endpoint: nothing of its URL but the host.
+    let label: String
+    private let endpoint: Mutex<WebhookEndpoint?>
+    private let carrier: any WebhookClient
+    private let signal: WebhookSignal
+    private let meters: WebhookMeters
+    private let logger: Logger
+
+    init(
+        gateway: Gateway, endpoint: WebhookEndpoint, label: String,
+        carrier: any WebhookClient, metrics: MetricsRegistry, logger: Logger
+    ) {
+        self.gateway = gateway
+        id = endpoint.id
+        self.label = label
+        self.endpoint = Mutex(endpoint)
+        self.carrier = carrier
+        signal = gateway.webhookSignal(of: endpoint.id)
+        meters = WebhookMeters(endpoint: label, metrics)
+        self.logger = logger
+    }
+
+    /// Delivers with another secret or other authorities from now on; with `nil` it ends, and from
+    /// now on the gauge with its label belongs to whoever has that label next.
+    func replace(_ endpoint: WebhookEndpoint?) {
+        let isNew = self.endpoint.withLock { old in
+            defer { old = endpoint }
+            if old != nil, endpoint == nil { meters.backlog.record(0) }
+            return old != endpoint
+        }
+        if isNew { signal.ring() }
+    }
+
+    private var current: WebhookEndpoint? { endpoint.withLock { $0 } }
+
+    /// Delivers until the endpoint is gone or the task is cancelled; a request under way is waited
+    /// for.
+    func run() async {
+        var failures = 0
+        while !Task.isCancelled, let endpoint = current {
+            switch await deliverSome(to: endpoint) {
+            case .taken: failures = 0
+            case .nothing(let seconds):
+                await signal.wait(until: gateway.now.advanced(bySeconds: seconds))
+            case .down:
+                await rest(
+                    for: WebhookSchedule.receiverPauseSeconds(failures: failures), endpoint)
+                failures += 1
+            }
+        }
+    }
+
+    /// Lets a receiver that is down alone for a while, but not one that is reached otherwise now.
+    private func rest(for seconds: Int64, _ endpoint: WebhookEndpoint) async {
+        let end = gateway.now.advanced(bySeconds: seconds)
+        while gateway.now < end, !Task.isCancelled, current == endpoint {
+            await signal.wait(until: end)
+        }
+    }
+
+    // MARK: One round
+
+    private enum Outcome {
+        /// Nothing is due; look again after so many seconds, unless the bell rings.
+        case nothing(seconds: Int64)
+        case taken
+        case down
+    }
+
+    private func deliverSome(to endpoint: WebhookEndpoint) async -> Outcome {
+        do throws(StoreFailure) {
+            let batch = try await gateway.webhooks(
+                of: id, limit: Self.batchCount, leaseSeconds: Self.leaseSeconds)
+            note(batch)
+            guard !batch.items.isEmpty else {
+                let isEmpty = batch.backlogCount == 0
+                return .nothing(seconds: isEmpty ? Self.sleepSeconds : Self.lookSeconds)
+            }
+            let round = await deliver(batch.items, to: endpoint)
+            try await gateway.settle(settlements(of: round))
+            return round.isDown ? .down : .taken
+        } catch {
+            // The store is tried again after the pause; the leases end by themselves.
+            logger.warning("webhooks wait for the store", metadata: ["error": "\(error)"])
+            return .nothing(seconds: Self.sleepSeconds)
+        }
+    }
+
+    private func note(_ batch: WebhookBatch) {
+        endpoint.withLock { if $0 != nil { meters.backlog.record(batch.backlogCount) } }
+        let dropped = meters.noteDrops(batch.droppedCount)
+        guard dropped > 0 else { return }
+        logger.warning(
+            "webhooks were dropped, because too many wait for their receiver",
+            metadata: [
+                "count": "\(dropped)", "endpoint": "\(label)", "waiting": "\(batch.backlogCount)",
+            ])
+    }
+
+    /// Posts a batch until nothing of it is left to post, or the endpoint is another one.
+    private func deliver(
+        _ items: [WebhookItem], to endpoint: WebhookEndpoint
+    ) async -> WebhookRound {
+        var round = WebhookRound(items)
+        while !Task.isCancelled, current == endpoint, let part = round.next() {
+            round.note(await post(part, to: endpoint), to: part)
+        }
+        return round
+    }
+
+    private func post(
+        _ items: [WebhookItem], to endpoint: WebhookEndpoint
+    ) async -> WebhookAnswer {
+        let body = JSONValue.object([("events", .array(items.map(\.json)))]).bytes
+        let id = items.messageID
+        let timestamp = gateway.now.secondsSinceEpoch
+        let result = await carrier.post(
+            body, to: endpoint,
+            headers: [
+                ("content-type", JSONValue.mediaType), ("user-agent", AdminAPI.serverName),
+                ("webhook-id", id), ("webhook-timestamp", "\(timestamp)"),
+                (
+                    "webhook-signature",
+                    endpoint.signature(id: id, timestamp: timestamp, body: body)
+                ),
+            ])
+        return WebhookAnswer(result)
+    }
+
+    /// What becomes of the items of a round, which is counted and told.
+    private func settlements(of round: WebhookRound) -> [WebhookSettlement] {
+        meters.delivered.increment(by: round.taken.count)
+        let now = gateway.now
+        let settled =
+            round.taken.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }
+            + round.unposted.map { WebhookSettlement(ticket: $0.ticket, effect: .retry(at: now)) }
+        guard let why = round.why else { return settled }
+        logger.warning(
+            "webhooks were not taken",
+            metadata: [
+                "count": "\(round.failed.count)", "endpoint": "\(label)", "why": "\(why)",
+            ])
+        meters.failed.increment(by: round.failed.count)
+        return settled
+            + round.failed.map { item in
+                let effect = WebhookSchedule.effect(
+                    tries: item.tries, createdAt: item.createdAt, now: now,
+                    spread: Double.random(in: 0..<1))
+                if effect == .done { meters.givenUp.increment() }
+                return WebhookSettlement(ticket: item.ticket, effect: effect)
+            }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import Synchronization
+import WakeModel
+
+extension Dispatcher {
+    /// Learns from the store which apps are paused, and which send receipts: another gateway on the
+    /// same store may have been told. The queues as they stand there; `nil` when this gateway set a
+    /// pause meanwhile, so that it is not known which is newer, and no pause was taken over.
+    @discardableResult
+    func readQueues() async throws(StoreFailure) -> [WakeQueueRow]? {
+        let before = state.withLock { $0.pausesUnderWay == 0 ? $0.pausesSet : nil }
+        let rows = try await context.queues()
+        try await tellOfStrangers(rows)
+        guard let changes = state.withLock({ $0.take(rows, readAfter: before) }) else { return nil }
+        for change in changes {
+            context.logger.info(
+                change.isPaused ? "the store says that an app is paused" : "an app goes on",
+                metadata: ["app": "\(change.app)"])
+        }
+        return rows
+    }
+
+    /// Says once, after a start and after each reload, for which apps wakes wait that are not
+    /// configured: somebody mistyped one, or took it away too early.
+    private func tellOfStrangers(_ rows: [WakeQueueRow]) async throws(StoreFailure) {
+        let strangers = state.withLock { $0.strangers(among: rows) }
+        for queue in strangers {
+            // What a dead process had in hand is not among them until it is taken back, so one for
+            // which nothing waits is looked at again.
+            guard try await context.nextDue(in: [queue]) != nil else { continue }
+            state.withLock { _ = $0.knownStrangers.insert(queue) }
+            context.logger.warning(
+                "wakes wait for an app that is not configured", metadata: ["queue": "\(queue)"])
+        }
+    }
+}
+
+extension Dispatcher.State {
+    /// Queues of the store that are not configured, and were not told of since the reload.
+    fileprivate func strangers(among rows: [WakeQueueRow]) -> [WakeQueueKey] {
+        guard rows.count > knownStrangers.count else { return [] }
+        let known = knownStrangers.union(voipQueues).union(backgroundQueues)
+        return rows.map(\.queue).filter { !known.contains($0) }
+    }
+
+    /// An app that was paused, or goes on.
+    fileprivate struct Change {
+        let app: AppIdentity
+        let isPaused: Bool
+    }
+
+    /// Takes over what the store says of the queues, of pauses unless this gateway has set one
+    /// since the reading began: then `nil`. Whoever set a pause has told of it; here it only
+    /// counts.
+    fileprivate mutating func take(_ rows: [WakeQueueRow], readAfter set: Int?) -> [Change]? {
+        for row in rows where row.confirmsLaunches { confirming.insert(row.queue) }
+        guard pausesUnderWay == 0, set == pausesSet else { return nil }
+        var now: [AppIdentity: QueuePause] = [:]
+        for row in rows {
+            guard let at = row.pausedAt else { continue }
+            now[row.queue.app] = QueuePause(at: at, reason: row.pauseReason)
+        }
+        guard now != paused else { return [] }
+        let began = now.keys.filter { paused[$0] == nil }
+        let ended = paused.keys.filter { now[$0] == nil }
+        paused = now
+        // A queue that was held goes on as one that was paused does.
+        _ = holds.reset((voipQueues + backgroundQueues).filter { ended.contains($0.app) })
+        return began.map { Change(app: $0, isPaused: true) }
+            + ended.map { Change(app: $0, isPaused: false) }
+    }
+}

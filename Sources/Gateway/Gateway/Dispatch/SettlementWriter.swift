@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import Synchronization
+import WakeModel
+
+/// The way out: settlements that arrive while a transaction is being written share the next one.
+///
+/// A settlement is never dropped: when the store fails, it is tried again until it is written or
+/// the gateway is gone. Doing it twice changes nothing, because the store knows each lease.
+final class SettlementWriter: Sendable {
+    private struct State {
+        var queue: [Settlement] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let signal = AsyncSignal()
+    private let clock: any GatewayClock
+    private let limits: GatewayLimits
+    private let logger: Logger
+    private let write: @Sendable ([Settlement]) async -> SettleAnswer?
+
+    /// A settler that hands each batch to `write`, which answers `nil` when the store failed.
+    init(
+        clock: any GatewayClock, limits: GatewayLimits, logger: Logger,
+        write: @escaping @Sendable ([Settlement]) async -> SettleAnswer?
+    ) {
+        self.clock = clock
+        self.limits = limits
+        self.logger = logger
+        self.write = write
+    }
+
+    /// Queues settlements; may be called from any thread. The queue is bounded by the number of
+    /// wakes in flight.
+    func settle(_ settlements: [Settlement]) {
+        guard !settlements.isEmpty else { return }
+        state.withLock { $0.queue.append(contentsOf: settlements) }
+        signal.ring()
+    }
+
+    /// Queues one settlement; may be called from any thread.
+    func settle(_ settlement: Settlement) {
+        state.withLock { $0.queue.append(settlement) }
+        signal.ring()
+    }
+
+    /// No settlement comes any more; what waits is still written.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        signal.ring()
+    }
+
+    /// Writes what waits until the settler is closed and empty. When it is closed and the store
+    /// fails, it gives up: the leases lapse, and the next start takes the wakes back.
+    func run() async {
+        while true {
+            let (batch, isClosed) = state.withLock { state in
+                (Array(state.queue.prefix(limits.settleBatchCount)), state.isClosed)
+            }
+            if batch.isEmpty {
+                if isClosed { return }
+                await signal.wait()
+            } else if let answer = await write(batch) {
+                state.withLock { $0.queue.removeFirst(batch.count) }
+                log(batch, answer)
+            } else if isClosed {
+                return
+            } else {
+                await pause()
+            }
+        }
+    }
+
+    private func log(_ batch: [Settlement], _ answer: SettleAnswer) {
+        for (settlement, verdict) in zip(batch, answer.verdicts) {
+            switch verdict {
+            case .applied, .repeated: break
+            case .stale:
+                logger.info(
+                    "a result came after its lease had lapsed and was not recorded",
+                    metadata: ["wake": "\(settlement.ticket.id)"])
+            case .damaged:
+                logger.error(
+                    "a result was not recorded, because the row of its wake is damaged",
+                    metadata: ["wake": "\(settlement.ticket.id)"])
+            }
+        }
+    }
+
+    /// A task of its own, because the settler outlives the cancellation of the gateway: in a
+    /// cancelled task a sleep returns at once, and asking a dead store without a pause would take
+    /// a thread from those that still have to report.
+    private func pause() async {
+        let instant = clock.now().advanced(byMilliseconds: Int64(limits.storePauseMilliseconds))
+        await Task { [clock] in try? await clock.sleep(until: instant) }.value
+    }
+}

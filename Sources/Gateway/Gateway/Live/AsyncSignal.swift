@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import WakeModel
+
+/// Wakes one waiting task. Ringing before anybody waits is remembered once, so a ring is never
+/// lost, and many rings are one.
+final class AsyncSignal: Sendable {
+    private enum State {
+        case quiet
+        case rung
+        case awaited(CheckedContinuation<Void, Never>)
+    }
+
+    private let state = Mutex(State.quiet)
+
+    /// Rings; may be called from anywhere.
+    func ring() {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard case .awaited(let waiter) = state else {
+                state = .rung
+                return nil
+            }
+            state = .quiet
+            return waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Returns when the bell rings, or rang since the last wait; cancellation does not end it.
+    /// One task waits at a time.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let hasRung = state.withLock { state in
+                switch state {
+                case .rung:
+                    state = .quiet
+                    return true
+                case .quiet:
+                    state = .awaited(continuation)
+                    return false
+                case .awaited:
+                    preconditionFailure("Two tasks wait for one bell.")
+                }
+            }
+            if hasRung { continuation.resume() }
+        }
+    }
+
+    /// Returns when the bell rings, at the instant, or at once when the task is cancelled,
+    /// whichever comes first.
+    func wait(until instant: WallInstant, clock: any GatewayClock) async {
+        await wait { try await clock.sleep(until: instant) }
+    }
+
+    /// Returns when the bell rings, at the instant, or at once when the task is cancelled,
+    /// whichever comes first.
+    func wait(until instant: ContinuousClock.Instant) async {
+        await wait { try await Task.sleep(until: instant) }
+    }
+
+    private func wait(
+        orElse sleep: @escaping @Sendable () async throws -> Void
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await withTaskCancellationHandler {
+                    await self.wait()
+                } onCancel: {
+                    self.ring()
+                }
+            }
+            // A cancelled sleep means that the bell rang first; there is nothing to report.
+            group.addTask { try? await sleep() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

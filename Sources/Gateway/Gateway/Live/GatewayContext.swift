@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import PayloadRules
+import Synchronization
+import WakeModel
+
+/// What all parts of a gateway share: the store behind its watch, the rules of the present
+/// configuration, and those who are told of each transaction.
+final class GatewayContext: Sendable {
+    let store: any WakeStore
+    let watch: StoreWatch
+    let clock: any GatewayClock
+    let limits: GatewayLimits
+    let metrics: any GatewayMetrics
+    let logger: Logger
+    let hub: OutcomeBroadcaster
+    /// Ring when webhooks may have been written.
+    let webhookBells = WebhookSignals()
+    private let current: Mutex<GatewayConfiguration>
+    /// Rings when a halt waits to be written.
+    let haltSignal = AsyncSignal()
+    private let halts = Mutex<[AppHalt]>([])
+    private let listener = Mutex<SettlementListener?>(nil)
+
+    /// Who is told of settlements.
+    ///
+    /// Not the closure by itself: a lock, which is generic, keeps a closure in another form than
+    /// who calls it, and puts it back wrapped twice more each time it is looked at.
+    private struct SettlementListener: Sendable {
+        let tell: @Sendable ([Settlement], WallInstant?) -> Void
+    }
+
+    init(
+        store: any WakeStore, configuration: GatewayConfiguration, clock: any GatewayClock,
+        limits: GatewayLimits, metrics: any GatewayMetrics, logger: Logger
+    ) {
+        self.store = store
+        self.clock = clock
+        self.limits = limits
+        self.metrics = metrics
+        self.logger = logger
+        watch = StoreWatch(logger: logger)
+        let damage = DamageWatch(metrics: metrics, logger: logger)
+        store.whenDamaged { damage.note($0) }
+        hub = OutcomeBroadcaster(limits: limits)
+        current = Mutex(configuration)
+    }
+
+    /// The present configuration.
+    var configuration: GatewayConfiguration {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+
+    var rules: StoreRules { current.withLock { $0.rules } }
+
+    /// From now on `body` is told of each transaction that settled: what it wrote, and when the
+    /// first of the wakes that wait again is due.
+    func whenSettled(_ body: @escaping @Sendable ([Settlement], WallInstant?) -> Void) {
+        listener.withLock { $0 = SettlementListener(tell: body) }
+    }
+
+    // MARK: Transactions
+
+    /// Decides on wakes and keeps them. When the store finds something damaged, the batch is halved
+    /// until it is known whom that concerns; the others are kept.
+    func admit(
+        _ submissions: [Submission], grant: ClaimGrant?
+    ) async -> Result<AdmitAnswer, StoreFailure> {
+        let result = await admitTogether(submissions, grant: grant)
+        guard case .failure(let failure) = result, failure.isOfSomeRows, submissions.count > 1
+        else { return result }
+        var answer = AdmitAnswer()
+        var rest = grant
+        var isAnyKept = false
+        var halving = Halving(submissions)
+        while let part = halving.next() {
+            switch await admitTogether(part, grant: rest) {
+            case .success(let kept):
+                isAnyKept = true
+                rest = rest?.without(kept.claims)
+                answer.append(kept)
+            case .failure(let failure):
+                guard halving.failed(part, mayHalve: failure.isOfSomeRows) else { continue }
+                // What fails as a whole by now is no fault of these wakes.
+                let admission: Admission =
+                    failure.isOfSomeRows ? .damaged(failure.message) : .failed(failure)
+                answer.admissions += part.map { _ in admission }
+            }
+        }
+        return isAnyKept ? .success(answer) : result
+    }
+
+    private func admitTogether(
+        _ submissions: [Submission], grant: ClaimGrant?
+    ) async -> Result<AdmitAnswer, StoreFailure> {
+        do throws(StoreFailure) {
+            let answer = try await timed("admit", submissions.count) {
+                () async throws(StoreFailure) in
+                try await store.admit(submissions, grant: grant, under: rules)
+            }
+            precondition(
+                answer.admissions.count == submissions.count, "A store answers each submission.")
+            count(submissions, answer.admissions)
+            tell(answer.ended)
+            return .success(answer)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func claim(_ order: ClaimOrder) async throws(StoreFailure) -> ClaimAnswer {
+        let answer = try await watch.observe(.readThenWrite) { () async throws(StoreFailure) in
+            try await store.claim(order, under: rules)
+        }
+        if answer.deferred > 0 { metrics.deferred(answer.deferred) }
+        tell(answer.ended)
+        return answer
+    }
+
+    /// Writes settlements; `nil` when the store failed: then some may be written, and all are to be
+    /// given to this again. When it finds something damaged, the batch is halved until it is known
+    /// whom that concerns; what is damaged is given up, and the others are written.
+    func settle(_ batch: [Settlement]) async -> SettleAnswer? {
+        let result = await settleTogether(batch)
+        if case .success(let answer) = result { return answer }
+        guard case .failure(let failure) = result, failure.isOfSomeRows else { return nil }
+        var answer = SettleAnswer()
+        var isAnyWritten = false
+        var lost: [Settlement] = []
+        var halving = Halving(batch)
+        while let part = halving.next() {
+            switch await settleTogether(part) {
+            case .success(let written):
+                isAnyWritten = true
+                answer.verdicts += written.verdicts
+                answer.nextDue = [answer.nextDue, written.nextDue].compactMap(\.self).min()
+            case .failure(let failure):
+                // All of it is tried again; what was written by then is known again.
+                guard failure.isOfSomeRows else { return nil }
+                guard halving.failed(part, mayHalve: true) else { continue }
+                lost += part
+                answer.verdicts += part.map { _ in .damaged }
+            }
+        }
+        // A store that takes nothing at all may be mended; what is in hand is not given up for it.
+        guard isAnyWritten || failure.kind == .damaged else { return nil }
+        if !lost.isEmpty { listener.withLock { $0 }?.tell(lost, nil) }
+        return answer
+    }
+
+    private func settleTogether(
+        _ batch: [Settlement]
+    ) async -> Result<SettleAnswer, StoreFailure> {
+        do throws(StoreFailure) {
+            let answer = try await timed("settle", batch.count) { () async throws(StoreFailure) in
+                try await store.settle(batch, under: rules)
+            }
+            listener.withLock { $0 }?.tell(batch, answer.nextDue)
+            tell(answer.ended)
+            return .success(answer)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func expireOverdue(at now: WallInstant, limit: Int) async throws(StoreFailure) -> [EndedWake] {
+        let ended = try await watch.observe(.readThenWrite) { () async throws(StoreFailure) in
+            try await store.expireOverdue(at: now, limit: limit, under: rules)
+        }
+        tell(ended)
+        return ended
+    }
+
+    func reclaimLapsed(
+        at now: WallInstant, limit: Int, except held: Set<WakeID>
+    ) async throws(StoreFailure) -> Reclaimed {
+        let reclaimed = try await watch.observe(.readThenWrite) { () async throws(StoreFailure) in
+            try await store.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
+        }
+        tell(reclaimed.ended)
+        return reclaimed
+    }
+
+    func queues() async throws(StoreFailure) -> [WakeQueueRow] {
+        try await watch.observe(.read) { () async throws(StoreFailure) in
+            try await store.queues()
+        }
+    }
+
+    func nextDue(in queues: [WakeQueueKey]) async throws(StoreFailure) -> WallInstant? {
+        try await watch.observe(.read) { () async throws(StoreFailure) in
+            try await store.nextDue(in: queues)
+        }
+    }
+
+    /// Writes something only to see whether that works, when it did not work last. What is not
+    /// ready is sent nothing, and where nothing is due, nothing else would tell.
+    func tryWritingAgain() async throws(StoreFailure) {
+        guard watch.failsToWrite else { return }
+        try await watch.observe(.write) { () async throws(StoreFailure) in
+            try await store.tryWriting()
+        }
+    }
+
+    private func timed<Answer>(
+        _ verb: String, _ wakes: Int, _ body: () async throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
+        let start = ContinuousClock.now
+        let answer = try await watch.observe(.write, body)
+        let elapsed = start.duration(to: .now).components
+        metrics.committed(
+            wakes, verb: verb,
+            microseconds: elapsed.seconds * 1_000_000 + elapsed.attoseconds / 1_000_000_000_000)
+        return answer
+    }
+
+    // MARK: Telling
+
+    /// Tells who waits, and counts.
+    func tell(_ ended: [EndedWake]) {
+        guard !ended.isEmpty else { return }
+        var counts: [EndLabel: Int] = [:]
+        for wake in ended { counts[EndLabel(wake), default: 0] += 1 }
+        for (label, count) in counts {
+            metrics.ended(count, kind: label.kind, state: label.state, reason: label.reason)
+        }
+        hub.publish(ended)
+        ringWebhooks { endpoint in ended.contains { endpoint.mayListen(to: $0) } }
+    }
+
+    /// Keeps a halt until it is written: it comes from a thread that must not wait for a disk.
+    func tell(_ halt: AppHalt) {
+        let app = halt.queue.app
+        guard
+            current.withLock({ $0.webhooks.contains { $0.listens(to: .appHalted, of: app) } })
+        else { return }
+        halts.withLock { $0.append(halt) }
+        haltSignal.ring()
+    }
+
+    /// Writes halts as they come, until the gateway stops. The webhook workers do not: one that
+    /// lets its receiver rest would keep them in memory, where the end of the process takes them.
+    func keepHalts(until isStopping: @Sendable () -> Bool) async {
+        while !isStopping() {
+            if await writeHalts() {
+                await haltSignal.wait()
+            } else {
+                let pause = Int64(limits.storePauseMilliseconds)
+                await haltSignal.wait(
+                    until: clock.now().advanced(byMilliseconds: pause), clock: clock)
+            }
+        }
+    }
+
+    /// Writes the halts that wait, one task at a time; `false` when the store failed, and then the
+    /// rest waits on.
+    func writeHalts() async -> Bool {
+        while let halt = halts.withLock({ $0.first }) {
+            do throws(StoreFailure) {
+                try await watch.observe(.write) { () async throws(StoreFailure) in
+                    try await store.note(halt, under: rules)
+                }
+            } catch {
+                return false
+            }
+            halts.withLock { _ = $0.removeFirst() }
+            ringWebhooks { $0.listens(to: .appHalted, of: halt.queue.app) }
+        }
+        return true
+    }
+
+    /// Names the halts that could not be written, when nobody will try again.
+    func giveUpHalts() {
+        let lost = halts.withLock { halts in
+            defer { halts = [] }
+            return halts
+        }
+        let names = lost.map { "\($0.queue) \($0.isHalted ? "was halted" : "goes on")" }
+        logger.error(
+            "no webhook will tell that apps were halted or go on: the store failed to the end",
+            metadata: ["count": "\(lost.count)", "events": "\(names.joined(separator: ", "))"])
+    }
+
+    /// Rings the bells of the endpoints for which this is so.
+    private func ringWebhooks(_ isConcerned: (WebhookSubscription) -> Bool) {
+        let concerned = Set(
+            current.withLock { $0.webhooks }.filter(isConcerned).map(\.endpoint))
+        guard !concerned.isEmpty else { return }
+        webhookBells.ring { concerned.contains($0) }
+    }
+
+    private func count(_ submissions: [Submission], _ admissions: [Admission]) {
+        var counts: [DecisionLabel: Int] = [:]
+        for (submission, admission) in zip(submissions, admissions) {
+            guard case .admitted(let wake) = admission, !wake.isRepeated else { continue }
+            let label = DecisionLabel(
+                kind: submission.wake.wake.kind, decision: wake.decision.word)
+            counts[label, default: 0] += 1
+        }
+        for (label, count) in counts {
+            metrics.accepted(count, kind: label.kind, decision: label.decision)
+        }
+    }
+
+    private struct DecisionLabel: Hashable {
+        let kind: WakeKind
+        let decision: String
+    }
+
+    private struct EndLabel: Hashable {
+        let kind: WakeKind
+        let state: WakeState
+        let reason: String?
+
+        init(_ wake: EndedWake) {
+            kind = wake.queue.kind
+            state = wake.end.state
+            switch wake.end {
+            case .rejected(let refusal), .undeliverable(let refusal):
+                reason = refusal.reason?.entry == nil ? "other" : refusal.reason?.rawValue
+            case .failed(let cause): reason = cause.rawValue
+            case .suppressed(let suppression): reason = suppression.word
+            default: reason = nil
+            }
+        }
+    }
+}
+
+extension WebhookSubscription {
+    /// Whether it may have been told of this end, or of what the end says of the device token.
+    fileprivate func mayListen(to wake: EndedWake) -> Bool {
+        let app = wake.queue.app
+        return switch wake.end {
+        case .rejected, .undeliverable:
+            listens(to: .outcome, of: app) || listens(to: .tokenDead, of: app)
+        default: listens(to: .outcome, of: app)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+public import WakeModel
+
+/// Rings when events of one endpoint may have been written; see
+/// ``Gateway/Gateway/webhookSignal(of:)``.
+public final class WebhookSignal: Sendable {
+    let endpoint: WebhookEndpointID
+    private let signal = AsyncSignal()
+    private let clock: any GatewayClock
+
+    init(endpoint: WebhookEndpointID, clock: any GatewayClock) {
+        self.endpoint = endpoint
+        self.clock = clock
+    }
+
+    /// Rings; may be called from anywhere. A ring before anybody waits is remembered.
+    public func ring() { signal.ring() }
+
+    /// Returns when it rings, or rang since the last wait; at the instant; or at once when the task
+    /// is cancelled. One task waits at a time.
+    public func wait(until instant: WallInstant) async {
+        await signal.wait(until: instant, clock: clock)
+    }
+}
+
+/// The bells of all endpoints. A bell counts for as long as somebody holds it.
+final class WebhookSignals: Sendable {
+    private struct Entry {
+        weak var signal: WebhookSignal?
+    }
+
+    private let entries = Mutex<[Entry]>([])
+
+    /// A new bell.
+    func make(for endpoint: WebhookEndpointID, clock: any GatewayClock) -> WebhookSignal {
+        let signal = WebhookSignal(endpoint: endpoint, clock: clock)
+        entries.withLock { entries in
+            entries.removeAll { $0.signal == nil }
+            entries.append(Entry(signal: signal))
+        }
+        return signal
+    }
+
+    /// Rings those of the endpoints for which something may have been written.
+    func ring(where condition: (WebhookEndpointID) -> Bool) {
+        for signal in entries.withLock({ $0.compactMap(\.signal) }) where condition(signal.endpoint)
+        {
+            signal.ring()
+        }
+    }
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import WakeBudget
+import WakeModel
+
+extension StoreTransaction {
+    /// Decides on wakes and keeps them; see ``WakeStore/admit(_:grant:under:)``.
+    public func admit(
+        _ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules
+    ) throws(StoreFailure) -> AdmitAnswer {
+        begin(rules)
+        var answer = AdmitAnswer()
+        answer.admissions.reserveCapacity(submissions.count)
+        var room = GrantedRoom(grant)
+        for submission in submissions {
+            do throws(StoreFailure) {
+                answer.admissions.append(try admit(submission, &room, &answer))
+            } catch {
+                // All that a submission needs is read before anything is written for it.
+                guard error.kind == .damaged else { throw error }
+                answer.admissions.append(.damaged(error.message))
+            }
+        }
+        answer.nextDue = nextDue
+        return answer
+    }
+
+    private func admit(
+        _ submission: borrowing Submission, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> Admission {
+        if let earlier = try earlierAdmission(submission) { return earlier }
+        let admitted =
+            switch submission.wake.wake.kind {
+            case .background: try admitBackground(submission.wake, &room, &answer)
+            case .voip: try admitCall(submission.wake, &room, &answer)
+            }
+        if let mark = submission.idempotency {
+            try rows.remember(mark, for: admitted)
+        }
+        return .admitted(admitted)
+    }
+
+    /// What an earlier request with the same key was answered; `nil` when there was none in time.
+    private func earlierAdmission(
+        _ submission: borrowing Submission
+    ) throws(StoreFailure) -> Admission? {
+        guard let mark = submission.idempotency,
+            let known = try rows.mark(mark.key, at: submission.wake.acceptedAt)
+        else { return nil }
+        guard known.request == mark.request else { return .conflict }
+        // Not what the wake's row says: another wake may have merged into it since.
+        if let answer = known.answer { return .admitted(answer.repeated) }
+        guard let wake = try rows.wake(known.wake, withPayload: false) else { return .conflict }
+        return .admitted(
+            AdmittedWake(
+                id: wake.id, acceptedAt: wake.acceptedAt, deadline: wake.deadline,
+                decision: wake.decision, isRepeated: true))
+    }
+
+    // MARK: Background
+
+    private func admitBackground(
+        _ new: borrowing NewWake, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> AdmittedWake {
+        let now = new.acceptedAt
+        let queue = try queue(of: new.queue)
+        var device = try self.device(of: new, queue)
+        var row = row(new, device, queue)
+        if let deadSince = device.deadSince {
+            return try endAtOnce(
+                &row, .suppressed(.deviceTokenDead(since: deadSince)), &device, queue, &answer)
+        }
+        let verdict = device.ledger.admit(
+            .background(
+                new.urgency, coalescing: new.coalescing, expiration: new.wake.expiration),
+            policy: queue.policy, at: now)
+        if verdict.expiredPending,
+            let ended = try finishPending(of: &device, .expired, at: now, queue)
+        {
+            answer.ended.append(ended)
+        }
+        switch verdict.decision {
+        case .send, .deferred:
+            return try keep(&row, &device, queue, &room, &answer)
+        case .coalesced(let coalescing, _, _):
+            if let merged = try merge(&row, new, coalescing, &device, queue, &answer) {
+                return merged
+            }
+            // What waited is gone, or ended as damaged: the ledger as it was lets go of it.
+            device = try self.device(of: new, queue)
+            _ = device.ledger.cancelPending(at: now)
+            device.pending = 0
+            try save(&device, at: now)
+            return try admitBackground(new, &room, &answer)
+        case .expired(let earliest, let holds):
+            let decision = WakeDecision.expired(earliest: earliest, because: holds)
+            return try endAtOnce(&row, decision, &device, queue, &answer)
+        case .suppressed(let suppression):
+            let decision = WakeDecision.suppressed(WakeSuppression(suppression))
+            return try endAtOnce(&row, decision, &device, queue, &answer)
+        case .sameCall:
+            preconditionFailure("The ledger of a background topic knows no calls.")
+        }
+    }
+
+    /// A wake that waits, or goes at once when there is room.
+    private func keep(
+        _ row: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue,
+        _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> AdmittedWake {
+        let now = row.acceptedAt
+        schedule(&row, device, queue, at: now)
+        let isDue = row.dueAt <= now
+        row = row.deciding(isDue ? .send : .deferred(until: row.dueAt, because: row.holds))
+        device.pending = row.number
+        device.latest = row.number
+        if isDue, room.take(queue.row.queue),
+            case .charged(let debit) = device.ledger.claim(policy: queue.policy, at: now)
+        {
+            _ = device.ledger.settle(debit, as: .accepted)
+            device.pending = 0
+            row.debit = debit
+            hold(&row, at: now, until: room.leaseEnd(now))
+            answer.claims.append(claim(row, device, queue))
+        } else {
+            leave(row, queue, isDue: isDue, &answer)
+        }
+        try save(&device, at: now)
+        try rows.insert(row)
+        rows.add(1, to: .accepted)
+        return row.receipt
+    }
+
+    /// A wake that merges into the one that waits; `nil` when none does.
+    private func merge(
+        _ row: inout WakeRow, _ new: borrowing NewWake, _ coalescing: Coalescing,
+        _ device: inout DeviceRow, _ queue: SeenQueue, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> AdmittedWake? {
+        guard
+            var carrier = try liveWake(device.pending, withPayload: coalescing == .union),
+            carrier.state == .pending
+        else { return nil }
+        carrier.absorb(new)
+        schedule(&carrier, device, queue, at: new.acceptedAt)
+        try rows.update(carrier, .content)
+        noteDue(carrier)
+        row.deadline = carrier.deadline
+        row.dueAt = carrier.dueAt
+        let decision = WakeDecision.coalesced(
+            into: carrier.id, coalescing, until: carrier.dueAt, because: carrier.holds)
+        return try endAtOnce(&row, decision, &device, queue, &answer)
+    }
+
+    // MARK: Calls
+
+    private func admitCall(
+        _ new: borrowing NewWake, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> AdmittedWake {
+        let now = new.acceptedAt
+        let queue = try queue(of: new.queue)
+        var device = try self.device(of: new, queue)
+        var row = row(new, device, queue)
+        if let deadSince = device.deadSince {
+            return try endAtOnce(
+                &row, .suppressed(.deviceTokenDead(since: deadSince)), &device, queue, &answer)
+        }
+        row.deadline = now.advanced(
+            bySeconds: Int64(queue.policy.settings.callDeadlineSeconds))
+        if case .at(let expiry) = row.expiration { row.deadline = min(row.deadline, expiry) }
+        guard row.deadline > now, let call = row.call else {
+            let decision = WakeDecision.expired(earliest: now, because: [])
+            return try endAtOnce(&row, decision, &device, queue, &answer)
+        }
+        switch device.ledger.admit(.voip(call), policy: queue.policy, at: now).decision {
+        case .suppressed(let suppression):
+            let decision = WakeDecision.suppressed(WakeSuppression(suppression))
+            return try endAtOnce(&row, decision, &device, queue, &answer)
+        case .sameCall:
+            if let earlier = try sameCall(call, on: device, queue) { return earlier }
+            // Its row does not know the call that its ledger counts, as no version has left one.
+            // Even so the phone does not ring again.
+            let decision = WakeDecision.expired(earliest: row.deadline, because: [])
+            return try endAtOnce(&row, decision, &device, queue, &answer)
+        case .send, .deferred, .coalesced, .expired:
+            try keepCall(row, call, on: &device, at: now)
+        }
+        device.latest = row.number
+        if room.take(queue.row.queue) {
+            hold(&row, at: now, until: room.leaseEnd(now))
+            answer.claims.append(claim(row, device, queue))
+        } else {
+            leave(row, queue, isDue: true, &answer)
+        }
+        try save(&device, at: now)
+        try rows.insert(row)
+        rows.add(1, to: .accepted)
+        return row.receipt
+    }
+
+    /// Takes note of a wake that waits.
+    private func leave(
+        _ row: borrowing WakeRow, _ queue: SeenQueue, isDue: Bool, _ answer: inout AdmitAnswer
+    ) {
+        noteDue(row)
+        if isDue, !answer.leftDue.contains(queue.row.queue) {
+            answer.leftDue.append(queue.row.queue)
+        }
+    }
+
+    // MARK: Parts
+
+    private func device(
+        of new: borrowing NewWake, _ queue: SeenQueue
+    ) throws(StoreFailure) -> DeviceRow {
+        let token = new.wake.deviceToken
+        if let device = try rows.device(token, queue: queue.row.number) { return device }
+        return try rows.make(
+            token, queue: queue.row.number, kind: new.wake.kind, at: new.acceptedAt)
+    }
+
+    private func row(
+        _ new: borrowing NewWake, _ device: borrowing DeviceRow, _ queue: SeenQueue
+    ) -> WakeRow {
+        let now = new.acceptedAt
+        let call: CallFingerprint? =
+            switch new.wake.kind {
+            case .background: nil
+            // A call without an id of its own is the same as no other.
+            case .voip: CallFingerprint(new.wake.callID ?? "\(new.entropy)")
+            }
+        return WakeRow(
+            id: WakeID(number: rows.makeNumber(at: now), entropy: new.entropy),
+            device: device.number, queue: queue.row.number, previous: device.latest,
+            acceptedAt: now, decision: .send, coalescing: new.coalescing, ref: new.ref,
+            call: call, urgency: new.urgency, state: .pending, dueAt: now,
+            notBefore: new.notBefore ?? now, deadline: now, holds: [], payload: new.wake.payload,
+            expiration: new.wake.expiration, collapseID: new.wake.collapseID)
+    }
+
+    /// A wake that ends with its admission.
+    private func endAtOnce(
+        _ row: inout WakeRow, _ decision: WakeDecision, _ device: inout DeviceRow,
+        _ queue: SeenQueue, _ answer: inout AdmitAnswer
+    ) throws(StoreFailure) -> AdmittedWake {
+        let now = row.acceptedAt
+        let end: WakeEnd =
+            switch decision {
+            case .coalesced(let carrier, _, _, _): .coalesced(into: carrier)
+            case .suppressed(let suppression): .suppressed(suppression)
+            default: .expired
+            }
+        row = row.deciding(decision)
+        row.state = end.state
+        row.end = end
+        row.endedAt = now
+        row.payload = []
+        device.latest = row.number
+        try save(&device, at: now)
+        try rows.insert(row)
+        rows.add(1, to: .accepted)
+        answer.ended.append(try booked(row, end, at: now, queue))
+        return row.receipt
+    }
+}
+
+/// What is left of a grant.
+private struct GrantedRoom {
+    private let grant: ClaimGrant?
+    private var rooms: [WakeQueueKey: Int]
+    private var background: Int
+    private var calls: Int
+
+    init(_ grant: ClaimGrant?) {
+        self.grant = grant
+        rooms = grant?.rooms ?? [:]
+        background = grant?.background ?? 0
+        calls = grant?.calls ?? 0
+    }
+
+    /// Takes one place for a wake of this queue, if there is one.
+    mutating func take(_ queue: WakeQueueKey) -> Bool {
+        guard let room = rooms[queue], room > 0 else { return false }
+        switch queue.kind {
+        case .background:
+            guard background > 0 else { return false }
+            background -= 1
+        case .voip:
+            guard calls > 0 else { return false }
+            calls -= 1
+        }
+        rooms[queue] = room - 1
+        return true
+    }
+
+    func leaseEnd(_ now: WallInstant) -> WallInstant {
+        now.advanced(bySeconds: Int64(grant?.leaseSeconds ?? 0))
+    }
+}
+
+extension WakeRow {
+    /// The same wake with another decision.
+    fileprivate func deciding(_ decision: WakeDecision) -> WakeRow {
+        guard decision != self.decision else { return self }
+        return WakeRow(
+            id: id, device: device, queue: queue, previous: previous, acceptedAt: acceptedAt,
+            decision: decision, coalescing: coalescing, ref: ref, call: call, urgency: urgency,
+            state: state, dueAt: dueAt, notBefore: notBefore, deadline: deadline, holds: holds,
+            payload: payload, expiration: expiration, collapseID: collapseID)
+    }
+
+    /// Takes in a newer wake.
+    fileprivate mutating func absorb(_ new: borrowing NewWake) {
+        // A wish to wait ends with the first that does not share it; what APNs asked to wait for
+        // does not.
+        if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }
+        merge(
+            WakeContent(
+                payload: new.wake.payload, expiration: new.wake.expiration,
+                collapseID: new.wake.collapseID),
+            new.coalescing, new.urgency, isNewer: true)
+    }
+
+    fileprivate var receipt: AdmittedWake {
+        AdmittedWake(id: id, acceptedAt: acceptedAt, deadline: deadline, decision: decision)
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGatheredLog
+import Gateway
+
+/// The books and rows of one connection.
+final class StoreConnection {
+    let rows: SQLiteRows
+    let transaction: StoreTransaction
+
+    /// A connection over a connection whose tables are there.
+    init(
+        _ connection: Connection, cachedDevices: Int, damage: DamageListener
+    ) throws(StoreFailure) {
+        rows = try SQLiteRows(connection, cachedDevices: cachedDevices, damage: damage)
+        transaction = StoreTransaction(rows: rows)
+    }
+
+    var connection: Connection { rows.connection }
+
+    /// Lets go of the statements, as closing the connection needs.
+    func close() { connection.finalize() }
+
+    /// One transaction that reads; one that takes longer than `duration` fails.
+    func read<Answer>(
+        within duration: Duration, _ body: (StoreTransaction) throws(StoreFailure) -> Answer
+    ) throws(StoreFailure) -> Answer {
+        connection.interrupt(after: duration)
+        defer { connection.interrupt(after: nil) }
+        try connection.execute("BEGIN")
+        do throws(StoreFailure) {
+            let answer = try body(transaction)
+            try connection.execute("COMMIT")
+            forget()
+            return answer
+        } catch {
+            rollBack(after: error)
+            throw error
+        }
+    }
+
+    /// One transaction that writes.
+    func write(
+        _ body: (StoreTransaction) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) {
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(StoreFailure) {
+            try body(transaction)
+            try rows.flush()
+            try connection.execute("COMMIT")
+            rows.committed()
+        } catch {
+            rollBack(after: error)
+            throw error
+        }
+    }
+
+    /// What a reading transaction looked up is another's to change.
+    private func forget() { rows.rolledBack() }
+
+    private func rollBack(after failure: StoreFailure) {
+        // SQLite rolls some failures back by itself; a second failure here changes nothing.
+        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+        CGatheredLog_forget(connection.handle)
+        // The file may have been mended, or only been read wrongly.
+        if failure.kind == .corrupt { connection.forgetPages() }
+        rows.rolledBack()
+    }
+}

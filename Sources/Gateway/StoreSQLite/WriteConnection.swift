@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+
+/// The connection of the writing connection. Nobody else may write to the file, since much of it is
+/// remembered here; each transaction begins with a look whether somebody did.
+///
+// SAFETY: `@unchecked`, because a connection must not be used by two threads at a time. It is used
+// on the queue of its connection only: `WriteQueue` works there, and so do opening and closing.
+final class WriteConnection: @unchecked Sendable {
+    private let store: StoreConnection
+    private let path: String
+    /// SQLite's number of what others have written: it changes with each of their transactions, and
+    /// never with one of this connection's own.
+    private var version: Int64
+
+    /// A connection at a connection to the file at `path`.
+    init(_ store: StoreConnection, path: String) throws(StoreFailure) {
+        self.store = store
+        self.path = path
+        version = try Self.version(store.connection)
+    }
+
+    /// One transaction. `end` is called with a failure after which nothing may be written.
+    func write(
+        endingWith end: (StoreFailure) -> Void,
+        _ body: (StoreTransaction) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) {
+        var isAlone = false
+        do throws(StoreFailure) {
+            try store.write { transaction throws(StoreFailure) in
+                guard try Self.version(connection) == version else {
+                    end(foreignWriter)
+                    throw foreignWriter
+                }
+                isAlone = true
+                try body(transaction)
+            }
+        } catch {
+            if let failure = connection.flushFailure { end(failure) }
+            // A connection that was in trouble reads all pages again, which it counts as well.
+            // While the transaction was open nobody else could write.
+            if isAlone { version = (try? Self.version(connection)) ?? version }
+            throw error
+        }
+    }
+
+    private static func version(_ connection: Connection) throws(StoreFailure) -> Int64 {
+        let statement = try connection.prepare("PRAGMA main.data_version")
+        defer { statement.reset() }
+        return try statement.step() ? statement.int64(0) : 0
+    }
+
+    private var foreignWriter: StoreFailure {
+        StoreFailure(
+            kind: .inUse,
+            message: "Another program has written to the store \(path), so what is remembered of "
+                + "it may be wrong. Nothing more is written until the store is opened again. Let "
+                + "no other program write to it while a gateway runs.")
+    }
+
+    var connection: Connection { store.connection }
+
+    func close() { store.close() }
+}

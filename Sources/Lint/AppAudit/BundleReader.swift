@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Works out what files say that belong to no Xcode project: those of a generator of projects, or
+/// of a built app. Each Info.plist stands for a bundle, and its folder for what belongs to it.
+struct BundleReader {
+    private let found: FoundFiles
+    private let library: FileLibrary
+
+    /// Will look at these files.
+    init(_ found: FoundFiles, _ library: FileLibrary) {
+        self.found = found
+        self.library = library
+    }
+
+    private struct Piece {
+        let folder: String
+        let info: AppProperties
+        let role: AppFacts.Bundle.Role
+    }
+
+    /// The facts: one app with what is embedded in it, or none.
+    func facts() -> [AppFacts] {
+        let pieces = found.infoPlists.compactMap(piece)
+        guard !pieces.isEmpty else { return factsWithoutInfo() }
+        let apps = pieces.filter { $0.role == .app }
+        let lists = entitlements(of: pieces)
+        let sources = sources(of: pieces, apps)
+        let bundles = pieces.indices.map { index in
+            let piece = pieces[index]
+            let known = pieces.count == 1 ? nil : piece.folder
+            var bundle = AppFacts.Bundle(
+                name: known, role: piece.role, platform: Self.platform(piece.info),
+                identifier: piece.info["CFBundleIdentifier"].flatMap(Self.located),
+                deploymentTarget: Self.deploymentTarget(piece.info), info: piece.info,
+                entitlements: lists[index].map { .known($0) } ?? .unknown,
+                host: piece.role == .appExtension ? host(of: piece, apps) : nil)
+            bundle.sources = sources[index].flatMap { library.facts(of: $0) }
+            addSignature(to: &bundle, piece)
+            return bundle
+        }
+        return [AppFacts(bundles: bundles)]
+    }
+
+    private func piece(_ path: String) -> Piece? {
+        guard let info = library.properties(path, .infoPlist) else { return nil }
+        // Other files have such names too, GoogleService-Info.plist for one.
+        let prefixes = ["CFBundle", "UI", "NS", "LS", "BGTask", "WK"]
+        let isInfo =
+            found.named.contains(path)
+            || info.members.keys.contains { key in prefixes.contains(where: key.hasPrefix) }
+        guard isInfo else { return nil }
+        return Piece(folder: Paths.folder(of: path), info: info, role: Self.role(info))
+    }
+
+    private static func role(_ info: AppProperties) -> AppFacts.Bundle.Role {
+        if info["NSExtension"] != nil || info["EXAppExtensionAttributes"] != nil {
+            return .appExtension
+        }
+        switch info["CFBundlePackageType"]?.string {
+        case "FMWK", "BNDL", "XPC!": return .other
+        default: return .app
+        }
+    }
+
+    /// Entitlements or source text alone.
+    private func factsWithoutInfo() -> [AppFacts] {
+        var bundle = AppFacts.Bundle()
+        bundle.sources = library.facts(of: SourceList(found.swiftFiles, found.hasForeignFiles))
+        var bundles: [AppFacts.Bundle] = []
+        for path in found.entitlements {
+            guard let list = library.properties(path, .entitlements) else { continue }
+            bundle.entitlements = .known(list)
+            bundle.name = found.entitlements.count == 1 ? nil : Paths.stem(of: path)
+            bundles.append(bundle)
+        }
+        if found.entitlements.isEmpty, bundle.sources != nil { bundles.append(bundle) }
+        return bundles.isEmpty ? [] : [AppFacts(bundles: bundles)]
+    }
+
+    // MARK: What belongs together
+
+    /// The entitlements in a bundle's folder, or the only ones for the only app.
+    private func entitlements(of pieces: [Piece]) -> [AppProperties?] {
+        var left = found.entitlements
+        var lists = pieces.map { piece -> AppProperties? in
+            let here = left.filter { Paths.folder(of: $0) == piece.folder }
+            guard here.count == 1, let path = here.first else { return nil }
+            left.removeAll { $0 == path }
+            return library.properties(path, .entitlements)
+        }
+        let apps = pieces.indices.filter { pieces[$0].role == .app }
+        if apps.count == 1, left.count == 1, lists[apps[0]] == nil {
+            lists[apps[0]] = library.properties(left[0], .entitlements)
+        }
+        return lists
+    }
+
+    /// Each source file belongs to the bundle in whose folder it lies, or to the only app.
+    private func sources(of pieces: [Piece], _ apps: [Piece]) -> [SourceList?] {
+        var paths = [[String]](repeating: [], count: pieces.count)
+        let app = apps.count == 1 ? pieces.firstIndex { $0.role == .app } : nil
+        for file in found.swiftFiles {
+            let owner = pieces.indices.filter { file.hasPrefix(pieces[$0].folder + "/") }
+                .max { pieces[$0].folder.utf8.count < pieces[$1].folder.utf8.count }
+            guard let index = owner ?? app else { continue }
+            paths[index].append(file)
+        }
+        return paths.map { $0.isEmpty ? nil : SourceList($0, found.hasForeignFiles) }
+    }
+
+    /// The app that an extension lies in, or the only one.
+    private func host(of piece: Piece, _ apps: [Piece]) -> String? {
+        let around = apps.filter { piece.folder.hasPrefix($0.folder + "/") }
+        return (around.first ?? (apps.count == 1 ? apps.first : nil))?.folder
+    }
+
+    /// Reads the entitlements of a built app from its signature.
+    private func addSignature(to bundle: inout AppFacts.Bundle, _ piece: Piece) {
+        guard case .unknown = bundle.entitlements, piece.role != .other,
+            let name = piece.info["CFBundleExecutable"]?.string
+        else { return }
+        let folder = piece.folder
+        let isBuilt = folder.hasSuffix(".app") || folder.hasSuffix(".appex")
+        let isBuiltForMac = folder.hasSuffix("/Contents")
+        guard isBuilt || isBuiltForMac, !name.contains("/") else { return }
+        let path = Paths.join(folder, isBuiltForMac ? "MacOS/" + name : name)
+        guard FileTree.kind(of: path) == .file,
+            let list = CodeSignature.entitlements(ofProgram: path, library)
+        else { return }
+        bundle.entitlements = .known(list)
+        // Only what a debugger may attach to is signed for development.
+        bundle.isExported = list["get-task-allow"]?.isTrue != true
+    }
+
+    // MARK: Single values
+
+    private static func located(_ property: AppProperty) -> Located<String>? {
+        property.string.map { Located($0, at: property.place) }
+    }
+
+    private static func platform(_ info: AppProperties) -> AppPlatform? {
+        if info["WKApplication"] != nil || info["WKWatchKitApp"] != nil { return .watchOS }
+        for platform in info["CFBundleSupportedPlatforms"]?.strings ?? [] {
+            switch platform.value {
+            case "iPhoneOS", "iPhoneSimulator": return .iOS
+            case "MacOSX": return .macOS
+            case "AppleTVOS": return .tvOS
+            case "WatchOS": return .watchOS
+            case "XROS": return .visionOS
+            default: continue
+            }
+        }
+        if info["LSRequiresIPhoneOS"]?.isTrue == true { return .iOS }
+        return info["LSMinimumSystemVersion"] != nil ? .macOS : nil
+    }
+
+    private static func deploymentTarget(_ info: AppProperties) -> Located<SystemVersion>? {
+        guard let text = info["MinimumOSVersion"].flatMap(located),
+            let version = SystemVersion(text.value)
+        else { return nil }
+        return Located(version, at: text.place)
+    }
+}
+
+extension SourceList {
+    /// A list of these files.
+    init(_ swiftFiles: [String], _ hasForeignFiles: Bool) {
+        self.init()
+        add(swiftFiles)
+        if hasForeignFiles { noteForeignFiles() }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+/// What type a push without `apns-push-type` probably is.
+extension ValidationContext {
+    /// The type that the topic's suffix says, or else the one that the payload looks like. What
+    /// looks like nothing in particular is an alert: APNs has treated such pushes so before there
+    /// were types.
+    var judgedType: PushType {
+        typeOfTopic ?? typeOfKeys ?? .alert
+    }
+
+    /// Keys that reach the user.
+    static let visibleKeys: APSKeySet = [
+        APSKeySet(.alert), APSKeySet(.badge), APSKeySet(.sound),
+    ]
+
+    /// Whether `aps` has `alert`, `badge` or `sound`, whatever their values.
+    var hasVisibleKeys: Bool { !apsKeys.isDisjoint(with: Self.visibleKeys) }
+
+    private var typeOfTopic: PushType? {
+        guard let topic = draft?.topic else { return nil }
+        return PushType.all.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
+    }
+
+    private var typeOfKeys: PushType? {
+        guard hasRootObject, let document else { return nil }
+        if apsKeys.contains(.contentChanged) { return .widgets }
+        if !apsKeys.isDisjoint(with: Self.liveActivityKeys) { return .liveactivity }
+        if apsKeys.contains(.pttPushType) { return .pushtotalk }
+        if aps == nil {
+            if rootMember("mdm") != nil { return .mdm }
+            if rootMember("container-identifier") != nil { return .fileprovider }
+        }
+        if wantsBackground(document) { return hasVisibleKeys ? .alert : .background }
+        if hasVisibleKeys { return .alert }
+        return aps == nil && callID != nil ? .voip : nil
+    }
+
+    private static let liveActivityKeys: APSKeySet = [
+        APSKeySet(.contentState), APSKeySet(.event), APSKeySet(.attributesType),
+        APSKeySet(.attributes), APSKeySet(.staleDate), APSKeySet(.dismissalDate),
+    ]
+
+    /// Whether `content-available` stands in `aps` or beside it, in any spelling.
+    private func wantsBackground(_ document: JSONDocument) -> Bool {
+        if apsKeys.contains(.contentAvailable) { return true }
+        return [0, apsObject].contains { object in
+            guard let object else { return false }
+            return document.members(of: object).contains { member in
+                NearMiss.isNearContentAvailable(document.text(member.key))
+            }
+        }
+    }
+
+    /// The member of the root object with this key; the last one, as most parsers see it.
+    func rootMember(_ key: StaticString) -> (key: Int, value: Int)? {
+        hasRootObject ? document?.member(key, of: 0) : nil
+    }
+}

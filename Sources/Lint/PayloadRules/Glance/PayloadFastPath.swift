@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One quick look at the payload of a background push, which says whether the rules about its
+/// content can have anything to say.
+///
+/// Nearly every payload that a gateway is given is clean. The look reads it once, keeps no tape and
+/// allocates nothing; whatever is at all unusual (an escape, a character outside ASCII, `null`, a
+/// fraction, a name that some rule knows) makes it give up, and then the rules look for themselves.
+/// So it never decides that something is wrong, and a test holds it to its word: what it calls
+/// clean has no finding.
+struct PayloadFastPath {
+    /// A payload with more containers inside each other is not looked at: rule G008 begins above.
+    private static let maximumDepth = 16
+    /// How many keys of all open objects together are kept, as hashes.
+    private static let maximumOpenKeys = 96
+
+    // SAFETY: `text` points to `count` bytes, and `scratch` to `maximumDepth + 1 + maximumOpenKeys`
+    // integers. Both outlive this value, which exists only inside `isClean`; each read of `text` is
+    // behind a comparison with `count`, and each index into `scratch` behind one with the limits.
+    private let text: UnsafePointer<UInt8>
+    private let count: Int
+    private let scratch: UnsafeMutablePointer<UInt64>
+    private let settings: WakeValidator.Settings
+    private var position = 0
+    /// How many containers are open.
+    private var depth = 0
+    /// A bit for each open container, the innermost lowest: 1 for an object.
+    private var objects: UInt32 = 0
+    /// How many keys of the open objects are kept.
+    private var keyCount = 0
+    private var hasAPS = false
+    private var hasVersion = false
+
+    /// Whether no rule about the content of a background push finds anything in this payload.
+    /// `false` says nothing. Rules about size and headers are not answered for.
+    static func isClean(_ payload: [UInt8], settings: WakeValidator.Settings) -> Bool {
+        guard payload.count <= WakeValidator.maximumReadBytes else { return false }
+        // SAFETY: both pointers are used inside these closures only; see the properties.
+        return payload.withUnsafeBufferPointer { bytes in
+            guard let text = bytes.baseAddress else { return false }
+            return withUnsafeTemporaryAllocation(
+                of: UInt64.self, capacity: maximumDepth + 1 + maximumOpenKeys
+            ) { scratch in
+                guard let start = scratch.baseAddress else { return false }
+                var glance = PayloadFastPath(
+                    text: text, count: bytes.count, scratch: start, settings: settings)
+                return glance.reads()
+            }
+        }
+    }
+
+    private init(
+        text: UnsafePointer<UInt8>, count: Int, scratch: UnsafeMutablePointer<UInt64>,
+        settings: WakeValidator.Settings
+    ) {
+        self.text = text
+        self.count = count
+        self.scratch = scratch
+        self.settings = settings
+    }
+
+    /// The byte at the position; 0 at the end, which nothing takes.
+    private var current: UInt8 {
+        @inline(__always) get { position < count ? text[position] : 0 }
+    }
+
+    /// Reads the whole text and says whether it is clean.
+    private mutating func reads() -> Bool {
+        skipBlanks()
+        guard current == UInt8(ascii: "{") else { return false }
+        open(isObject: true)
+        while depth > 0 {
+            let isRead = objects & 1 == 1 ? readsMember() : readsElement()
+            guard isRead else { return false }
+        }
+        skipBlanks()
+        return position == count && hasAPS && hasVersion
+    }
+
+    @inline(__always)
+    private mutating func skipBlanks() {
+        while position < count, text[position] <= 0x20 {
+            let byte = text[position]
+            guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return }
+            position += 1
+        }
+    }
+
+    private mutating func open(isObject: Bool) {
+        objects = objects << 1 | (isObject ? 1 : 0)
+        depth += 1
+        scratch[depth] = UInt64(truncatingIfNeeded: keyCount)
+        position += 1
+        isFirst = true
+    }
+
+    /// Whether the container that was opened last has had no member yet.
+    private var isFirst = true
+
+    private mutating func close() {
+        keyCount = Int(truncatingIfNeeded: scratch[depth])
+        depth -= 1
+        objects >>= 1
+        position += 1
+        isFirst = false
+    }
+
+    /// Reads the comma before a member or element, if one has to be there.
+    @inline(__always)
+    private mutating func readsSeparator() -> Bool {
+        guard !isFirst else {
+            isFirst = false
+            return true
+        }
+        guard current == UInt8(ascii: ",") else { return false }
+        position += 1
+        skipBlanks()
+        return true
+    }
+
+    private mutating func readsElement() -> Bool {
+        skipBlanks()
+        if current == UInt8(ascii: "]") {
+            close()
+            return true
+        }
+        return readsSeparator() && readsValue(isDiscriminator: false)
+    }
+
+    private mutating func readsMember() -> Bool {
+        skipBlanks()
+        if current == UInt8(ascii: "}") {
+            close()
+            return true
+        }
+        guard readsSeparator(), current == UInt8(ascii: "\""), let key = readKey() else {
+            return false
+        }
+        skipBlanks()
+        guard current == UInt8(ascii: ":") else { return false }
+        position += 1
+        skipBlanks()
+        if depth == 1, key.count == 3, text[key.start] == UInt8(ascii: "a"),
+            text[key.start + 1] == UInt8(ascii: "p"), text[key.start + 2] == UInt8(ascii: "s")
+        {
+            hasAPS = true
+            return readsCleanAPS()
+        }
+        if depth == 1, mayBeMisplaced(key) { return false }
+        guard key.roles.isDisjoint(with: [.change, .oneTimeCode, .prose]) else { return false }
+        hasVersion = hasVersion || key.roles.contains(.version)
+        return readsValue(isDiscriminator: key.roles.contains(.discriminator))
+    }
+
+    /// What there is to know of a key.
+    private struct Key {
+        let start: Int
+        let count: Int
+        let roles: NameRole
+        /// The first eight bytes, the first one lowest.
+        let head: UInt64
+    }
+
+    /// Reads a key with its quotes; `nil` for one that another rule should look at, or that its
+    /// object seems to have already.
+    @inline(__always)
+    private mutating func readKey() -> Key? {
+        readShortKey() ?? readLongKey()
+    }
+
+    /// Reads a key of up to seven small letters and digits, all at once.
+    @inline(__always)
+    private mutating func readShortKey() -> Key? {
+        let start = position + 1
+        guard start + 8 <= count else { return nil }
+        // SAFETY: eight bytes are left; unaligned loads are allowed for.
+        let word = UnsafeRawPointer(text).loadUnaligned(fromByteOffset: start, as: UInt64.self)
+        let difference = word ^ (Self.ones &* 0x22)
+        // The lowest marked byte is the first quote (Warren, Hacker's Delight, 6-1).
+        let quotes = (difference &- Self.ones) & ~difference & Self.highs
+        let length = quotes.trailingZeroBitCount / 8
+        guard length > 0, length < 8 else { return nil }
+        let head = word & (1 &<< UInt64(8 * length) &- 1)
+        let isSmall = Self.atLeast(0x61, head) & ~Self.atLeast(0x7b, head)
+        let isDigit = Self.atLeast(0x30, head) & ~Self.atLeast(0x3a, head)
+        let all = Self.highs & (1 &<< UInt64(8 * length) &- 1)
+        guard head & Self.highs == 0, (isSmall | isDigit) & all == all else { return nil }
+        guard notesKey(head) else { return nil }
+        position = start + length + 1
+        let bits = UInt128(head.byteSwapped >> UInt64(64 - 8 * length))
+        let roles = Lexicon.keys.roles(of: PackedName(lastBytes: bits, count: length))
+        return Key(start: start, count: length, roles: roles, head: head)
+    }
+
+    /// The high bit of each byte that is at least `least`, for bytes of ASCII.
+    @inline(__always)
+    private static func atLeast(_ least: UInt64, _ word: UInt64) -> UInt64 {
+        ((word | highs) &- (ones &* least)) & highs
+    }
+
+    private mutating func readLongKey() -> Key? {
+        let start = position + 1
+        var index = start
+        var reader = NameReader()
+        var head: UInt64 = 0
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        while index < count, text[index] != UInt8(ascii: "\"") {
+            let byte = text[index]
+            guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\\") else { return nil }
+            reader.read(byte)
+            if index - start < 8 { head |= UInt64(byte) << UInt64(8 * (index - start)) }
+            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+            index += 1
+        }
+        guard index < count, notesKey(index - start < 8 ? head : hash) else { return nil }
+        position = index + 1
+        var roles = Lexicon.keys.roles(of: reader.whole)
+        if reader.hasSeveralWords { roles.formUnion(Lexicon.keyEndings.roles(of: reader.word)) }
+        return Key(start: start, count: index - start, roles: roles, head: head)
+    }
+
+    /// Keeps a key's hash, or the key itself if it is short, and says whether its object has none
+    /// like it yet.
+    @inline(__always)
+    private mutating func notesKey(_ hash: UInt64) -> Bool {
+        guard keyCount < Self.maximumOpenKeys else { return false }
+        let keys = scratch + Self.maximumDepth + 1
+        for other in Int(truncatingIfNeeded: scratch[depth])..<keyCount where keys[other] == hash {
+            return false
+        }
+        keys[keyCount] = hash
+        keyCount += 1
+        return true
+    }
+
+    private static var ones: UInt64 { 0x0101_0101_0101_0101 }
+    private static var highs: UInt64 { 0x8080_8080_8080_8080 }
+
+    /// Whether a key of the root object may be one of Apple's or of another push service (rules
+    /// G013 and G016).
+    private func mayBeMisplaced(_ key: Key) -> Bool {
+        if key.count == 5 {
+            let isApples =
+                key.head == Self.alert || key.head == Self.badge || key.head == Self.sound
+            if isApples { return true }
+        } else if key.count >= 14 {
+            // `content-available` and `mutable-content` in any spelling.
+            let first = text[key.start] | 0x20
+            let isLetter = first &- UInt8(ascii: "a") < 26
+            if !isLetter || first == UInt8(ascii: "c") || first == UInt8(ascii: "m") {
+                return true
+            }
+        }
+        return settings.reservedHeads.contains { key.head & $0.mask == $0.head }
+    }
+
+    private static let alert = WakeValidator.ReservedHead("alert").head
+    private static let badge = WakeValidator.ReservedHead("badge").head
+    private static let sound = WakeValidator.ReservedHead("sound").head
+
+    /// Reads `{"content-available":1}`, blanks allowed.
+    private mutating func readsCleanAPS() -> Bool {
+        guard takes("{"), takes("\"content-available\""), takes(":"), takes("1"), takes("}") else {
+            return false
+        }
+        return true
+    }
+
+    /// Reads these bytes and the blanks behind them.
+    @inline(__always)
+    private mutating func takes(_ word: StaticString) -> Bool {
+        let length = word.utf8CodeUnitCount
+        guard position + length <= count else { return false }
+        let start = word.utf8Start
+        for index in 0..<length where text[position + index] != start[index] { return false }
+        position += length
+        skipBlanks()
+        return true
+    }
+}
+
+extension PayloadFastPath {
+    /// Reads a value; that of a container is left open.
+    private mutating func readsValue(isDiscriminator: Bool) -> Bool {
+        switch current {
+        case UInt8(ascii: "\""): return readsText(isDiscriminator: isDiscriminator)
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): return readsInteger()
+        case UInt8(ascii: "t"): return takes("true")
+        case UInt8(ascii: "f"): return takes("false")
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard depth < Self.maximumDepth else { return false }
+            open(isObject: current == UInt8(ascii: "{"))
+            return true
+        default: return false
+        }
+    }
+
+    /// Reads an integer that every parser holds exactly and that is no card number.
+    private mutating func readsInteger() -> Bool {
+        if current == UInt8(ascii: "-") { position += 1 }
+        let first = current
+        let start = position
+        while current &- UInt8(ascii: "0") < 10 { position += 1 }
+        let length = position - start
+        guard length > 0, length < 16, length == 1 || first != UInt8(ascii: "0") else {
+            return false
+        }
+        let mayBeCard = length >= 13 && (UInt8(ascii: "2")...UInt8(ascii: "6")).contains(first)
+        let next = current
+        return !mayBeCard && next != UInt8(ascii: ".") && next | 0x20 != UInt8(ascii: "e")
+    }
+
+    /// Reads a text in which nothing looks like a secret (rule G017) and, for a discriminator,
+    /// nothing urgent (rule BG024).
+    private mutating func readsText(isDiscriminator: Bool) -> Bool {
+        let start = position + 1
+        guard let end = endOfPlainText(from: start) else { return false }
+        position = end + 1
+        guard end > start else { return true }
+        switch text[start] {
+        case UInt8(ascii: "-"): return false
+        case UInt8(ascii: "b"), UInt8(ascii: "B"):
+            if end - start >= 23, text[start + 6] == 0x20 { return false }
+        case UInt8(ascii: "e"):
+            if end - start >= 20, text[start + 1] == UInt8(ascii: "y") { return false }
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), 0x20:
+            if end - start >= 13, isOfDigits(start..<end) { return false }
+        default: break
+        }
+        return !isDiscriminator || isHarmless(start..<end)
+    }
+
+    /// The place of the closing quote of a text that is plain ASCII without `@`, found eight bytes
+    /// at a time.
+    @inline(__always)
+    private func endOfPlainText(from start: Int) -> Int? {
+        var index = start
+        // SAFETY: eight bytes are read only where eight are left; unaligned loads are allowed for.
+        let bytes = UnsafeRawPointer(text)
+        while index + 8 <= count {
+            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            guard Self.isPlain(word) else { break }
+            index += 8
+        }
+        while index < count {
+            let byte = text[index]
+            if byte == UInt8(ascii: "\"") { return index }
+            guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\\"), byte != UInt8(ascii: "@")
+            else { return nil }
+            index += 1
+        }
+        return nil
+    }
+
+    /// Whether none of eight bytes is a quote, a backslash, an `@`, a control character or outside
+    /// ASCII. It may say no too often, never yes.
+    @inline(__always)
+    private static func isPlain(_ word: UInt64) -> Bool {
+        // A byte below n borrows into its high bit (Warren, Hacker's Delight, 6-1).
+        let quotes = (word ^ (Self.ones &* 0x22)) &- Self.ones
+        let backslashes = (word ^ (Self.ones &* 0x5c)) &- Self.ones
+        let ats = (word ^ (Self.ones &* 0x40)) &- Self.ones
+        let controls = word &- (Self.ones &* 0x20)
+        return (word | quotes | backslashes | ats | controls) & Self.highs == 0
+    }
+
+    private func isOfDigits(_ range: Range<Int>) -> Bool {
+        for index in range {
+            let byte = text[index]
+            guard byte &- UInt8(ascii: "0") < 10 || byte == 0x20 || byte == UInt8(ascii: "-") else {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Whether no word of a discriminator's value is urgent; see `JSONDocument.wordRoles`.
+    private func isHarmless(_ range: Range<Int>) -> Bool {
+        var reader = NameReader()
+        for index in range where reader.read(text[index]) {
+            if Lexicon.values.roles(of: reader.finishedWord).contains(.urgent) { return false }
+        }
+        return !Lexicon.values.roles(of: reader.word).contains(.urgent)
+            && !Lexicon.values.roles(of: reader.whole).contains(.urgent)
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The call that a VoIP payload names (rule VO003).
+extension ValidationContext {
+    /// The value of the preferred identifier key that has a usable one: text that is not empty, or
+    /// an integer in its literal form.
+    var callID: String? {
+        guard let document else { return nil }
+        return firstCallIdentifier { isUsable($0, in: document) }.map { member in
+            let isText = document.kind(member.value) == .string
+            let text = isText ? document.text(member.value) : document.literal(member.value)
+            return String(decoding: text, as: UTF8.self)
+        }
+    }
+
+    /// Whether something in the payload tells one call from another: what ``callID`` finds, a name
+    /// that calling services use for it, inside `aps` too, or a value in the form of a UUID. Two
+    /// pushes with such a thing need not be the same call; see ``callID`` for that.
+    var tellsCallsApart: Bool {
+        guard let document else { return false }
+        if callID != nil { return true }
+        var found = false
+        forEachMember(of: document) { key, value in
+            guard !found, isUsable(value, in: document) || document.kind(value) == .object else {
+                return
+            }
+            found =
+                document.namesCallIdentity(key)
+                || (document.kind(value) == .string && document.isUUID(value))
+        }
+        return found
+    }
+
+    /// Whether a value is so long and without blanks that it can only be read by the app: an
+    /// encrypted or encoded body, in which a call and its caller may well be named.
+    var isOpaque: Bool {
+        guard let document else { return false }
+        var found = false
+        forEachMember(of: document) { _, value in
+            guard !found, document.kind(value) == .string else { return }
+            let text = document.content(value)
+            found =
+                text.count >= Self.opaqueByteCount
+                && !document.bytes[text].contains { $0 <= 0x20 || $0 >= 0x7f }
+        }
+        return found
+    }
+
+    /// Two blocks of a cipher, a nonce and a tag in Base64 are no shorter.
+    private static let opaqueByteCount = 64
+
+    private func forEachMember(
+        of document: JSONDocument, _ body: (_ key: Int, _ value: Int) -> Void
+    ) {
+        for node in document.nodes.indices where document.kind(node) == .key {
+            body(node, node + 1)
+        }
+    }
+
+    /// The key of an identifier whose value cannot identify a call.
+    var unusableCallIdentifier: Int? {
+        guard let document else { return nil }
+        return firstCallIdentifier { !isUsable($0, in: document) }?.key
+    }
+
+    private func isUsable(_ value: Int, in document: JSONDocument) -> Bool {
+        switch document.kind(value) {
+        case .string: !document.isEmptyString(value)
+        case .number: !document.nodes[value].traits.contains(.notInteger)
+        case .object, .array, .key, .trueLiteral, .falseLiteral, .null: false
+        }
+    }
+
+    private func firstCallIdentifier(
+        where isFit: (_ value: Int) -> Bool
+    ) -> (key: Int, value: Int)? {
+        guard hasRootObject, let document else { return nil }
+        for name in settings.callIdentifierKeys {
+            for member in document.members(of: 0)
+            where isFit(member.value) && isNamed(member.key, name, in: document) {
+                return member
+            }
+        }
+        for name in settings.callIdentifierKeys {
+            for outer in document.members(of: 0) where document.kind(outer.value) == .object {
+                for member in document.members(of: outer.value)
+                where isFit(member.value) && isNamed(member.key, name, in: document) {
+                    return member
+                }
+            }
+        }
+        return nil
+    }
+
+    private func isNamed(_ key: Int, _ letters: [UInt8], in document: JSONDocument) -> Bool {
+        guard document.content(key).count >= letters.count else { return false }
+        guard !document.isEscaped(key) else {
+            return NearMiss.letters(document.text(key)) == letters
+        }
+        var matched = 0
+        for index in document.content(key) {
+            guard let letter = NearMiss.letter(document.bytes[index]) else { continue }
+            guard matched < letters.count, letters[matched] == letter else { return false }
+            matched += 1
+        }
+        return matched == letters.count
+    }
+}
+
+extension JSONDocument {
+    /// Whether a key is called as services call what tells one call from another.
+    func namesCallIdentity(_ key: Int) -> Bool {
+        let letters = NearMiss.letters(text(key))
+        return Lexicon.callIdentitySuffixes.contains { letters.ends(with: $0) }
+    }
+
+    /// Whether a string is a UUID in its usual form (RFC 9562 §4).
+    func isUUID(_ string: Int) -> Bool {
+        let text = bytes[content(string)]
+        guard text.count == 36 else { return false }
+        return text.enumerated().allSatisfy { index, byte in
+            switch index {
+            case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+            default:
+                byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6
+            }
+        }
+    }
+}
+
+extension Array where Element == UInt8 {
+    fileprivate func ends(with end: [UInt8]) -> Bool { suffix(end.count).elementsEqual(end) }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeModel
+
+extension ValidationContext {
+    /// What the rules ask of the headers that a wake and a draft both have.
+    struct Headers {
+        let expiration: ExpirationReading
+        let hasCollapseID: Bool
+
+        /// Whether no rule has anything to say of these headers of a background wake: they have a
+        /// time within the next day, and nothing else.
+        var areUnremarkable: Bool {
+            if case .ahead(let seconds) = expiration, (0...86_400).contains(seconds) {
+                return !hasCollapseID
+            }
+            return false
+        }
+
+        /// The headers of a wake, which are complete: what it does not ask for is absent.
+        init(_ request: WakeRequest, now: WallInstant) {
+            expiration =
+                switch request.expiration {
+                case nil: .absent
+                case .immediately: .zero
+                case .at(let instant): ExpirationReading(instant.secondsSinceEpoch, now: now)
+                }
+            hasCollapseID = request.collapseID != nil
+        }
+
+        /// The headers of a draft, as far as they can be read.
+        init(_ draft: DraftHeaders) {
+            hasCollapseID = draft["apns-collapse-id"] != nil
+            guard let text = draft["apns-expiration"] else {
+                expiration = draft.isComplete ? .absent : .unstated
+                return
+            }
+            expiration =
+                switch DraftHeaders.integer(text) {
+                case nil: .malformed
+                case 0: .zero
+                case .some(let seconds) where seconds < 0: .malformed
+                case .some(let seconds): ExpirationReading(seconds, now: draft.now)
+                }
+        }
+    }
+}
+
+/// What the value of `apns-expiration` says.
+enum ExpirationReading {
+    /// Nothing is known about the header.
+    case unstated
+    case absent
+    /// 0: one attempt.
+    case zero
+    /// Not a number of seconds (rule H010).
+    case malformed
+    /// Between 1 and 10^9 − 1: September 2001 and before, so a span of time.
+    case relative
+    /// Above 10^11: the year 5138 and later, so milliseconds.
+    case milliseconds
+    /// A time, so many seconds ahead of now.
+    case ahead(seconds: Int64)
+    /// A time, where nobody says what time it is now.
+    case withoutClock
+
+    /// Below this, in seconds since the epoch, a value is a span of time: 9 September 2001.
+    private static let earliestTime: Int64 = 1_000_000_000
+    /// Above this, in seconds since the epoch, a value is in milliseconds: the year 5138.
+    private static let latestTime: Int64 = 100_000_000_000
+
+    /// Reads a value other than 0.
+    init(_ seconds: Int64, now: WallInstant?) {
+        if seconds < Self.earliestTime {
+            self = .relative
+        } else if seconds > Self.latestTime {
+            self = .milliseconds
+        } else if let now {
+            self = .ahead(seconds: seconds - now.secondsSinceEpoch)
+        } else {
+            self = .withoutClock
+        }
+    }
+}
