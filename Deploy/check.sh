@@ -104,7 +104,7 @@ for version in 1.30 1.33; do
     check "manifests for Kubernetes ${version}" kubectl kubernetes "${version}"
 done
 
-check "the manual's files for apps" swiftc Deploy/manual/simulators/typecheck.sh
+check "the manual's files for apps" swiftc Deploy/manual/app-stubs/typecheck.sh
 
 if [[ -x ${rouse} ]]; then
     check "unit" systemd-analyze unit

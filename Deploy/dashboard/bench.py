@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gateway with two apps and a stand-in for APNs, as the dashboard's tests need them."""
+"""A gateway with two apps and an APNs simulator, as the dashboard's tests need them."""
 
 import hashlib
 import json
@@ -66,7 +66,7 @@ class Bench:
     def start_stand_in(self):
         process = self.start(
             ["apns-simulator", "--folder", str(self.path), "--control-port", "0", "--json"],
-            self.path / "stand-in.log")
+            self.path / "simulator.log")
         text = ""
         for line in process.stdout:
             text += line
@@ -149,14 +149,14 @@ class Bench:
         return self.ask("POST", "v1/receipts", {"id": wake})
 
     def fault(self, **fault):
-        """Has the stand-in do something wrong."""
+        """Has the simulator do something wrong."""
         port = self.stand_in["control_port"]
         request = urllib.request.Request(
             f"http://127.0.0.1:{port}/faults", method="POST", data=json.dumps(fault).encode())
         urllib.request.urlopen(request, timeout=10).close()
 
     def mend(self):
-        """Has the stand-in do everything right again."""
+        """Has the simulator do everything right again."""
         port = self.stand_in["control_port"]
         request = urllib.request.Request(f"http://127.0.0.1:{port}/faults", method="DELETE")
         urllib.request.urlopen(request, timeout=10).close()

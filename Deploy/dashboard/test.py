@@ -112,7 +112,7 @@ class TheFirstWake(Case):
         self.assertIn('"accepted_at"', done.stdout, done.stderr)
         browser.wait_for_text("#feed-list", "✓ sent")
         browser.wait("no more help", lambda: not browser.is_shown("first-wake"))
-        browser.wait_for_text("#tiles", "Asked for 1")
+        browser.wait_for_text("#tiles", "Accepted 1")
 
 
 class TheFigures(Case):
@@ -138,7 +138,7 @@ class TheFigures(Case):
     def test_it_follows_what_happens(self):
         self.load()
         browser = self.browser
-        browser.wait_for_text("#tiles", "Asked for")
+        browser.wait_for_text("#tiles", "Accepted")
         device = token(time.time_ns())
         wake = self.bench.wake(device)
         self.bench.wake(device)
@@ -202,7 +202,7 @@ class TheFigures(Case):
         browser = self.browser
         browser.look_up(self.sent)
         browser.wait_for_text("#look-up-answer", "Launched the app")
-        self.assertIn("APNs took it. That is not yet delivery.", browser.text("#look-up-answer"))
+        self.assertIn("Accepted by APNs; delivery is not confirmed.", browser.text("#look-up-answer"))
         self.assertIn(f"#wake={self.sent}", browser.driver.current_url)
         # A link to a wake is enough.
         browser.open(self.bench.page + f"#wake={self.rejected}")
@@ -318,7 +318,7 @@ class TheLooks(Case):
         for number in range(50, 60):
             self.bench.wake(token(number))
         browser.wait("readings", lambda: browser.all("#outcomes-chart .area"))
-        browser.wait_for_text("#notices", "is halted")
+        browser.wait_for_text("#notices", "is held")
         browser.all(".timeline-box summary")[0].click()
         surfaces = set()
         for theme in ("light", "dark"):
@@ -354,15 +354,15 @@ class Trouble(Case):
         browser.wait_for_text("#readiness", "Ready")
         bench.fault(kind="reject", reason="InvalidProviderToken", share=1)
         bench.wake(token(1), CHAT)
-        browser.wait_for_text("#notices", f"{CHAT} is halted")
+        browser.wait_for_text("#notices", f"{CHAT} is held")
         self.assertIn("InvalidProviderToken", browser.text("#notices"))
         browser.wait_for_text("#readiness", "Not ready")
         self.assertEqual(browser.driver.title, "Not ready · Rouse")
-        row = next(row.text for row in browser.all("#apps tbody tr") if "halted" in row.text)
+        row = next(row.text for row in browser.all("#apps tbody tr") if "held" in row.text)
         for part in (CHAT, "background", "InvalidProviderToken", "The next try is at",
                      f"POST /v1/apps/{CHAT}/resume"):
             self.assertIn(part, row)
-        self.assertEqual(browser.text("#apps").count("halted"), 1)
+        self.assertEqual(browser.text("#apps").count("held"), 1)
         self.picture("halted")
         bench.mend()
         bench.ask("POST", f"v1/apps/{CHAT}/resume", key="chief")
@@ -383,7 +383,7 @@ class Trouble(Case):
         self.bench.wait_for(self.bench.wake(token(7)), "sent")
         self.load()
         browser = self.browser
-        browser.wait_for_text("#tiles", "Asked for")
+        browser.wait_for_text("#tiles", "Accepted")
         self.bench.stop_gateway()
         browser.wait_for_text("#notices", "cannot be reached")
         self.assertEqual(browser.text("#readiness"), "Not reached")

@@ -25,7 +25,7 @@ extension APNsClient {
                 transport: TransportConfiguration(environment), authentication: authentication)
         }
 
-        /// Pushes to any server, such as a APNs simulator.
+        /// Pushes to any server, such as an APNs simulator.
         public init(transport: TransportConfiguration, authentication: Authentication) {
             self.transport = transport
             self.authentication = authentication

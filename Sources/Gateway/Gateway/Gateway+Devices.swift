@@ -17,7 +17,7 @@ extension Gateway {
         }
     }
 
-    /// Books what the app reported of its device. A device that is not known yet is made if the
+    /// Records what the app reported of its device. A device that is not known yet is made if the
     /// app is named.
     public func report(
         _ signals: [DeviceSignal], of token: DeviceToken, app: AppIdentity? = nil,

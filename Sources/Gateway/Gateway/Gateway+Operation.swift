@@ -159,7 +159,7 @@ extension Gateway {
             intakeQueue: intake.waitingCount, oldestDueMilliseconds: oldest)
     }
 
-    /// Counts the store's books row by row: linear in the number of wakes.
+    /// Counts the store's wakes row by row: linear in the number of wakes.
     public func recount() async throws(StoreFailure) -> StoreCount {
         try await asking(.read) { store async throws(StoreFailure) in try await store.recount() }
     }
@@ -186,9 +186,9 @@ extension Gateway {
         }
     }
 
-    /// A bell that rings when webhooks of an endpoint may have been written, for as long as the
+    /// A signal that rings when webhooks of an endpoint may have been written, for as long as the
     /// caller holds it.
     public func webhookSignal(of endpoint: WebhookEndpointID) -> WebhookSignal {
-        context.webhookBells.make(for: endpoint, clock: clock)
+        context.webhookSignals.make(for: endpoint, clock: clock)
     }
 }

@@ -86,7 +86,7 @@ extension Gateway {
         context.hub.subscribe(bufferedCount: bufferedCount, of: apps, caller: caller)
     }
 
-    /// Books receipts: the app says that these wakes launched it; answers one by one, in order.
+    /// Records receipts: the app says that these wakes launched it; answers one by one, in order.
     public func confirm(_ receipts: [Receipt]) async throws(StoreFailure) -> [ReceiptAnswer] {
         let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
             try await store.confirm(receipts, at: clock.now(), under: context.rules)

@@ -7,7 +7,7 @@ import Synchronization
 import WakeBudget
 public import WakeModel
 
-/// The hall where everything meets: requests come in, are checked, decided and kept; due wakes go
+/// The entry to everything: requests come in, are checked, decided and kept; due wakes go
 /// out; outcomes are recorded.
 ///
 /// A gateway is a `Service`. ``run()`` must be running for ``accept(_:environment:idempotency:)``
@@ -118,7 +118,7 @@ public final class Gateway: Service {
         dispatcher.stop()
         pruneSignal.ring()
         context.haltSignal.ring()
-        context.webhookBells.ring { _ in true }
+        context.webhookSignals.ring { _ in true }
     }
 
     private func prune() async {
@@ -130,7 +130,7 @@ public final class Gateway: Service {
     // MARK: Taking wakes
 
     /// Checks a request, decides on it and keeps it. The answer
-    /// ``Acceptance/admitted(_:remarks:)`` means that it is on disk and ends, or has ended, in
+    /// ``Acceptance/admitted(_:diagnostics:)`` means that it is on disk and ends, or has ended, in
     /// exactly one recorded outcome.
     ///
     /// `environment` may be left out when the app is configured for one only.
@@ -175,11 +175,11 @@ public final class Gateway: Service {
             let delay = Delay(spread: spread, offset: offset)
             switch examine(inquiry, apps, now: now, delay, most: findings) {
             case .refused(let acceptance): answers[index] = acceptance
-            case .fine(let submission, let remarks):
+            case .fine(let submission, let diagnostics):
                 if submission.wake.wake.kind == .voip {
-                    calls.append(submission, remarks, index)
+                    calls.append(submission, diagnostics, index)
                 } else {
-                    background.append(submission, remarks, index)
+                    background.append(submission, diagnostics, index)
                 }
             }
         }
@@ -188,10 +188,10 @@ public final class Gateway: Service {
         let kept = await intake.submit(
             background.submissions, areCalls: false, caller: caller)
         background.fill(&answers, kept.map(acceptance)) {
-            remarks(on: inquiries[$0], of: $1, most: findings)
+            diagnostics(on: inquiries[$0], of: $1, most: findings)
         }
         calls.fill(&answers, await called.map(acceptance)) {
-            remarks(on: inquiries[$0], of: $1, most: findings)
+            diagnostics(on: inquiries[$0], of: $1, most: findings)
         }
         return answers.map { answer in
             guard let answer else { preconditionFailure("The intake answers each submission.") }
@@ -203,16 +203,16 @@ public final class Gateway: Service {
     /// Submissions of one kind, and where their answers belong.
     private struct Batch {
         var submissions: [Submission] = []
-        var places: [(index: Int, remarks: [Diagnostic])] = []
+        var places: [(index: Int, diagnostics: [Diagnostic])] = []
 
         mutating func reserveCapacity(_ count: Int) {
             submissions.reserveCapacity(count)
             places.reserveCapacity(count)
         }
 
-        mutating func append(_ submission: Submission, _ remarks: [Diagnostic], _ index: Int) {
+        mutating func append(_ submission: Submission, _ diagnostics: [Diagnostic], _ index: Int) {
             submissions.append(submission)
-            places.append((index, remarks))
+            places.append((index, diagnostics))
         }
 
         /// Puts the answers in their places; `first` says what was remarked on a request that is
@@ -223,8 +223,9 @@ public final class Gateway: Service {
         ) {
             for (place, acceptance) in zip(places, acceptances) {
                 if case .admitted(let wake, _) = acceptance {
-                    let remarks = wake.isRepeated ? first(place.index, wake) : nil
-                    answers[place.index] = .admitted(wake, remarks: remarks ?? place.remarks)
+                    let diagnostics = wake.isRepeated ? first(place.index, wake) : nil
+                    answers[place.index] = .admitted(
+                        wake, diagnostics: diagnostics ?? place.diagnostics)
                 } else {
                     answers[place.index] = acceptance
                 }
@@ -234,7 +235,7 @@ public final class Gateway: Service {
 
     private enum Examined {
         case refused(Acceptance)
-        case fine(Submission, remarks: [Diagnostic])
+        case fine(Submission, diagnostics: [Diagnostic])
     }
 
     /// How far a wake is put off: a part of the time over which it is spread, or of what its own
@@ -283,7 +284,7 @@ public final class Gateway: Service {
         switch validator.validate(request, now: now, most: findings) {
         case .invalid(let diagnostics):
             return .refused(.invalid(diagnostics))
-        case .valid(let wake, let remarks):
+        case .valid(let wake, let diagnostics):
             let new = NewWake(
                 wake: wake, environment: app.environment, acceptedAt: now,
                 notBefore: delay.notBefore(
@@ -293,26 +294,26 @@ public final class Gateway: Service {
                 urgency: inquiry.urgency, coalescing: inquiry.coalescing,
                 ref: inquiry.ref, entropy: entropy())
             return .fine(
-                Submission(wake: new, idempotency: inquiry.idempotency), remarks: remarks)
+                Submission(wake: new, idempotency: inquiry.idempotency), diagnostics: diagnostics)
         }
     }
 
     /// What the rules remarked on a request that is repeated when it came first: they look at the
     /// time that is left until its expiration, and the answer must be the same. `nil` where that
     /// is not known better than by looking now.
-    private func remarks(
+    private func diagnostics(
         on inquiry: Inquiry, of wake: AdmittedWake, most findings: Int
     ) -> [Diagnostic]? {
         guard inquiry.idempotency != nil, !inquiry.hasLifetime,
-            case .valid(_, let remarks) = validator.validate(
+            case .valid(_, let diagnostics) = validator.validate(
                 inquiry.request, now: wake.acceptedAt, most: findings)
         else { return nil }
-        return remarks
+        return diagnostics
     }
 
     private func acceptance(_ answer: Intake.Answer) -> Acceptance {
         switch answer {
-        case .stored(.admitted(let wake)): .admitted(wake, remarks: [])
+        case .stored(.admitted(let wake)): .admitted(wake, diagnostics: [])
         case .stored(.conflict): .idempotencyConflict
         case .stored(.damaged(let reason)): .damaged(reason)
         case .overloaded(let pause): .overloaded(retryAfterSeconds: pause)

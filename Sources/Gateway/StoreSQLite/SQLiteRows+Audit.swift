@@ -76,7 +76,7 @@ extension SQLiteRows {
 
     private func checkQueue(_ queue: Int64, _ table: DamagedRow.Table, _ number: Int64) {
         guard queuesByNumber[queue] == nil else { return }
-        let problem = "its lane \(queue) is missing or damaged"
+        let problem = "its queue \(queue) is missing or damaged"
         damage.note(
             table == .wake
                 ? DamagedRow(wake: number, problem: problem)

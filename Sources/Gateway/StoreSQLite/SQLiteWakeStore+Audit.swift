@@ -5,7 +5,7 @@ public import Gateway
 
 /// What an audit of a store's file found.
 public struct StoreAudit: Hashable, Sendable {
-    /// The books, counted row by row.
+    /// The counts, counted row by row.
     public let count: StoreCount
     /// What SQLite's own check of the file's structure complains of, at most ``maximumFaults``, and
     /// each webhook endpoint whose counter is not what is kept for it; empty when all is well.

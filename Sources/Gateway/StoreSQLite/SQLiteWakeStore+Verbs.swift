@@ -71,7 +71,7 @@ extension SQLiteWakeStore {
         }
     }
 
-    /// Books a report; see ``Gateway/WakeStore/report(_:of:in:makes:at:under:)``.
+    /// Records a report; see ``Gateway/WakeStore/report(_:of:in:makes:at:under:)``.
     public func report(
         _ report: DeviceReport, of token: DeviceToken, in queues: [WakeQueueKey], makes: Bool,
         at now: WallInstant, under rules: StoreRules
@@ -82,7 +82,7 @@ extension SQLiteWakeStore {
         }
     }
 
-    /// Books receipts; see ``Gateway/WakeStore/confirm(_:at:under:)``.
+    /// Records receipts; see ``Gateway/WakeStore/confirm(_:at:under:)``.
     public func confirm(
         _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReceiptOutcome {
@@ -223,12 +223,12 @@ extension SQLiteWakeStore {
         }
     }
 
-    /// The books by their counters; see ``Gateway/WakeStore/count()``.
+    /// The counts by their counters; see ``Gateway/WakeStore/count()``.
     public func count() async throws(StoreFailure) -> StoreCount {
         try await ask { transaction throws(StoreFailure) in try transaction.count() }
     }
 
-    /// The books row by row; see ``Gateway/WakeStore/recount()``.
+    /// The counts, row by row; see ``Gateway/WakeStore/recount()``.
     public func recount() async throws(StoreFailure) -> StoreCount {
         try await ask(within: ReadConnection.maximumRecountDuration) {
             transaction throws(StoreFailure) in

@@ -3,7 +3,7 @@
 import CGatheredLog
 import Gateway
 
-/// The books and rows of one connection.
+/// The transactions and rows of one connection.
 final class StoreConnection {
     let rows: SQLiteRows
     let transaction: StoreTransaction

@@ -116,7 +116,7 @@ extension BackgroundLedger {
                 second: clock, corrections: corrections, number: debits, wake: carrier.wake))
     }
 
-    /// Books what became of a charged send; `returns` says that its wake is to be sent again.
+    /// Records what became of a charged send; `returns` says that its wake is to be sent again.
     mutating func settle(_ debit: BudgetDebit, _ fate: SendFate, returns: Bool) -> SettledWake {
         if inFlight > 0 { inFlight -= 1 }
         let stamp = WrappedSeconds(second: debit.second)
@@ -151,7 +151,7 @@ extension BackgroundLedger {
 
     // MARK: Reports
 
-    /// Books a report of the app; what it did to the pending wake.
+    /// Records a report of the app; what it did to the pending wake.
     mutating func report(_ signal: DeviceSignal) -> PendingEnd? {
         switch signal {
         case .lowPowerMode(let isOn):

@@ -13,7 +13,7 @@ extension DeviceLedger {
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()
         writer.put(Self.encodingVersion)
-        switch transaction {
+        switch form {
         case .background(let ledger):
             writer.put(UInt8(0))
             writer.put(ledger)
@@ -32,8 +32,8 @@ extension DeviceLedger {
         guard 1...Self.encodingVersion ~= bytes[0] else { throw .unknownVersion(bytes[0]) }
         var reader = LedgerReader(bytes: bytes, offset: 2)
         switch bytes[1] {
-        case 0: transaction = .background(try reader.background(version: bytes[0]))
-        case 1: transaction = .voip(try reader.calls())
+        case 0: form = .background(try reader.background(version: bytes[0]))
+        case 1: form = .voip(try reader.calls())
         default: throw .unknownKind(bytes[1])
         }
         guard reader.isAtEnd else { throw .overlong }

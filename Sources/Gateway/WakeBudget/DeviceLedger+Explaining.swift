@@ -5,7 +5,7 @@ public import WakeModel
 extension DeviceLedger {
     /// Explains the state of a device for a person. Changes nothing.
     public func explain(policy: BudgetPolicy, at now: WallInstant) -> Explanation {
-        switch transaction {
+        switch form {
         case .background(var ledger):
             ledger.observe(now)
             return ledger.explanation(policy.settings)

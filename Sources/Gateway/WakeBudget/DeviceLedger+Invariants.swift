@@ -4,7 +4,7 @@ extension DeviceLedger {
     /// What is wrong with a ledger, each as a clause; always empty, unless there is a bug or the
     /// bytes that it was read from are damaged. For tests and for ``init(decoding:)``.
     public func invariantsBroken() -> [String] {
-        switch transaction {
+        switch form {
         case .background(let ledger): ledger.invariantsBroken()
         case .voip(let ledger): ledger.invariantsBroken()
         }

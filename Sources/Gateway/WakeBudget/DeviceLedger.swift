@@ -18,24 +18,24 @@ public import WakeModel
 /// Seconds count for background pushes, milliseconds for calls. A send is booked at the next full
 /// second, so that windows and spacings never come out too short.
 public struct DeviceLedger: Hashable, Sendable {
-    enum Books: Hashable, Sendable {
+    enum Form: Hashable, Sendable {
         case background(BackgroundLedger)
         case voip(CallLedger)
     }
 
-    var transaction: Books
+    var form: Form
 
     /// A ledger without any past, for a topic of this kind.
     public init(kind: WakeKind) {
         switch kind {
-        case .background: transaction = .background(BackgroundLedger())
-        case .voip: transaction = .voip(CallLedger())
+        case .background: form = .background(BackgroundLedger())
+        case .voip: form = .voip(CallLedger())
         }
     }
 
     /// The kind of push of its topic.
     public var kind: WakeKind {
-        switch transaction {
+        switch form {
         case .background: .background
         case .voip: .voip
         }
@@ -43,7 +43,7 @@ public struct DeviceLedger: Hashable, Sendable {
 
     /// The wake that waits for the device, if any. Calls do not wait here.
     public var pending: PendingWake? {
-        switch transaction {
+        switch form {
         case .background(let ledger): ledger.pending
         case .voip: nil
         }
@@ -52,7 +52,7 @@ public struct DeviceLedger: Hashable, Sendable {
     /// Charged sends that were not settled yet; 255 for more. Always 0 where each charge is settled
     /// at once.
     public var inFlight: Int {
-        switch transaction {
+        switch form {
         case .background(let ledger): Int(ledger.inFlight)
         case .voip: 0
         }
@@ -61,13 +61,13 @@ public struct DeviceLedger: Hashable, Sendable {
     /// Tells the time and nothing else. Every verb does so itself; this is for a caller who learns
     /// that the clock was set, so that what is asked next need not find it out by itself.
     public mutating func observe(_ now: WallInstant) {
-        switch transaction {
+        switch form {
         case .background(var ledger):
             ledger.observe(now)
-            transaction = .background(ledger)
+            form = .background(ledger)
         case .voip(var ledger):
             ledger.observe(now)
-            transaction = .voip(ledger)
+            form = .voip(ledger)
         }
     }
 
@@ -79,11 +79,11 @@ public struct DeviceLedger: Hashable, Sendable {
     ) -> Decision {
         switch request {
         case .background(let request):
-            guard case .background(var ledger) = transaction else { Self.trapOtherKind() }
+            guard case .background(var ledger) = form else { Self.trapOtherKind() }
             ledger.observe(now)
             return ledger.decide(on: request, policy.settings)
         case .voip(let call):
-            guard case .voip(var ledger) = transaction else { Self.trapOtherKind() }
+            guard case .voip(var ledger) = form else { Self.trapOtherKind() }
             ledger.observe(now)
             return ledger.decide(on: call, policy.settings)
         }
@@ -99,16 +99,16 @@ public struct DeviceLedger: Hashable, Sendable {
     ) -> AdmitVerdict {
         switch request {
         case .background(let request):
-            guard case .background(var ledger) = transaction else { Self.trapOtherKind() }
+            guard case .background(var ledger) = form else { Self.trapOtherKind() }
             ledger.observe(now)
-            defer { transaction = .background(ledger) }
+            defer { form = .background(ledger) }
             return ledger.admit(request, policy.settings)
         case .voip(let call):
-            guard case .voip(var ledger) = transaction else { Self.trapOtherKind() }
+            guard case .voip(var ledger) = form else { Self.trapOtherKind() }
             ledger.observe(now)
             let decision = ledger.decide(on: call, policy.settings)
             if decision == .send { ledger.admit(call) }
-            transaction = .voip(ledger)
+            form = .voip(ledger)
             return AdmitVerdict(decision: decision, expiredPending: false)
         }
     }
@@ -123,7 +123,7 @@ public struct DeviceLedger: Hashable, Sendable {
     ///
     /// Whatever changes a ledger may change this, so a queue asks again after each verb.
     public func outlook(policy: BudgetPolicy, at now: WallInstant) -> Outlook? {
-        guard case .background(var ledger) = transaction else { return nil }
+        guard case .background(var ledger) = form else { return nil }
         ledger.observe(now)
         return ledger.outlook(policy.settings)
     }
@@ -135,7 +135,7 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Books what became of a charged send; `returns` says that its wake is to be sent again.
+    /// Records what became of a charged send; `returns` says that its wake is to be sent again.
     ///
     /// A refund takes back what was debited, the spacing included. It is given only while the send
     /// is among the last thirteen and the clock was not corrected since; otherwise the send stays
@@ -154,8 +154,8 @@ public struct DeviceLedger: Hashable, Sendable {
     public mutating func settle(
         _ debit: BudgetDebit, as fate: SendFate, returns: Bool = false
     ) -> SettledWake {
-        guard case .background(var ledger) = transaction else { return .ended }
-        defer { transaction = .background(ledger) }
+        guard case .background(var ledger) = form else { return .ended }
+        defer { form = .background(ledger) }
         return ledger.settle(debit, fate, returns: returns)
     }
 
@@ -181,14 +181,14 @@ public struct DeviceLedger: Hashable, Sendable {
     /// same call was counted after it: a call may be asked for again when its deadline is over. It
     /// takes no time, as ``settle(_:as:returns:)`` takes none.
     public mutating func refund(_ call: CallFingerprint, behind newer: Int = 0) -> Bool {
-        guard case .voip(var ledger) = transaction else { return false }
-        defer { transaction = .voip(ledger) }
+        guard case .voip(var ledger) = form else { return false }
+        defer { form = .voip(ledger) }
         return ledger.refund(call, behind: newer)
     }
 
     /// How many calls count now: those of the last 60 minutes.
     public func callCount(at now: WallInstant) -> Int {
-        guard case .voip(var ledger) = transaction else { return 0 }
+        guard case .voip(var ledger) = form else { return 0 }
         ledger.observe(now)
         return Int(ledger.marks.count)
     }
@@ -196,18 +196,18 @@ public struct DeviceLedger: Hashable, Sendable {
     /// Forgets all sends, reports and the pending wake. A send that is under way comes back as one
     /// of another time: it is not refunded in the name of a later one, nor taken for the latest.
     public mutating func forget() {
-        switch transaction {
+        switch form {
         case .background(let ledger):
-            transaction = .background(
+            form = .background(
                 BackgroundLedger(
                     corrections: ledger.corrections &+ 1, debits: ledger.debits &+ 1))
-        case .voip: transaction = .voip(CallLedger())
+        case .voip: form = .voip(CallLedger())
         }
     }
 
     // MARK: Reports
 
-    /// Books what the app reported of its device; how that ended the pending wake, if it did.
+    /// Records what the app reported of its device; how that ended the pending wake, if it did.
     /// Calls are not held back by any of it, so the ledger of a VoIP topic disregards reports.
     public mutating func report(_ signal: DeviceSignal, at now: WallInstant) -> PendingEnd? {
         withBackground(at: now, otherwise: nil) { $0.report(signal) }
@@ -234,9 +234,9 @@ public struct DeviceLedger: Hashable, Sendable {
     private mutating func withBackground<Answer>(
         at now: WallInstant, otherwise answer: Answer, _ book: (inout BackgroundLedger) -> Answer
     ) -> Answer {
-        guard case .background(var ledger) = transaction else { return answer }
+        guard case .background(var ledger) = form else { return answer }
         ledger.observe(now)
-        defer { transaction = .background(ledger) }
+        defer { form = .background(ledger) }
         return book(&ledger)
     }
 }

@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import WakeModel
 
-/// A APNs simulator: HTTP/2 over TLS on loopback that says no the way Apple does, injects
+/// An APNs simulator: HTTP/2 over TLS on loopback that says no the way Apple does, injects
 /// faults, and remembers what it saw.
 ///
 /// A test needs no set-up but the certificate authority:

@@ -214,7 +214,7 @@ struct DeviceRun<Rule: SendingRule> {
 
     // MARK: What comes of it
 
-    /// Books what the device reports.
+    /// Records what the device reports.
     private mutating func digest() {
         for report in reports { book(report) }
         reports.removeAll(keepingCapacity: true)

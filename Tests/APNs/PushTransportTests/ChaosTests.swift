@@ -78,7 +78,8 @@ extension ServerTests {
                     switch outcomes[0] {
                     case .failure(let failure) where failure.certainty == .notSent:
                         #expect(!arrived, "seed \(seed), \(id): \(failure)")
-                    case .success: #expect(arrived, "seed \(seed), \(id)")
+                    case .success(let response):
+                        #expect(arrived, "seed \(seed), \(id): \(response)")
                     default: break
                     }
                 }

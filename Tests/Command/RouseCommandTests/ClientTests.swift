@@ -47,7 +47,7 @@ struct ClientTests {
         #expect(told.out.contains("com.example.demo (sandbox)"))
         #expect(!told.out.contains(device))
         let json = try await Rouse.run(["device", device, "--json"], environment: environment)
-        let queue = try #require((try json.json()["lanes"] as? [[String: Any]])?.first)
+        let queue = try #require((try json.json()["queues"] as? [[String: Any]])?.first)
         let id = try #require((queue["recent"] as? [[String: Any]])?.first?["id"] as? String)
 
         let wake = try await Rouse.run(["wake", id], environment: environment)

@@ -71,7 +71,7 @@ struct PushTests {
 
             let asJSON = try await Rouse.run(arguments + ["--json"], stdin: payload)
             #expect(asJSON.status == 65)
-            let remarks = try #require(try asJSON.json()["remarks"] as? [[String: Any]])
+            let remarks = try #require(try asJSON.json()["diagnostics"] as? [[String: Any]])
             #expect(remarks.contains { $0["rule"] as? String == "BG004" })
 
             let forced = try await Rouse.run(arguments + ["--force"], stdin: payload)
@@ -117,7 +117,7 @@ struct PushTests {
             let keys: Set<String> = [
                 "outcome", "apns_id", "device", "push_type", "topic", "priority", "expiration",
                 "payload_bytes", "host", "port", "environment", "milliseconds", "status", "reason",
-                "token_dead_since", "meaning", "next", "remarks",
+                "token_dead_since", "meaning", "next", "diagnostics",
             ]
             #expect(Set(document.keys) == keys)
         }

@@ -264,10 +264,10 @@ struct ServeTests {
         let silent = try await Rouse.run("/bin/sh", ["-c", commands[0]])
         #expect(silent.status == 0)
         #expect(try silent.json()["id"] is String, "\(silent.all)")
-        #expect(try silent.json()["remarks"] == nil, "\(silent.all)")
+        #expect(try silent.json()["diagnostics"] == nil, "\(silent.all)")
         let call = try await Rouse.run("/bin/sh", ["-c", commands[1]])
         #expect(try call.json()["id"] is String, "\(call.all)")
-        #expect(try call.json()["remarks"] == nil, "\(call.all)")
+        #expect(try call.json()["diagnostics"] == nil, "\(call.all)")
 
         var record: [String: Any] = [:]
         for _ in 0..<100 {

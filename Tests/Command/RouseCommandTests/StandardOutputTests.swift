@@ -53,7 +53,7 @@ struct StandardOutputTests {
         #expect(piped.error == "ended with 0\n")
     }
 
-    /// What a terminal would obey: an escape sequence, a bell, C1, a reversed reading direction.
+    /// What a terminal would obey: an escape sequence, a signal, C1, a reversed reading direction.
     private static let hostile = "\u{1b}[2Jx\u{7}\u{9b}31m\u{202e}y"
 
     private static func server(_ document: [String: Any]) throws -> OneShotServer {
@@ -64,13 +64,14 @@ struct StandardOutputTests {
                 + body)
     }
 
-    @Test("nothing that a gateway sends moves a cursor or rings a bell", arguments: [true, false])
+    @Test(
+        "nothing that a gateway sends moves a cursor or rings a signal", arguments: [true, false])
     func hostileGateway(isTerminal: Bool) async throws {
         let wake: [String: Any] = [
             "id": "019aa5e2-6c3e-7d6f-8a37-0f5c2f9a1b7c", "state": "rejected\(Self.hostile)",
             "kind": "voip", "app": Self.hostile, "environment": "sandbox", "device": "device#1",
             "accepted_at": "now", "urgency": "normal", "deadline": "soon",
-            "decision": ["word": "send", "sentence": Self.hostile],
+            "decision": ["type": "send", "message": Self.hostile],
             "outcome": [
                 "state": "rejected", "explanation": Self.hostile, "status": 400,
                 "reason": Self.hostile,
@@ -88,9 +89,9 @@ struct StandardOutputTests {
                 [
                     "app": Self.hostile, "environment": "sandbox",
                     "paused": ["at": "now", "reason": Self.hostile],
-                    "lanes": [
+                    "queues": [
                         [
-                            "kind": "voip", "circuit": "open", "since": "now",
+                            "kind": "voip", "state": "held", "since": "now",
                             "reason": Self.hostile, "unanswered_since": "now",
                             "failure": Self.hostile,
                         ]

@@ -39,7 +39,7 @@ struct AcceptedWakeTextTests {
             rule: "BG001", severity: .warning,
             message: "a \"word\" and a line\nbreak", fix: "Mend it.", line: 1 + random.below(2))
         return try AcceptedWake(
-            .admitted(wake, remarks: random.chance(oneIn: 3) ? [remark] : []))
+            .admitted(wake, diagnostics: random.chance(oneIn: 3) ? [remark] : []))
     }
 
     private static func id(_ random: inout SeededGenerator) -> WakeID {

@@ -230,7 +230,7 @@ struct AppAccessTests {
                 (caller.own, "com.example.app"), (caller.other, "com.example.other"),
             ] {
                 let device = try await caller.send("GET", path, as: secret)
-                let queues = try #require(try device.json()["lanes"] as? [[String: Any]])
+                let queues = try #require(try device.json()["queues"] as? [[String: Any]])
                 #expect(Set(queues.compactMap { $0["app"] as? String }) == [app])
             }
             let forgotten = try await caller.send("DELETE", path, as: caller.other)

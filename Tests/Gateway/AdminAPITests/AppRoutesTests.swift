@@ -51,7 +51,7 @@ struct AppRoutesTests {
 
     private var long: String { String(repeating: "a", count: 201) }
 
-    @Test("The books count what was accepted and where it is")
+    @Test("The counts count what was accepted and where it is")
     func stats() async throws {
         try await APIBench().serve { caller in
             _ = try await caller.send("POST", "/v1/wakes?wait=outcome", APIBench.body())

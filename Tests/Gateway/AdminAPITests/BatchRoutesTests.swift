@@ -110,7 +110,7 @@ struct BatchRoutesTests {
             let decisions = try items(answer).compactMap {
                 ($0["wake"] as? [String: Any])?["decision"] as? [String: Any]
             }
-            #expect(decisions.first?["word"] as? String == "send")
+            #expect(decisions.first?["type"] as? String == "send")
             let due = decisions.compactMap { $0["due_at"] as? String }
             #expect(due.count == 3)
             #expect(due == due.sorted() && Set(due).count == 3)

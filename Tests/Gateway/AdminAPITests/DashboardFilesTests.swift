@@ -125,7 +125,7 @@ struct DashboardFilesTests {
             #expect(isListed == state.isEnd, "OUTCOMES and \(state)")
         }
         let decisions = try #require(
-            Component.decision.schema.json.member("properties")?.member("word")?.member("enum"))
+            Component.decision.schema.json.member("properties")?.member("type")?.member("enum"))
         for word in decisions.texts {
             #expect(words.contains("[\"\(word)\", "), "DECISIONS lacks \(word)")
         }

@@ -21,7 +21,7 @@ struct DeviceRoutesTests {
             let answer = try await caller.send("GET", path, as: .read)
             #expect(answer.status == 200)
             #expect(!answer.body.contains(Samples.deviceToken().hex))
-            let queues = try #require(try answer.json()["lanes"] as? [[String: Any]])
+            let queues = try #require(try answer.json()["queues"] as? [[String: Any]])
             let queue = try #require(queues.first { $0["kind"] as? String == "background" })
             #expect(queue["app"] as? String == "com.example.app")
             #expect((queue["explanation"] as? [String])?.isEmpty == false)
@@ -39,7 +39,7 @@ struct DeviceRoutesTests {
         try await APIBench().serve { caller in
             func explanation() async throws -> [String] {
                 let answer = try await caller.send("GET", path, as: .read)
-                let queues = try #require(try answer.json()["lanes"] as? [[String: Any]])
+                let queues = try #require(try answer.json()["queues"] as? [[String: Any]])
                 let queue = try #require(queues.first { $0["kind"] as? String == "background" })
                 return try #require(queue["explanation"] as? [String])
             }
@@ -90,7 +90,7 @@ struct DeviceRoutesTests {
             let made = try await caller.send("POST", path + "/registered", body, as: .device)
             #expect(made.status == 200, "\(made.body)")
             let view = try await caller.send("GET", path).json()
-            let queue = try #require((view["lanes"] as? [[String: Any]])?.first)
+            let queue = try #require((view["queues"] as? [[String: Any]])?.first)
             #expect(queue["registered_at"] is String)
             let forgotten = try await caller.send("DELETE", path, as: .device)
             #expect(forgotten.status == 200, "\(forgotten.body)")

@@ -106,7 +106,7 @@ struct MetricsTests {
     func removedApps() async throws {
         let bench = try APIBench(
             sender: ScriptedSender { _ in Samples.refusal(403, .invalidProviderToken) })
-        let series = "rouse_app_circuit_open{app=\"\(Samples.app.bundleID.value)\""
+        let series = "rouse_app_held{app=\"\(Samples.app.bundleID.value)\""
         try await bench.serve { caller in
             _ = try await caller.wake()
             var page = ""
@@ -121,7 +121,7 @@ struct MetricsTests {
                 GatewayConfiguration(apps: [Samples.otherApp]), sender: ScriptedSender())
             page = try await caller.send("GET", "/metrics").body
             #expect(!page.contains(series))
-            let other = "rouse_app_circuit_open{app=\"\(Samples.otherApp.bundleID.value)\""
+            let other = "rouse_app_held{app=\"\(Samples.otherApp.bundleID.value)\""
             #expect(page.contains(other))
             #expect(page.contains("rouse_ready 1\n"))
         }

@@ -32,7 +32,7 @@ struct WakeRoutesTests {
             #expect(json["device"] as? String == token.description)
             #expect((json["outcome"] as? [String: Any])?["status"] as? Int == 200)
             #expect((json["attempts"] as? [Any])?.count == 1)
-            #expect((json["decision"] as? [String: Any])?["word"] as? String == "send")
+            #expect((json["decision"] as? [String: Any])?["type"] as? String == "send")
             let record = try await caller.send("GET", "/v1/wakes/\(id)", as: .read)
             #expect(record.status == 200)
             #expect(record.body == answer.body)
@@ -193,8 +193,8 @@ struct WakeRoutesTests {
             _ = try await caller.wake()
             let waiting = try await caller.send("POST", "/v1/wakes", APIBench.body()).json()
             let decision = try #require(waiting["decision"] as? [String: Any])
-            #expect(decision["word"] as? String == "deferred")
-            #expect((decision["holds"] as? [String])?.isEmpty == false)
+            #expect(decision["type"] as? String == "deferred")
+            #expect((decision["reasons"] as? [String])?.isEmpty == false)
             #expect(decision["due_at"] is String)
             let id = try #require(waiting["id"] as? String)
 
@@ -202,7 +202,7 @@ struct WakeRoutesTests {
                 "POST", "/v1/wakes", APIBench.body(",\"coalescing\":\"union\"")
             ).json()
             let merge = try #require(merged["decision"] as? [String: Any])
-            #expect(merge["word"] as? String == "coalesced")
+            #expect(merge["type"] as? String == "coalesced")
             #expect(merge["into"] as? String == id)
             #expect(merge["coalescing"] as? String == "union")
 

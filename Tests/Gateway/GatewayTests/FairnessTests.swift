@@ -96,7 +96,7 @@ struct FairnessTests {
             }
             #expect(try queue().unresponsive == nil)
             #expect(try queue().inFlight == 0)
-            let queue = "lane=com.example.app (sandbox) background"
+            let queue = "queue=com.example.app (sandbox) background"
             try await eventually {
                 clock.advance(bySeconds: 1)
                 return lines.all.contains { $0.hasPrefix("a queue has its full share again") }

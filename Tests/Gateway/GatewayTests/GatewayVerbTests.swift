@@ -95,7 +95,7 @@ struct GatewayVerbTests {
         }
     }
 
-    @Test("A reload changes apps and sender, tries held lanes again, and drops nothing")
+    @Test("A reload changes apps and sender, tries held queues again, and drops nothing")
     func reloading() async throws {
         let refusing = ScriptedSender { _ in Samples.refusal(403, .invalidProviderToken) }
         let gateway = sampleGateway(store: store, sender: refusing, clock: clock)
@@ -179,7 +179,7 @@ struct GatewayVerbTests {
         }
     }
 
-    @Test("A halted lane is told by webhook, with all else that somebody listens to")
+    @Test("A halted queue is told by webhook, with all else that somebody listens to")
     func webhooks() async throws {
         var configuration = GatewayConfiguration(apps: [Samples.app])
         configuration.webhooks = Samples.rules.webhooks

@@ -5,7 +5,7 @@ import GatewayTestKit
 import Testing
 import WakeModel
 
-@Suite("What is told of lanes that stop and go on", .timeLimit(.minutes(1)))
+@Suite("What is told of queues that stop and go on", .timeLimit(.minutes(1)))
 struct HaltTests {
     private let store = WatchfulStore(InMemoryWakeStore())
     private let clock = ManualClock()
@@ -35,7 +35,7 @@ struct HaltTests {
 
     private static let refused = Samples.refusal(403, .invalidProviderToken)
 
-    @Test("A lane that was held goes on with a resume, and that is told once")
+    @Test("A queue that was held goes on with a resume, and that is told once")
     func resumed() async throws {
         let isMended = Flag()
         let gateway = gateway(
@@ -55,7 +55,7 @@ struct HaltTests {
         #expect(told.last?.reason == "It was resumed.")
     }
 
-    @Test("Lanes that were held go on with a reload, unless somebody paused them")
+    @Test("Queues that were held go on with a reload, unless somebody paused them")
     func reloaded() async throws {
         let gateway = gateway(ScriptedSender { _ in Self.refused })
         try await withRunning(gateway) { () async throws in
@@ -81,7 +81,7 @@ struct HaltTests {
         #expect(goOn.first?.reason == "The configuration was loaded again.")
     }
 
-    @Test("A lane that was held and is not configured any more is no longer told as halted")
+    @Test("A queue that was held and is not configured any more is no longer told as halted")
     func removed() async throws {
         let gateway = gateway(ScriptedSender { _ in Self.refused })
         try await withRunning(gateway) { () async throws in
@@ -97,7 +97,7 @@ struct HaltTests {
         #expect(last?.reason == "The app is not configured any more.")
     }
 
-    @Test("A lane that was held when the process ended is told once to go on, by the next one")
+    @Test("A queue that was held when the process ended is told once to go on, by the next one")
     func startedAgain() async throws {
         let first = gateway(ScriptedSender { _ in Self.refused })
         try await withRunning(first) { () async throws in
@@ -116,7 +116,7 @@ struct HaltTests {
         #expect(told.last?.reason == "The gateway was started again.")
     }
 
-    @Test("A start tells that a lane goes on whose app is gone, and of none that is paused")
+    @Test("A start tells that a queue goes on whose app is gone, and of none that is paused")
     func startedWithout() async throws {
         let first = gateway(ScriptedSender { _ in Self.refused })
         try await withRunning(first) { () async throws in

@@ -6,7 +6,7 @@ import WakeModel
 
 @testable import Gateway
 
-@Suite("Holding back a lane that APNs refuses")
+@Suite("Holding back a queue that APNs refuses")
 struct HeldQueuesTests {
     private let now = Samples.start
     private let queue = WakeQueueKey(app: Samples.app, kind: .background)
@@ -18,7 +18,7 @@ struct HeldQueuesTests {
         return Dictionary(uniqueKeysWithValues: shares.map { ($0.queue, $0.limit) })
     }
 
-    @Test("A refused lane sends nothing, then one probe, and other lanes go on")
+    @Test("A refused queue sends nothing, then one probe, and other queues go on")
     func probing() {
         var holds = HeldQueues(limits: GatewayLimits())
         #expect(holds.note(blocked, on: queue, now: now) == .began)

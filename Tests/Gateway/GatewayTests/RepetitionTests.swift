@@ -24,8 +24,8 @@ struct RepetitionTests {
 
     /// The id, the decision and what the rules remark; `nil` for every other answer.
     private func words(_ acceptance: Acceptance) -> (AdmittedWake, rules: [String])? {
-        guard case .admitted(let wake, let remarks) = acceptance else { return nil }
-        return (wake, remarks.map(\.rule.rawValue))
+        guard case .admitted(let wake, let diagnostics) = acceptance else { return nil }
+        return (wake, diagnostics.map(\.rule.rawValue))
     }
 
     private func expectSame(_ first: Acceptance, _ second: Acceptance) throws {
@@ -37,7 +37,7 @@ struct RepetitionTests {
         #expect(first.rules == second.rules)
     }
 
-    @Test("One whose expiration has passed meanwhile is answered as it was, remarks and all")
+    @Test("One whose expiration has passed meanwhile is answered as it was, diagnostics and all")
     func passed() async throws {
         let gateway = sampleGateway(
             store: InMemoryWakeStore(), sender: ScriptedSender(), clock: clock)
@@ -100,7 +100,7 @@ struct RepetitionTests {
         }
     }
 
-    @Test("As many remarks are told of it as the first time", arguments: [1, 2])
+    @Test("As many diagnostics are told of it as the first time", arguments: [1, 2])
     func bounded(count: Int) async throws {
         let gateway = sampleGateway(
             store: InMemoryWakeStore(), sender: ScriptedSender(), clock: clock)

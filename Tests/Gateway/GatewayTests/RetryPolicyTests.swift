@@ -145,7 +145,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "A refused key or topic holds the lane, and the wake keeps its place",
+        "A refused key or topic holds the queue, and the wake keeps its place",
         arguments: [
             (403, RejectionReason.invalidProviderToken), (403, .badEnvironmentKeyInToken),
             (403, .missingProviderToken), (400, .topicDisallowed), (400, .badTopic),
@@ -154,23 +154,23 @@ struct RetryPolicyTests {
         let decision = decide(claim(.background), Samples.refusal(status, reason))
         #expect(decision.settlement.effect == .retry(at: now, charged: false))
         guard case .blocked(let words, nil) = decision.signal else {
-            Issue.record("The lane is not held for \(reason).")
+            Issue.record("The queue is not held for \(reason).")
             return
         }
         #expect(words.contains(reason.rawValue))
     }
 
-    @Test("Too many token updates hold the lane for twenty minutes at least")
+    @Test("Too many token updates hold the queue for twenty minutes at least")
     func tokenUpdates() {
         let decision = decide(
             claim(.background), Samples.refusal(429, .tooManyProviderTokenUpdates))
         guard case .blocked(_, 1_200) = decision.signal else {
-            Issue.record("The lane is not held for twenty minutes.")
+            Issue.record("The queue is not held for twenty minutes.")
             return
         }
     }
 
-    @Test("An expired provider token is tried once more at once; the second time holds the lane")
+    @Test("An expired provider token is tried once more at once; the second time holds the queue")
     func expiredProviderToken() {
         let refusal = Samples.refusal(403, .expiredProviderToken)
         let first = decide(claim(.background), refusal)
@@ -180,12 +180,12 @@ struct RetryPolicyTests {
                 == .retry(at: now.advanced(byMilliseconds: 100), charged: false))
         let second = decide(claim(.background, previous: .expiredProviderToken), refusal)
         guard case .blocked = second.signal else {
-            Issue.record("The second refusal does not hold the lane.")
+            Issue.record("The second refusal does not hold the queue.")
             return
         }
     }
 
-    @Test("Every row of Apple's table ends the wake, retries it later, or holds the lane")
+    @Test("Every row of Apple's table ends the wake, retries it later, or holds the queue")
     func wholeTable() {
         for entry in RejectionReason.table {
             let decision = decide(claim(.background), Samples.refusal(entry.status, entry.reason))

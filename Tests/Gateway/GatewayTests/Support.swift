@@ -15,7 +15,7 @@ final class Flag: Sendable {
     func set() { value.store(true, ordering: .releasing) }
 }
 
-/// A hall for two apps, which nobody watches.
+/// A gateway context for two apps, which nobody watches.
 func sampleContext(
     store: any WakeStore, clock: any GatewayClock = ManualClock(),
     limits: GatewayLimits = GatewayLimits()

@@ -35,7 +35,7 @@ struct UnresponsiveQueuesTests {
         #expect(silences.told(at: at(61)).map(\.queue) == [queue])
     }
 
-    @Test("Any answer ends it, and one of another lane does not")
+    @Test("Any answer ends it, and one of another queue does not")
     func answered() {
         var silences = silences(failingFor: [0, 60])
         #expect(silences.note(.answered, on: other, now: at(61)) == .none)

@@ -10,7 +10,7 @@ struct TokenHashTests {
     /// By another implementation: CPython 3.11's `hash(bytes)` with PYTHONHASHSEED=0, which is
     /// SipHash-1-3 under a key of zeros, over the queue's eight bytes and the token's digits.
     @Test(
-        "It is SipHash-1-3 of lane and token",
+        "It is SipHash-1-3 of queue and token",
         arguments: [
             (1, "00", 4_591_492_207_583_575_770),
             (2, String(repeating: "ab", count: 32), 1_013_611_334_724_888_781),
@@ -20,7 +20,7 @@ struct TokenHashTests {
         #expect(TokenHash(0, 0).number(of: try DeviceToken(hex: token), queue: queue) == number)
     }
 
-    @Test("Another key gives another number, and so does another lane")
+    @Test("Another key gives another number, and so does another queue")
     func keyed() throws {
         let token = try DeviceToken(hex: "ab")
         let numbers = [

@@ -4,7 +4,7 @@ import ArgumentParser
 import Gateway
 import StoreSQLite
 
-/// `rouse audit-store`: are the books of a store right?
+/// `rouse audit-store`: checks the counts and the rows of a store
 struct AuditStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit-store",
@@ -17,7 +17,7 @@ struct AuditStoreCommand: AsyncParsableCommand {
             running gateway it sees one moment. A file with several names (hard links) is refused, \
             because its log may stand beside another one: give a copy. It takes as long as reading \
             the whole file does. \
-            Ends with 0 when the books are right and every row can be read, 1 when not.
+            Ends with 0 when the counts match and every row can be read, 1 when not.
 
             Example:
 
@@ -27,7 +27,7 @@ struct AuditStoreCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The SQLite file.", valueName: "file"))
     var store: String
 
-    @Flag(help: "Write the books as JSON.")
+    @Flag(help: "Write the result as JSON.")
     var json = false
 
     func run() async throws {
@@ -59,9 +59,9 @@ struct AuditStoreCommand: AsyncParsableCommand {
         }
         if count.pruned > 0 { console.say("", "\(count.pruned) ended and pruned") }
         console.say(
-            "Books",
+            "Counts",
             count.isConserved
-                ? "Right: accepted = ended + pending."
+                ? "Match: accepted = ended + pending."
                 : "Wrong: \(count.accepted) accepted, \(count.ended) ended, "
                     + "\(count.unended) pending.",
             count.isConserved ? .good : .bad)
@@ -69,7 +69,9 @@ struct AuditStoreCommand: AsyncParsableCommand {
         if audit.damagedCount > audit.damaged.count {
             console.say("", "\(audit.damagedCount - audit.damaged.count) more", .bad)
         }
-        guard !audit.faults.isEmpty else { return console.say("File", "Whole.", .good) }
+        guard !audit.faults.isEmpty else {
+            return console.say("File", "Integrity check passed.", .good)
+        }
         for fault in audit.faults { console.say("File", fault, .bad) }
     }
 }

@@ -36,7 +36,7 @@ struct AppListDocument: Decodable {
 
     struct WakeQueueKey: Decodable {
         let kind: String
-        let circuit: String
+        let state: String
         let reason: String?
         let since: String?
         let probeAt: String?
@@ -71,8 +71,8 @@ struct WakeDocument: Decodable {
     let attempts: [Attempt]
 
     struct Decision: Decodable {
-        let word: String
-        let sentence: String
+        let type: String
+        let message: String
     }
 
     struct Outcome: Decodable {

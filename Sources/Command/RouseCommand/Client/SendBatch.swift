@@ -38,7 +38,7 @@ struct SendBatch {
     /// Whether any wake has an answer.
     var hasAnswers: Bool { items.contains { $0 != nil } }
 
-    /// Books the answers to the wakes at ``places``, and says which are asked for next. Whether
+    /// Records the answers to the wakes at ``places``, and says which are asked for next. Whether
     /// fewer wait than before.
     mutating func take(_ answers: [BatchDocument.Item]) -> Bool {
         let waitingCount = places.count { items[$0].map(Self.isBusy) ?? true }

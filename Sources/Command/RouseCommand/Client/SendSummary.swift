@@ -25,7 +25,7 @@ struct SendSummary: Encodable {
         for (item, number) in zip(batch.items, numbers) where !open.contains(number) {
             if let wake = item?.wake {
                 accepted += 1
-                decisions[wake.decision.word, default: 0] += 1
+                decisions[wake.decision.type, default: 0] += 1
             } else {
                 refused += 1
             }

@@ -9,7 +9,7 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Show how a running gateway is; live on a terminal.",
         discussion: """
-            Tells whether the gateway is ready and why not, its books, its queue, and its apps. On \
+            Tells whether the gateway is ready and why not, its counts, its queue, and its apps. On \
             a terminal it shows them until Ctrl-C, otherwise once. Ends with 0 when the gateway is \
             ready, 1 when it is not, 69 when it cannot be reached. The API key needs the scope read.
 
@@ -82,7 +82,7 @@ struct GatewayStatus {
                     row("", console.coloured("paused since \(pause.at)\(why)", .doubtful)))
             }
             for queue in app.queues {
-                let isClosed = queue.circuit == "closed"
+                let isClosed = queue.state == "sending"
                 let state = isClosed ? "sends" : "held since \(queue.since ?? "?")"
                 lines.append(
                     row("", "\(queue.kind): \(console.coloured(state, isClosed ? .good : .bad))"))
@@ -155,7 +155,7 @@ struct StatusDocument: Encodable {
         inFlight = status.stats?.inFlight
         byState = status.stats?.byState
         apps = status.apps.map { app in
-            let held = app.queues.filter { $0.circuit != "closed" }
+            let held = app.queues.filter { $0.state != "sending" }
             let unanswered = app.queues.filter { $0.unansweredSince != nil }
             let unresponsive = app.queues.compactMap { queue in
                 queue.unresponsive.map { (queue.kind, $0.explanation) }

@@ -73,7 +73,7 @@ struct WakeText {
         console.say("State", wake.state, wake.isWell ? .good : .bad)
         console.say("App", "\(wake.app) (\(wake.environment)), \(wake.kind), \(wake.device)")
         console.say("Accepted", "\(wake.acceptedAt), \(wake.urgency)")
-        console.say("Decision", wake.decision.sentence)
+        console.say("Decision", wake.decision.message)
         if let carrier = wake.carriedBy { console.sayVerbatim("Carrier", carrier) }
         if let due = wake.dueAt { console.say("Due", "\(due), until \(wake.deadline)") }
         for attempt in wake.attempts {

@@ -19,7 +19,7 @@ import WakeModel
 /// | `apns_unique_id` | for the Delivery Log of Apple's console (sandbox) |
 /// | `failure`, `certainty` | `unanswered`: what failed, `not-sent` or `unknown` |
 /// | `meaning`, `next` | the same in words, and what to do; absent when accepted |
-/// | `remarks` | what the rules remark: `rule`, `severity`, `line`, `column`, `pointer`, … |
+/// | `diagnostics` | what the rules remark: `rule`, `severity`, `line`, `column`, `pointer`, … |
 struct PushDocument: Encodable {
     let outcome: String
     let apnsId: String
@@ -41,7 +41,7 @@ struct PushDocument: Encodable {
     var certainty: String?
     var meaning: String?
     var next: String?
-    let remarks: [FindingDocument]
+    let diagnostics: [FindingDocument]
 
     /// Describes a push and what came of it.
     init(_ plan: PushPlan, _ reply: SingleReply) {
@@ -56,7 +56,7 @@ struct PushDocument: Encodable {
         port = plan.transport.port
         environment = plan.environment?.rawValue
         milliseconds = reply.milliseconds
-        remarks = plan.findings.map(FindingDocument.init)
+        diagnostics = plan.findings.map(FindingDocument.init)
         switch reply.result {
         case .success(.accepted(let acceptance)):
             outcome = "accepted"
@@ -82,7 +82,7 @@ struct PushDocument: Encodable {
 /// `rouse push --json` for a payload that was not sent: `outcome` is `not-sent`.
 struct PayloadRefusalDocument: Encodable {
     let outcome = "not-sent"
-    let remarks: [FindingDocument]
+    let diagnostics: [FindingDocument]
 }
 
 /// One finding of the rules, as JSON.

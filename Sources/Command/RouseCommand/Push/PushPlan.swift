@@ -116,7 +116,7 @@ struct PayloadRefusal: Error {
     func tell(_ console: Console, asJSON: Bool) throws(CommandFailure) {
         if asJSON {
             try console.write(
-                PayloadRefusalDocument(remarks: findings.map(FindingDocument.init)))
+                PayloadRefusalDocument(diagnostics: findings.map(FindingDocument.init)))
         } else {
             for finding in findings { PushText(console).say(finding) }
         }

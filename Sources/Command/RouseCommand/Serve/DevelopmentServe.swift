@@ -9,7 +9,7 @@ import PushTransport
 import UnixSignals
 import WakeModel
 
-/// `rouse serve --dev`: the whole gateway without any configuration, against a APNs simulator.
+/// `rouse serve --dev`: the whole gateway without any configuration, against an APNs simulator.
 struct DevelopmentServe {
     /// The demo app.
     static let bundleID = "com.example.demo"
@@ -117,7 +117,7 @@ extension DevelopmentServe {
             let token = Self.deviceToken()
             let now = WakeClock.system.now().secondsSinceEpoch
             let answer = folder.file("last-wake.json")
-            console.say("The gateway listens on \(base), with a APNs simulator behind it.")
+            console.say("The gateway listens on \(base), with an APNs simulator behind it.")
             if let page = address.dashboardAddress(isEncrypted: false) {
                 console.say("The dashboard: \(page)")
             }

@@ -120,7 +120,7 @@ final class KeysFileWatcher: Service {
         } catch {
             if isNew || state.failure != error.message {
                 logger.error(
-                    "the keys' file was not read again; the old keys stay",
+                    "reload of the keys file failed; keeping the current keys",
                     metadata: ["error": "\(error.message)"])
             }
             state.failure = error.message

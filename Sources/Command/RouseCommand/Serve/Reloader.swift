@@ -77,9 +77,9 @@ final class Reloader: Service {
                 "configuration reload refused", by: "SIGHUP", from: "signal",
                 to: "configuration")
             logger.error(
-                "the configuration was not read again; the old one stays",
+                "reload failed; keeping the current configuration",
                 metadata: ["error": "\(error.message)"])
-            manager.tell(.ready("The configuration has a fault; the old one stays."))
+            manager.tell(.ready("Reload failed; keeping the current configuration."))
         }
     }
 

@@ -15,7 +15,7 @@ struct ServeCommand: AsyncParsableCommand {
             keys and certificates again and drops nothing; with a faulty file the old ones stay. \
             SIGTERM stops taking wakes, waits for answers, and ends with 0.
 
-            --dev needs no configuration and no account at Apple: a APNs simulator, a key made \
+            --dev needs no configuration and no account at Apple: an APNs simulator, a key made \
             on the spot, one demo app, and three commands to paste.
 
             A configuration file:
@@ -103,7 +103,7 @@ struct ServeCommand: AsyncParsableCommand {
                 + "POST /v1/apps/{app}/resume, webhooks until a start without it."))
     var paused = false
 
-    @Flag(help: "Run with a APNs simulator and a demo app, without a configuration.")
+    @Flag(help: "Run with an APNs simulator and a demo app, without a configuration.")
     var dev = false
 
     @Option(

@@ -183,7 +183,7 @@ struct ConfigurationMapping {
             let words = Word.allCases.map(\.rawValue)
             let meant = Nearest.name(to: text, among: words)
             throw failure(
-                key, "is none of the words that it can be",
+                key, "is not one of its values",
                 meant.map { "Did you mean \($0)?" }
                     ?? "Write one of \(words.joined(separator: ", ")).")
         }

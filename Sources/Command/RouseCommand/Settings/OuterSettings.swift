@@ -15,7 +15,7 @@ struct OuterSettings {
     struct Key: Hashable, Sendable {
         /// Its path in the file, such as `budget.hourly-sends`.
         let path: String
-        /// The variable that stands over it.
+        /// The variable that overrides it.
         let variable: String
 
         /// Whether it names a file. In the file that is relative to the file's folder, outside of

@@ -3,11 +3,11 @@
 import ArgumentParser
 import WakeModel
 
-/// `rouse apns-simulator`: a APNs simulator.
+/// `rouse apns-simulator`: an APNs simulator.
 struct SimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apns-simulator",
-        abstract: "Run a APNs simulator on this machine.",
+        abstract: "Run an APNs simulator on this machine.",
         discussion: """
             It speaks HTTP/2 over TLS and says no the way Apple does. It makes its certificate \
             by itself, and a signing key that clients may use. When it is ready it prints where \

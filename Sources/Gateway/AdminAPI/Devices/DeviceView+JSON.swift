@@ -85,9 +85,9 @@ extension Explanation {
                 .array(
                     rules.map { rule in
                         .object([
-                            ("hold", .string(HoldWord.word(for: rule.hold))),
+                            ("reason", .string(DelayReasonWord.word(for: rule.hold))),
                             ("until", .string(rule.until.description)),
-                            ("sentence", .string(rule.sentence)),
+                            ("message", .string(rule.sentence)),
                         ])
                     })
             ),
@@ -109,8 +109,8 @@ extension Explanation {
                 "rules",
                 .array(
                     of: .object([
-                        .required("hold", .words(HoldWord.all)),
-                        .required("until", .instant()), .required("sentence", .string()),
+                        .required("reason", .words(DelayReasonWord.all)),
+                        .required("until", .instant()), .required("message", .string()),
                     ]), "What keeps the next wake back.")),
         ])
     }

@@ -39,7 +39,7 @@ struct JSONMembers {
             throw JSONFault(offset: start, problem: "A member's name is not a JSON string")
         }
         guard !members.contains(where: { $0.name == name }) else {
-            throw JSONFault(offset: start, problem: "A member stands there twice")
+            throw JSONFault(offset: start, problem: "Duplicate member")
         }
         guard members.count < Self.maximumCount else {
             throw JSONFault(offset: start, problem: "There are too many members")

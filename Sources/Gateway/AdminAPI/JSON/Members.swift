@@ -32,7 +32,7 @@ struct Members {
         let others = members.lazy.map(\.name).filter { !names.contains($0) }
         guard let unknown = others.min() else { return }
         throw InvalidField(
-            field: Self.shown(unknown), problem: "is not a member of this request",
+            field: Self.shown(unknown), problem: "is an unknown field",
             remedy: "Use \(names.sorted().joined(separator: ", ")).")
     }
 

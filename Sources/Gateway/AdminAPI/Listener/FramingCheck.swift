@@ -51,7 +51,7 @@ final class FramingCheck: ChannelInboundHandler, RemovableChannelHandler {
             throw FramingFault(
                 hosts.isEmpty
                     ? "The header field Host is missing. Send it once."
-                    : "The header field Host stands there twice. Send it once.")
+                    : "Duplicate header field Host. Send it once.")
         }
         if let host = hosts.first, !isHost(host) {
             throw FramingFault("The header field Host is not a host, with a port if need be.")
@@ -67,7 +67,7 @@ final class FramingCheck: ChannelInboundHandler, RemovableChannelHandler {
         let lengths = headers["content-length"]
         let codings = headers["transfer-encoding"]
         guard lengths.count <= 1 else {
-            throw FramingFault("The header field Content-Length stands there twice. Send it once.")
+            throw FramingFault("Duplicate header field Content-Length. Send it once.")
         }
         if let length = lengths.first {
             let isNumber = length.utf8.allSatisfy {

@@ -34,7 +34,7 @@ enum Metric: String, CaseIterable, Sendable {
     case logCopyingFailed = "rouse_store_log_copying_failed"
     case damagedRows = "rouse_store_damaged_rows_total"
     case ready = "rouse_ready"
-    case circuitOpen = "rouse_app_circuit_open"
+    case appHeld = "rouse_app_held"
     case queueInFlight = "rouse_app_wakes_in_flight"
     case queueUnresponsive = "rouse_app_unresponsive"
     case droppedSeries = "rouse_metrics_dropped_series_total"
@@ -90,7 +90,7 @@ enum Metric: String, CaseIterable, Sendable {
             "1 while new wakes are refused because a reader of the store keeps its log long."
         case .logCopyingFailed: "1 while the write-ahead log cannot be copied into the database."
         case .damagedRows: "Rows of the store that were found damaged since the start, by table."
-        case .circuitOpen: "1 when an app is held back because APNs refuses what it sends."
+        case .appHeld: "1 when an app is held back because APNs refuses what it sends."
         case .queueInFlight: "Wakes of an app that are claimed and not yet settled."
         case .queueUnresponsive:
             "1 when APNs answers nothing of what an app sends, so that only probes are sent."
@@ -114,7 +114,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .providerTokenAge: ["key", "team"]
         case .commitTime: ["verb"]
         case .damagedRows: ["table"]
-        case .circuitOpen, .queueInFlight, .queueUnresponsive: ["app", "environment", "kind"]
+        case .appHeld, .queueInFlight, .queueUnresponsive: ["app", "environment", "kind"]
         case .budgetDeferrals, .queueDepth, .inFlight, .intakeQueue, .httpConnections,
             .eventStreams, .commitRows, .logSize, .logFull, .logCopyingFailed, .ready,
             .droppedSeries, .webhooksUnconfigured:

@@ -24,7 +24,7 @@ enum Component: String, CaseIterable {
     case outcome = "Outcome"
     case attempt = "Attempt"
     case device = "Device"
-    case deviceQueue = "DeviceLane"
+    case deviceQueue = "DeviceQueue"
     case budget = "Budget"
     case signals = "Signals"
     case registration = "Registration"
@@ -36,7 +36,7 @@ enum Component: String, CaseIterable {
     case feedbackPage = "FeedbackPage"
     case app = "App"
     case appList = "AppList"
-    case queue = "Lane"
+    case queue = "Queue"
     case stats = "Stats"
 
     var schema: Schema {
@@ -61,7 +61,7 @@ enum Component: String, CaseIterable {
             ])
         case .outcome: WakeEnd.schema
         case .attempt: AttemptRecord.schema
-        case .device: .object([.required("lanes", .array(of: .named(.deviceQueue)))])
+        case .device: .object([.required("queues", .array(of: .named(.deviceQueue)))])
         case .deviceQueue: DeviceView.schema
         case .budget: Explanation.schema
         case .signals: SignalsBody.schema

@@ -29,7 +29,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     /// Where no key is asked for: the request comes from a page of another site, or names another
     /// host.
     case foreignOrigin = "foreign-origin"
-    /// There is no such resource, or no longer.
+    /// The resource does not exist, or no longer.
     case notFound = "not-found"
     /// The method does not fit the resource; `Allow` names those that do.
     case methodNotAllowed = "method-not-allowed"
@@ -83,7 +83,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .malformedRequest: "The request is not HTTP/1.1"
         case .malformedBody: "The body is not JSON of the expected form"
-        case .invalidField: "A value cannot be what its field needs"
+        case .invalidField: "Invalid value"
         case .invalidWake: "APNs or iOS would not honour this push"
         case .unknownApp: "The app is not configured"
         case .ambiguousEnvironment: "The app has two environments"
@@ -91,7 +91,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .forbidden: "The API key may not do this"
         case .appNotAllowed: "The API key is for other apps"
         case .foreignOrigin: "Another site's page may not do this"
-        case .notFound: "There is no such resource"
+        case .notFound: "Not found"
         case .methodNotAllowed: "The method does not fit the resource"
         case .requestTimeout: "The request did not arrive in time"
         case .idempotencyConflict: "The idempotency key was used for another request"
@@ -131,7 +131,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .foreignOrigin:
             "`rouse serve --dev` asks for no key, and refuses requests from pages of other sites "
                 + "and for other hosts than this machine."
-        case .notFound: "There is no such resource, or no longer."
+        case .notFound: "The resource does not exist, or no longer."
         case .methodNotAllowed: "The method does not fit the resource; `Allow` names those that do."
         case .requestTimeout: "The head or the body of the request did not arrive in its time."
         case .idempotencyConflict:

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import WakeModel
 
-/// The apps and their circuits, and the gateway's books.
+/// The apps and their circuits, and the gateway's counts.
 struct AppRoutes {
     let services: Services
 
@@ -119,7 +119,7 @@ struct AppRoutes {
         Route(
             .get, "/v1/stats", .scope(.read),
             Operation(
-                id: "getStats", summary: "The books: how many wakes are where",
+                id: "getStats", summary: "The counts: how many wakes are where",
                 answers: [Operation.Answer(200, "The present numbers.", .named(.stats))],
                 problems: [.appNotAllowed] + ProblemCode.ofStore)
         ) { _, context in

@@ -18,7 +18,7 @@ extension AppStatus {
                     ])
                 }
             ),
-            ("lanes", .array(queues.map(\.json))),
+            ("queues", .array(queues.map(\.json))),
         ])
     }
 
@@ -32,7 +32,7 @@ extension AppStatus {
                 .object(
                     [.required("at", .instant()), .optional("reason", .string())],
                     "Since when somebody paused it.")),
-            .required("lanes", .array(of: .named(.queue))),
+            .required("queues", .array(of: .named(.queue))),
         ])
     }
 }
@@ -42,14 +42,14 @@ extension QueueStatus {
         var members: [(String, JSONValue?)] = [("kind", .string(kind.rawValue))]
         switch circuit {
         case .closed:
-            members.append(("circuit", .string("closed")))
+            members.append(("state", .string("sending")))
         case .open(let reason, let since, let probeAt):
-            members.append(("circuit", .string("open")))
+            members.append(("state", .string("held")))
             members.append(("reason", .string(reason)))
             members.append(("since", .string(since.description)))
             members.append(("probe_at", .string(probeAt.description)))
         case .probing(let reason, let since):
-            members.append(("circuit", .string("probing")))
+            members.append(("state", .string("probing")))
             members.append(("reason", .string(reason)))
             members.append(("since", .string(since.description)))
         }
@@ -78,10 +78,11 @@ extension QueueStatus {
         .object([
             .required("kind", .words(of: WakeKind.self)),
             .required(
-                "circuit",
+                "state",
                 .words(
-                    ["closed", "open", "probing"],
-                    "open: APNs refuses whatever is sent, so nothing is; probing: one is tried.")),
+                    ["sending", "held", "probing"],
+                    "held: APNs refuses the key, topic or certificate, so nothing is sent; probing: one wake is tried."
+                )),
             .optional("reason", .string("What APNs refuses.")),
             .optional("since", .instant()), .optional("probe_at", .instant()),
             .optional(

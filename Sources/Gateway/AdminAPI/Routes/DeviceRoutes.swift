@@ -38,7 +38,7 @@ struct DeviceRoutes {
             let queues = views.map { view in
                 view.json(of: apps.first { $0.app == view.queue.app })
             }
-            return JSONValue.object([("lanes", .array(queues))]).response(status: .ok)
+            return JSONValue.object([("queues", .array(queues))]).response(status: .ok)
         }
     }
 
@@ -126,6 +126,6 @@ struct DeviceRoutes {
 
 extension Problem {
     static var noSuchDevice: Problem {
-        Problem(.notFound, "The gateway has never heard of this device token.")
+        Problem(.notFound, "Unknown device token.")
     }
 }

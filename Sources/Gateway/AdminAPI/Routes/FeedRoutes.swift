@@ -99,7 +99,7 @@ extension FeedbackEntry {
     /// The entry, with the device token spelt out: the feed exists to have it removed elsewhere.
     var json: JSONValue {
         .object([
-            ("number", .integer(number)), ("kind", .string(kind.rawValue)),
+            ("cursor", .integer(number)), ("kind", .string(kind.rawValue)),
             ("app", .string(app.bundleID.value)),
             ("environment", .string(app.environment.rawValue)),
             ("wake_kind", .string(wakeKind.rawValue)),
@@ -114,7 +114,7 @@ extension FeedbackEntry {
     /// What the OpenAPI document says of it.
     static var schema: Schema {
         .object([
-            .required("number", .sequenceNumber("Ascends.")),
+            .required("cursor", .sequenceNumber("Ascends.")),
             .required("kind", .words(of: FeedbackKind.self)),
             .required("app", .string("The bundle id.")),
             .required("environment", .words(of: APNsEnvironment.self)),

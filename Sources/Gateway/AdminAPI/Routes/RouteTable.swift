@@ -82,7 +82,7 @@ struct RouteTable: Sendable {
                 throw Problem(
                     .invalidField,
                     isTwice
-                        ? "A query parameter stands there twice. Give it once."
+                        ? "Duplicate query parameter. Give it once."
                         : "The query has a parameter that this route does not know. It knows "
                             + (known.isEmpty ? "none." : known.joined(separator: ", ") + "."))
             }

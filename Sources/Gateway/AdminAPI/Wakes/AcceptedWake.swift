@@ -8,14 +8,14 @@ import WakeModel
 /// A wake that the gateway took, as an answer tells it.
 struct AcceptedWake {
     let wake: AdmittedWake
-    let remarks: [Diagnostic]
+    let diagnostics: [Diagnostic]
 
     /// Takes it out of the gateway's answer. Throws ``Problem`` for every other answer.
     init(_ acceptance: Acceptance) throws(Problem) {
         switch acceptance {
-        case .admitted(let wake, let remarks):
+        case .admitted(let wake, let diagnostics):
             self.wake = wake
-            self.remarks = remarks
+            self.diagnostics = diagnostics
         case .invalid(let diagnostics):
             var problem = Problem(.invalidWake, "See the diagnostics.")
             problem.diagnostics = diagnostics
@@ -53,7 +53,7 @@ struct AcceptedWake {
             ("accepted_at", .string(wake.acceptedAt.description)),
             ("deadline", .string(wake.deadline.description)),
             ("decision", wake.decision.json),
-            ("remarks", remarks.isEmpty ? nil : .array(remarks.map(\.json))),
+            ("diagnostics", diagnostics.isEmpty ? nil : .array(diagnostics.map(\.json))),
         ])
     }
 
@@ -64,7 +64,9 @@ struct AcceptedWake {
             .required("accepted_at", .instant()),
             .required("deadline", .instant("From when on it is never sent any more.")),
             .required("decision", .named(.decision)),
-            .optional("remarks", .array(of: .named(.diagnostic), "What the rules remark.")),
+            .optional(
+                "diagnostics",
+                .array(of: .named(.diagnostic), "What the rules found: warnings and notes.")),
         ])
     }
 }

@@ -18,7 +18,7 @@ struct AcceptedWakeText {
     private var acceptedAt: Known<WallInstant>?
     private var deadline: Known<WallInstant>?
     private var decision: Known<WakeDecision>?
-    private var remarks: Known<[Diagnostic]>?
+    private var diagnostics: Known<[Diagnostic]>?
 
     /// Appends the text of one wake.
     mutating func append(_ accepted: AcceptedWake, to bytes: inout [UInt8]) {
@@ -31,9 +31,9 @@ struct AcceptedWakeText {
         Self.append(wake.deadline, &deadline, to: &bytes) { .string($0.description) }
         bytes.append(contentsOf: #","decision":"#.utf8)
         Self.append(wake.decision, &decision, to: &bytes) { $0.json }
-        if !accepted.remarks.isEmpty {
-            bytes.append(contentsOf: #","remarks":"#.utf8)
-            Self.append(accepted.remarks, &remarks, to: &bytes) { .array($0.map(\.json)) }
+        if !accepted.diagnostics.isEmpty {
+            bytes.append(contentsOf: #","diagnostics":"#.utf8)
+            Self.append(accepted.diagnostics, &diagnostics, to: &bytes) { .array($0.map(\.json)) }
         }
         bytes.append(UInt8(ascii: "}"))
     }

@@ -8,23 +8,23 @@ extension WakeDecision {
     /// The decision as data, and in words.
     var json: JSONValue {
         var members: [(String, JSONValue?)] = [
-            ("word", .string(word)), ("sentence", .string(sentence)),
+            ("type", .string(word)), ("message", .string(sentence)),
         ]
         switch self {
         case .send: break
         case .deferred(let until, let holds):
             members.append(("due_at", .string(until.description)))
-            members.append(("holds", holds.json))
+            members.append(("reasons", holds.json))
         case .coalesced(let carrier, let coalescing, let until, let holds):
             members.append(("into", .string(carrier.description)))
             members.append(("coalescing", .string(CoalescingWord(coalescing).rawValue)))
             members.append(("due_at", .string(until.description)))
-            members.append(("holds", holds.json))
+            members.append(("reasons", holds.json))
         case .sameCall(let wake):
             members.append(("into", .string(wake.description)))
         case .expired(let earliest, let holds):
             members.append(("earliest", .string(earliest.description)))
-            members.append(("holds", holds.json))
+            members.append(("reasons", holds.json))
         case .suppressed(let suppression):
             members.append(("suppression", .string(suppression.word)))
         }
@@ -39,10 +39,11 @@ extension WakeDecision {
                 .words([
                     "send", "deferred", "coalesced", "same-call", "expired", "suppressed",
                 ])),
-            .required("sentence", .string("The decision in words.")),
+            .required("message", .string("The decision in words.")),
             .optional("due_at", .instant("When it may leave, as far as is known now.")),
             .optional("earliest", .instant("When the rules would have let it leave.")),
-            .optional("holds", .array(of: .words(HoldWord.all), "The rules that make it wait.")),
+            .optional(
+                "reasons", .array(of: .words(DelayReasonWord.all), "The rules that make it wait.")),
             .optional("into", .string("The wake that carries it.", format: "uuid")),
             .optional("coalescing", .words(of: CoalescingWord.self)),
             .optional("suppression", .string("Why it is not sent, in one word.")),
@@ -52,11 +53,11 @@ extension WakeDecision {
 
 extension DelayReasons {
     /// The rules, a word each.
-    var json: JSONValue { .array(all.map { .string(HoldWord.word(for: $0)) }) }
+    var json: JSONValue { .array(all.map { .string(DelayReasonWord.word(for: $0)) }) }
 }
 
 /// The words for ``WakeBudget/DelayReason``.
-enum HoldWord {
+enum DelayReasonWord {
     static let all = DelayReason.allCases.map(word)
 
     static func word(for hold: DelayReason) -> String {

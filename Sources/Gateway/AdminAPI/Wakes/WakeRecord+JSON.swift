@@ -39,7 +39,7 @@ extension WakeEnd {
         case .sent(let apnsUniqueID):
             members.append(("status", .integer(200)))
             members.append(("apns_unique_id", apnsUniqueID.map { .string($0) }))
-            members.append(("explanation", .string("APNs took it. That is not yet delivery.")))
+            members.append(("explanation", .string("Accepted by APNs; delivery is not confirmed.")))
         case .coalesced(let carrier):
             members.append(("into", .string(carrier.description)))
             members.append(

@@ -42,7 +42,7 @@ enum WebhookAnswer: Equatable {
 /// cannot take is found by halves, so that it does not hold up the others.
 ///
 /// A half is every other item, so that the first ones to go alone come from all over the batch, and
-/// say something of the rest. A round only keeps the books: it posts nothing and knows no time.
+/// say something of the rest. A round only keeps the counts: it posts nothing and knows no time.
 struct WebhookRound {
     /// How many items that went alone fail in a row before the receiver is left alone: each might
     /// be at fault itself, so many are not.

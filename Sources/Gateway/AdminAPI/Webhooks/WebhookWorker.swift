@@ -15,7 +15,8 @@ final class WebhookWorker: Sendable {
     static let leaseSeconds = 120
     /// How long it sleeps when nothing rings, in seconds.
     static let sleepSeconds: Int64 = 30
-    /// How often it looks for what is due again while events wait, in seconds: no bell rings then.
+    /// How often it looks for what is due again while events wait, in seconds: no signal fires
+    /// then.
     static let lookSeconds: Int64 = 2
 
     private let gateway: Gateway
@@ -83,7 +84,7 @@ final class WebhookWorker: Sendable {
     // MARK: One round
 
     private enum Outcome {
-        /// Nothing is due; look again after so many seconds, unless the bell rings.
+        /// Nothing is due; look again after so many seconds, unless the signal fires.
         case nothing(seconds: Int64)
         case taken
         case down

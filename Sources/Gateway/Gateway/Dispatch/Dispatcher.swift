@@ -142,7 +142,7 @@ final class Dispatcher: Sendable {
         let now = clock.now()
         return state.withLock { state in
             guard !state.isStopping else { return nil }
-            var rooms: [WakeQueueKey: Int] = [:]
+            var slots: [WakeQueueKey: Int] = [:]
             // Those with the fewest first: room that one has reserved is none for the next.
             for (queue, count) in counts.sorted(by: { $0.value < $1.value }) {
                 let queues = areCalls ? state.voipQueues : state.backgroundQueues
@@ -152,16 +152,16 @@ final class Dispatcher: Sendable {
                 let room = min(state.shares.room(for: queue, at: now), count)
                 guard room > 0 else { continue }
                 state.shares.take(room, of: queue, at: now)
-                rooms[queue] = room
+                slots[queue] = room
             }
-            guard !rooms.isEmpty else { return nil }
+            guard !slots.isEmpty else { return nil }
             let leaseSeconds = state.leaseSeconds(limits)
             // The leases begin with the acceptance, which is the caller's and not the
             // transaction's.
             if let firstEnd = first?.advanced(bySeconds: Int64(leaseSeconds)) {
                 state.leases.promise(areCalls ? .voip : .background, until: firstEnd)
             }
-            return ClaimGrant(rooms: rooms, leaseSeconds: leaseSeconds)
+            return ClaimGrant(slots: slots, leaseSeconds: leaseSeconds)
         }
     }
 
@@ -187,7 +187,7 @@ final class Dispatcher: Sendable {
         let claims = answer?.claims ?? []
         let now = clock.now()
         let rings = state.withLock { state in
-            var unused = grant?.rooms ?? [:]
+            var unused = grant?.slots ?? [:]
             for claim in claims { unused[claim.queue, default: 0] -= 1 }
             for (queue, count) in unused { state.shares.giveBack(count, of: queue) }
             let isAwaited =

@@ -27,7 +27,7 @@ final class AsyncSignal: Sendable {
         waiter?.resume()
     }
 
-    /// Returns when the bell rings, or rang since the last wait; cancellation does not end it.
+    /// Returns when the signal fires, or rang since the last wait; cancellation does not end it.
     /// One task waits at a time.
     func wait() async {
         await withCheckedContinuation { continuation in
@@ -40,20 +40,20 @@ final class AsyncSignal: Sendable {
                     state = .awaited(continuation)
                     return false
                 case .awaited:
-                    preconditionFailure("Two tasks wait for one bell.")
+                    preconditionFailure("Two tasks wait for one signal.")
                 }
             }
             if hasRung { continuation.resume() }
         }
     }
 
-    /// Returns when the bell rings, at the instant, or at once when the task is cancelled,
+    /// Returns when the signal fires, at the instant, or at once when the task is cancelled,
     /// whichever comes first.
     func wait(until instant: WallInstant, clock: any GatewayClock) async {
         await wait { try await clock.sleep(until: instant) }
     }
 
-    /// Returns when the bell rings, at the instant, or at once when the task is cancelled,
+    /// Returns when the signal fires, at the instant, or at once when the task is cancelled,
     /// whichever comes first.
     func wait(until instant: ContinuousClock.Instant) async {
         await wait { try await Task.sleep(until: instant) }
@@ -70,7 +70,7 @@ final class AsyncSignal: Sendable {
                     self.ring()
                 }
             }
-            // A cancelled sleep means that the bell rang first; there is nothing to report.
+            // A cancelled sleep means that the signal fired first; there is nothing to report.
             group.addTask { try? await sleep() }
             await group.next()
             group.cancelAll()

@@ -16,7 +16,7 @@ final class GatewayContext: Sendable {
     let logger: Logger
     let hub: OutcomeBroadcaster
     /// Ring when webhooks may have been written.
-    let webhookBells = WebhookSignals()
+    let webhookSignals = WebhookSignals()
     private let current: Mutex<GatewayConfiguration>
     /// Rings when a halt waits to be written.
     let haltSignal = AsyncSignal()
@@ -283,12 +283,12 @@ final class GatewayContext: Sendable {
             metadata: ["count": "\(lost.count)", "events": "\(names.joined(separator: ", "))"])
     }
 
-    /// Rings the bells of the endpoints for which this is so.
+    /// Rings the signals of the endpoints for which this is so.
     private func ringWebhooks(_ isConcerned: (WebhookSubscription) -> Bool) {
         let concerned = Set(
             current.withLock { $0.webhooks }.filter(isConcerned).map(\.endpoint))
         guard !concerned.isEmpty else { return }
-        webhookBells.ring { concerned.contains($0) }
+        webhookSignals.ring { concerned.contains($0) }
     }
 
     private func count(_ submissions: [Submission], _ admissions: [Admission]) {

@@ -35,7 +35,7 @@ final class OutcomeBroadcaster: Sendable {
 
     // MARK: Waiting for one
 
-    /// A bell that rings when this wake ends; `nil` when too many wait already.
+    /// A signal that rings when this wake ends; `nil` when too many wait already.
     func signal(for id: WakeID) -> (key: Int, signal: AsyncSignal)? {
         state.withLock { state in
             guard state.waiterCount < limits.outcomeWaiterCount else { return nil }
@@ -47,7 +47,7 @@ final class OutcomeBroadcaster: Sendable {
         }
     }
 
-    /// Nobody waits at this bell any more.
+    /// Nobody waits at this signal any more.
     func release(_ key: Int, for id: WakeID) {
         state.withLock { state in
             guard var entries = state.waiters[id] else { return }
@@ -91,12 +91,12 @@ final class OutcomeBroadcaster: Sendable {
     /// Tells what ended.
     func publish(_ ended: [EndedWake]) {
         guard !ended.isEmpty else { return }
-        var bells: [AsyncSignal] = []
+        var signals: [AsyncSignal] = []
         var listeners: [Subscription] = []
         state.withLock { state in
             if state.waiterCount > 0 {
                 for wake in ended {
-                    if let entries = state.waiters[wake.id] { bells += entries.map(\.signal) }
+                    if let entries = state.waiters[wake.id] { signals += entries.map(\.signal) }
                 }
             }
             for wake in ended { state.sequences[wake.queue.app.bundleID, default: 0] += 1 }
@@ -106,7 +106,7 @@ final class OutcomeBroadcaster: Sendable {
                 state.subscribers[key]?.sequence += UInt64(count)
             }
         }
-        for signal in bells { signal.ring() }
+        for signal in signals { signal.ring() }
         for listener in listeners {
             var sequence = listener.sequence
             for wake in ended where listener.includes(wake.queue.app) {

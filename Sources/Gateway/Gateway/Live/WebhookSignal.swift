@@ -25,7 +25,7 @@ public final class WebhookSignal: Sendable {
     }
 }
 
-/// The bells of all endpoints. A bell counts for as long as somebody holds it.
+/// The signals of all endpoints. A signal counts for as long as somebody holds it.
 final class WebhookSignals: Sendable {
     private struct Entry {
         weak var signal: WebhookSignal?
@@ -33,7 +33,7 @@ final class WebhookSignals: Sendable {
 
     private let entries = Mutex<[Entry]>([])
 
-    /// A new bell.
+    /// A new signal.
     func make(for endpoint: WebhookEndpointID, clock: any GatewayClock) -> WebhookSignal {
         let signal = WebhookSignal(endpoint: endpoint, clock: clock)
         entries.withLock { entries in

@@ -9,7 +9,7 @@ public enum Acceptance: Hashable, Sendable {
     public static let overloadPauseSeconds = 1...60
 
     /// It is kept, now or since the request that this one repeats; with what the rules remark.
-    case admitted(AdmittedWake, remarks: [Diagnostic])
+    case admitted(AdmittedWake, diagnostics: [Diagnostic])
     /// It is no push that Apple would honour: all findings.
     case invalid([Diagnostic])
     /// No such app is configured, or not in this environment.

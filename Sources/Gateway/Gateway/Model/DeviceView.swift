@@ -46,7 +46,7 @@ public struct DeviceView: Hashable, Sendable {
     }
 }
 
-/// What is reported of a device, or asked of its books.
+/// What is reported of a device, or asked of its counts.
 public enum DeviceReport: Hashable, Sendable {
     /// The app reported these signals.
     case signals([DeviceSignal])

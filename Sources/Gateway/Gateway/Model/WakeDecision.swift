@@ -38,7 +38,7 @@ public enum WakeDecision: Hashable, Sendable {
     /// The decision as a sentence.
     public var sentence: String {
         switch self {
-        case .send: "It may leave at once."
+        case .send: "Will be sent now."
         case .deferred(let until, let holds):
             holds.isEmpty
                 ? "It leaves at \(until)."
@@ -89,7 +89,7 @@ public enum WakeSuppression: Hashable, Sendable {
             Suppression.backgroundAppRefreshOff(until: until).sentence
         case .tooManyCalls(let until): Suppression.tooManyCalls(until: until).sentence
         case .deviceTokenDead(let since):
-            "APNs holds this device token for dead since \(since). Remove it, or report the app's "
+            "APNs reported this token unregistered at \(since). Remove it, or report the app's "
                 + "registration if the token is in use again."
         }
     }

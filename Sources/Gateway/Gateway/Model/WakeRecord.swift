@@ -84,7 +84,7 @@ public struct WakeRecord: Hashable, Sendable {
     }
 }
 
-/// The books of a store, for the law of conservation.
+/// The counts of a store, for the law of conservation.
 public struct StoreCount: Hashable, Sendable {
     /// How many wakes the store ever admitted: a counter of its own, written with each admission.
     public let accepted: Int
@@ -93,7 +93,7 @@ public struct StoreCount: Hashable, Sendable {
     /// How many wakes are in each state.
     public let byState: [WakeState: Int]
 
-    /// Spells out the books.
+    /// Creates the counts.
     public init(accepted: Int, pruned: Int = 0, byState: [WakeState: Int]) {
         self.accepted = accepted
         self.pruned = pruned

@@ -6,7 +6,7 @@ extension WakeState {
         switch self {
         case .pending: "It is on disk, and waits for its time or for room."
         case .claimed: "It is on its way to APNs."
-        case .sent: "APNs took it. That is not yet delivery; a receipt adds `launched_at`."
+        case .sent: "Accepted by APNs; delivery is not confirmed; a receipt adds `launched_at`."
         case .coalesced: "It was merged into another wake, and shares that one's outcome."
         case .superseded: "The app was opened, or synced, before it left."
         case .suppressed: "It must not be sent; `suppression` says why."

@@ -55,7 +55,7 @@ public actor InMemoryWakeStore: WakeStore {
         try transaction.cancel(id, at: now, under: rules)
     }
 
-    /// Books a report; see ``WakeStore/report(_:of:in:makes:at:under:)``.
+    /// Records a report; see ``WakeStore/report(_:of:in:makes:at:under:)``.
     public func report(
         _ report: DeviceReport, of token: DeviceToken, in queues: [WakeQueueKey], makes: Bool,
         at now: WallInstant, under rules: StoreRules
@@ -63,7 +63,7 @@ public actor InMemoryWakeStore: WakeStore {
         try transaction.report(report, of: token, in: queues, makes: makes, at: now, under: rules)
     }
 
-    /// Books receipts; see ``WakeStore/confirm(_:at:under:)``.
+    /// Records receipts; see ``WakeStore/confirm(_:at:under:)``.
     public func confirm(
         _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
     ) throws(StoreFailure) -> ReceiptOutcome {
@@ -101,10 +101,10 @@ public actor InMemoryWakeStore: WakeStore {
         try transaction.devices(token, in: queues, at: now, under: rules)
     }
 
-    /// The books by their counters; see ``WakeStore/count()``.
+    /// The counts by their counters; see ``WakeStore/count()``.
     public func count() throws(StoreFailure) -> StoreCount { try transaction.count() }
 
-    /// The books row by row; see ``WakeStore/recount()``.
+    /// The counts, row by row; see ``WakeStore/recount()``.
     public func recount() throws(StoreFailure) -> StoreCount { try transaction.recount() }
 
     /// The feedback feed; see ``WakeStore/feedback(after:limit:of:)``.

@@ -32,7 +32,7 @@ public struct EndedWake: Hashable, Sendable {
 public struct ClaimGrant: Hashable, Sendable {
     /// The queues whose wakes may go now, and that have no older ones waiting, each with the most
     /// wakes to claim from it.
-    public private(set) var rooms: [WakeQueueKey: Int]
+    public private(set) var slots: [WakeQueueKey: Int]
     /// The most background wakes to claim.
     public private(set) var background: Int
     /// The most calls to claim.
@@ -41,11 +41,11 @@ public struct ClaimGrant: Hashable, Sendable {
     public let leaseSeconds: Int
 
     /// Creates a grant with room for each queue.
-    public init(rooms: [WakeQueueKey: Int], leaseSeconds: Int) {
+    public init(slots: [WakeQueueKey: Int], leaseSeconds: Int) {
         func sum(_ kind: WakeKind) -> Int {
-            rooms.reduce(0) { $1.key.kind == kind ? $0 + $1.value : $0 }
+            slots.reduce(0) { $1.key.kind == kind ? $0 + $1.value : $0 }
         }
-        self.rooms = rooms
+        self.slots = slots
         background = sum(.background)
         calls = sum(.voip)
         self.leaseSeconds = leaseSeconds
@@ -53,7 +53,7 @@ public struct ClaimGrant: Hashable, Sendable {
 
     /// Creates a grant whose queues share its room.
     public init(queues: Set<WakeQueueKey>, background: Int, calls: Int, leaseSeconds: Int) {
-        rooms = Dictionary(
+        slots = Dictionary(
             uniqueKeysWithValues: queues.map { ($0, $0.kind == .voip ? calls : background) })
         self.background = background
         self.calls = calls
@@ -64,7 +64,7 @@ public struct ClaimGrant: Hashable, Sendable {
     func without(_ claims: [Claim]) -> ClaimGrant {
         var rest = self
         for claim in claims {
-            rest.rooms[claim.queue]? -= 1
+            rest.slots[claim.queue]? -= 1
             switch claim.kind {
             case .background: rest.background -= 1
             case .voip: rest.calls -= 1

@@ -267,20 +267,20 @@ extension StoreTransaction {
 /// What is left of a grant.
 private struct GrantedRoom {
     private let grant: ClaimGrant?
-    private var rooms: [WakeQueueKey: Int]
+    private var slots: [WakeQueueKey: Int]
     private var background: Int
     private var calls: Int
 
     init(_ grant: ClaimGrant?) {
         self.grant = grant
-        rooms = grant?.rooms ?? [:]
+        slots = grant?.slots ?? [:]
         background = grant?.background ?? 0
         calls = grant?.calls ?? 0
     }
 
     /// Takes one place for a wake of this queue, if there is one.
     mutating func take(_ queue: WakeQueueKey) -> Bool {
-        guard let room = rooms[queue], room > 0 else { return false }
+        guard let room = slots[queue], room > 0 else { return false }
         switch queue.kind {
         case .background:
             guard background > 0 else { return false }
@@ -289,7 +289,7 @@ private struct GrantedRoom {
             guard calls > 0 else { return false }
             calls -= 1
         }
-        rooms[queue] = room - 1
+        slots[queue] = room - 1
         return true
     }
 

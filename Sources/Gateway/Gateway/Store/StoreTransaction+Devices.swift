@@ -17,7 +17,7 @@ extension StoreTransaction {
         return CancelOutcome(isCancelled: true, ended: [ended])
     }
 
-    /// Books a report of a device; see
+    /// Records a report of a device; see
     /// ``WakeStore/report(_:of:in:makes:at:under:)``.
     public func report(
         _ report: DeviceReport, of token: DeviceToken, in queues: [WakeQueueKey], makes: Bool,
@@ -129,7 +129,7 @@ extension StoreTransaction {
 
     // MARK: Receipts
 
-    /// Books receipts; see ``WakeStore/confirm(_:at:under:)``.
+    /// Records receipts; see ``WakeStore/confirm(_:at:under:)``.
     public func confirm(
         _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
     ) throws(StoreFailure) -> ReceiptOutcome {
@@ -170,8 +170,8 @@ extension StoreTransaction {
     }
 
     /// The same receipt with its wake's id in the place of its ref; `nil` when no wake has the ref.
-    /// It only reads, and need not be of the transaction that books the receipt: a wake that comes
-    /// in between is not the one that launched the app.
+    /// It only reads, and need not be of the transaction that records the receipt: a wake that
+    /// comes in between is not the one that launched the app.
     public func resolve(_ receipt: Receipt) throws(StoreFailure) -> Receipt? {
         guard case .ref(let ref, let token) = receipt.subject else { return receipt }
         guard let wake = try wake(ref, of: token, among: receipt.apps) else { return nil }

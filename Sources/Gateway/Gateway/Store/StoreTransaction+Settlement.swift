@@ -98,7 +98,7 @@ extension StoreTransaction {
         }
     }
 
-    /// What a final refusal says of the device token: books it, and tells the feed.
+    /// What a final refusal says of the device token: records it, and tells the feed.
     private func learn(
         _ refusal: Refusal, _ end: WakeEnd, _ wake: borrowing WakeRow, _ device: inout DeviceRow,
         _ queue: SeenQueue, at now: WallInstant

@@ -153,7 +153,7 @@ extension StoreTransaction {
             pending = try record(wake, of: device.token)
         }
         var explanation = device.ledger.explain(policy: queue.policy, at: now)
-        // The books settle a debit as they make it, so the ledger does not know.
+        // The transaction settles a debit as they make it, so the ledger does not know.
         explanation.inFlight = recent.count { $0.state == .claimed }
         return DeviceView(
             queue: queue.row.queue, deviceToken: device.token, explanation: explanation,
@@ -162,9 +162,9 @@ extension StoreTransaction {
             topicConfirmsLaunches: queue.row.confirmsLaunches)
     }
 
-    // MARK: Books
+    // MARK: Counts
 
-    /// The books by their counters; see ``WakeStore/count()``.
+    /// The counts by their counters; see ``WakeStore/count()``.
     public func count() throws(StoreFailure) -> StoreCount {
         var byState: [WakeState: Int] = [:]
         var ended = 0
@@ -178,7 +178,7 @@ extension StoreTransaction {
         return StoreCount(accepted: accepted, byState: byState)
     }
 
-    /// The books row by row; see ``WakeStore/recount()``.
+    /// The counts, row by row; see ``WakeStore/recount()``.
     public func recount() throws(StoreFailure) -> StoreCount {
         StoreCount(
             accepted: try rows.value(of: .accepted), pruned: try rows.value(of: .pruned),

@@ -31,7 +31,7 @@ public final class StoreTransaction {
         let policy: BudgetPolicy
     }
 
-    /// Books over these rows.
+    /// A transaction over these rows.
     public init(rows: any WakeRows) { self.rows = rows }
 
     /// To be called at the beginning of each transaction that decides something.
@@ -88,7 +88,7 @@ public final class StoreTransaction {
         return try booked(wake, end, at: now, queue)
     }
 
-    /// Books the end of a wake whose row says it already.
+    /// Records the end of a wake whose row says it already.
     func booked(
         _ wake: borrowing WakeRow, _ end: WakeEnd, at now: WallInstant, _ queue: SeenQueue
     ) throws(StoreFailure) -> EndedWake {

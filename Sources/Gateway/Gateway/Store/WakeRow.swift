@@ -116,7 +116,7 @@ public struct DeviceRow: Hashable, Sendable {
     public let queue: Int64
     /// The token.
     public let token: DeviceToken
-    /// The budget's books.
+    /// The device's ledger.
     public var ledger: DeviceLedger
     /// The number of the background wake that waits; 0 for none.
     public var pending: Int64 = 0

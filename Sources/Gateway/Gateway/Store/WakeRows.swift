@@ -225,7 +225,7 @@ public enum WakeColumns: Hashable, Sendable {
     case launch
 }
 
-/// A counter of the books.
+/// A counter of the counts.
 public enum StoreCounter: Hashable, Sendable {
     /// Wakes admitted.
     case accepted

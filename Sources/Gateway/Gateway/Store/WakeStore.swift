@@ -57,14 +57,14 @@ public protocol WakeStore: Sendable {
 
     // MARK: Devices
 
-    /// Books a report in these queues of a device. `makes` says that a device which is not known
+    /// Records a report in these queues of a device. `makes` says that a device which is not known
     /// yet is made.
     func report(
         _ report: DeviceReport, of token: DeviceToken, in queues: [WakeQueueKey], makes: Bool,
         at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReportOutcome
 
-    /// Books receipts; answers one by one, in order.
+    /// Records receipts; answers one by one, in order.
     func confirm(
         _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReceiptOutcome
@@ -96,11 +96,11 @@ public protocol WakeStore: Sendable {
         under rules: StoreRules
     ) async throws(StoreFailure) -> [DeviceView]
 
-    /// The books by their counters, at a cost that does not grow with them. Claimed wakes count
+    /// The counts by their counters, at a cost that does not grow with them. Claimed wakes count
     /// as pending here.
     func count() async throws(StoreFailure) -> StoreCount
 
-    /// Counts the books row by row. Linear in the number of wakes: for audits and tests.
+    /// Counts the wakes row by row. Linear in the number of wakes: for audits and tests.
     func recount() async throws(StoreFailure) -> StoreCount
 
     // MARK: Feeds

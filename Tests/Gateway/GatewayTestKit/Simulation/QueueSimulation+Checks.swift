@@ -12,7 +12,7 @@ extension QueueSimulation {
         look { (transaction) throws(StoreFailure) in try transaction.record(of: id) } ?? nil
     }
 
-    // MARK: The books
+    // MARK: The counts
 
     /// Accepted is ended and pending, by the counters and row by row.
     func checkCounts() {

@@ -412,7 +412,7 @@ struct DeviceContractTests {
     }
 
     @Test(
-        "Old ended wakes are pruned in steps, and the books still balance",
+        "Old ended wakes are pruned in steps, and the counts still balance",
         arguments: StoreKind.allCases)
     func pruning(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in

@@ -42,7 +42,7 @@ struct DispatchContractTests {
     }
 
     @Test(
-        "Lanes are served in order, the longest due first, within limits",
+        "Queues are served in order, the longest due first, within limits",
         arguments: StoreKind.allCases)
     func precedence(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in

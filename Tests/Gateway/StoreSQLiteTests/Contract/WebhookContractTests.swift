@@ -81,7 +81,7 @@ struct WebhookContractTests {
     }
 
     @Test(
-        "What was told of a lane is remembered, until another thing is told",
+        "What was told of a queue is remembered, until another thing is told",
         arguments: StoreKind.allCases)
     func toldHalts(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in

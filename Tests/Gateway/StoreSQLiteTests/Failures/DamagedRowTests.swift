@@ -367,7 +367,7 @@ struct DamagedRowTests {
         }
     }
 
-    @Test("A damaged lane keeps no other app, and its wakes end")
+    @Test("A damaged queue keeps no other app, and its wakes end")
     func queues() async throws {
         var wakes: [WakeID] = []
         try await withSpoiled { connection in

@@ -82,7 +82,7 @@ async function readOnce() {
   const isDue = !readings.latest || sample.at - readings.latest.at > SAMPLE_INTERVAL * 0.8;
   if (isDue && readings.add(sample)) {
     notice("restart", {tone: "info", title: "The gateway was started anew.",
-      words: ["Charts and percentiles begin again; the books go on."]});
+      words: ["Charts and percentiles begin again; the counts go on."]});
   }
   showReadiness(readiness, apps);
   showTiles(stats, sample);
@@ -205,12 +205,12 @@ function showReadinessWord(tone, words) {
 }
 
 function showReadiness(readiness, apps) {
-  const held = heldLanes(apps);
+  const held = heldQueues(apps);
   const isReady = readiness.status === "ready";
   showReadinessWord(isReady ? "good" : "bad", isReady ? "Ready" : "Not ready");
-  // A held lane is among the reasons too; it is told once, with more.
+  // A held queue is among the reasons too; it is told once, with more.
   const others = readiness.reasons.filter(
-    (reason) => !held.some(({lane}) => reason.endsWith(lane.reason)));
+    (reason) => !held.some(({queue}) => reason.endsWith(queue.reason)));
   notice("readiness", others.length ? {
     tone: "bad", title: "The gateway is not ready.",
     words: others.flatMap((text) => [...sentence(text), " "]),
@@ -219,18 +219,18 @@ function showReadiness(readiness, apps) {
     if (!held.some((each) => heldKey(each) === key)) notice(key, null);
   }
   for (const each of held) {
-    const {app, lane} = each;
+    const {app, queue} = each;
     notice(heldKey(each), {
       tone: "bad",
-      title: `${app.app} is halted: its ${kindWords(lane.kind)} wakes (${app.environment}) wait.`,
-      words: [...sentence(lane.reason), " ", make("a", {href: "#apps"}, "More under Apps"), "."],
-      about: [lane.reason, lane.since],
+      title: `${app.app} is held: its ${kindWords(queue.kind)} wakes (${app.environment}) wait.`,
+      words: [...sentence(queue.reason), " ", make("a", {href: "#apps"}, "More under Apps"), "."],
+      about: [queue.reason, queue.since],
     });
   }
 }
 
-function heldKey({app, lane}) {
-  return `held ${app.app} ${app.environment} ${lane.kind}`;
+function heldKey({app, queue}) {
+  return `held ${app.app} ${app.environment} ${queue.kind}`;
 }
 
 /** Puts up, changes or takes away a notice. `about` says when it has changed. */
@@ -273,8 +273,8 @@ function showFirstWake(stats, apps) {
 
 /** A line for a shell. Environment and key only where they are needed. */
 function firstWakeCommand(apps) {
-  const {app, environment, lanes} = apps[0];
-  const isVoIP = !lanes.some(({kind}) => kind === "background");
+  const {app, environment, queues} = apps[0];
+  const isVoIP = !queues.some(({kind}) => kind === "background");
   const body = {
     kind: isVoIP ? "voip" : "background", app,
     ...(apps.filter((each) => each.app === app).length > 1 ? {environment} : {}),

@@ -78,16 +78,16 @@ class LookUp {
     return askJSON(`v1/wakes/${id}`);
   }
 
-  /** A device's lanes, each with its wakes of the last day. */
+  /** A device's queues, each with its wakes of the last day. */
   async askDevice(token) {
     const since = new Date(session.now() - DAY).toISOString();
     const [device, wakes] = await Promise.all([
       askJSON(`v1/devices/${token}`), this.askDay(token, since)]);
     return {
-      lanes: device.lanes.map((lane) => ({
-        ...lane,
-        day: wakes.list.filter(({app, environment, kind}) => app === lane.app
-          && environment === lane.environment && kind === lane.kind),
+      queues: device.queues.map((queue) => ({
+        ...queue,
+        day: wakes.list.filter(({app, environment, kind}) => app === queue.app
+          && environment === queue.environment && kind === queue.kind),
       })),
       isWhole: wakes.isWhole,
     };
@@ -116,55 +116,55 @@ function faultWords(error, kind) {
   if (error.kind !== "absent") return error.message;
   return kind === "wake"
     ? "No wake has this id: it was never accepted here, or ended so long ago that it was removed."
-    : "The gateway has never heard of this device token. Was it sent to another gateway, or is it "
+    : "Unknown device token. Was it sent to another gateway, or is it "
       + "that of another installation? A reinstallation or a restore brings a new one.";
 }
 
 // MARK: Device
 
-function makeDevice({lanes, isWhole}) {
+function makeDevice({queues, isWhole}) {
   return [
-    ...lanes.map(makeDeviceLane),
+    ...queues.map(makeDeviceQueue),
     isWhole ? null : make("p", {"class": "help"},
       `More than ${countWords(DAY_PAGE * DAY_PAGES)} wakes in a day: the oldest are not drawn.`),
   ];
 }
 
-function makeDeviceLane(lane, index) {
-  const title = `${lane.app}, ${lane.environment}, ${kindWords(lane.kind)}`;
-  const timeline = new DayTimeline(lane.day, {
-    now: session.now(), nextSend: Date.parse(lane.next_send), title, key: `lane-${index}`,
+function makeDeviceQueue(queue, index) {
+  const title = `${queue.app}, ${queue.environment}, ${kindWords(queue.kind)}`;
+  const timeline = new DayTimeline(queue.day, {
+    now: session.now(), nextSend: Date.parse(queue.next_send), title, key: `queue-${index}`,
   });
-  return make("article", {"class": "lane", "aria-label": title},
-    make("h3", {}, make("span", {"class": "breakable"}, lane.app), " ",
-      make("span", {"class": "aside"}, `${lane.environment} · ${kindWords(lane.kind)}`)),
-    laneChips(lane),
-    make("div", {"class": "lane-body"},
+  return make("article", {"class": "queue", "aria-label": title},
+    make("h3", {}, make("span", {"class": "breakable"}, queue.app), " ",
+      make("span", {"class": "aside"}, `${queue.environment} · ${kindWords(queue.kind)}`)),
+    queueChips(queue),
+    make("div", {"class": "queue-body"},
       make("div", {}, make("h4", {}, "Why, in words"),
-        make("ul", {"class": "sentences"}, lane.explanation.map(
+        make("ul", {"class": "sentences"}, queue.explanation.map(
           (text) => make("li", {}, ...sentence(text))))),
-      make("div", {}, make("h4", {}, "Budget"), ...budgetMeters(lane)),
-      make("div", {}, make("h4", {}, "Pending"), ...pendingWords(lane))),
+      make("div", {}, make("h4", {}, "Budget"), ...budgetMeters(queue)),
+      make("div", {}, make("h4", {}, "Pending"), ...pendingWords(queue))),
     make("h4", {}, "The last day"),
-    lane.day.length ? timeline.element
+    queue.day.length ? timeline.element
       : make("p", {"class": "empty"}, "Nobody asked for a wake in the last 24 hours."));
 }
 
-function laneChips(lane) {
+function queueChips(queue) {
   const chips = [];
   const add = (tone, ...words) => chips.push(
     make("span", {"class": `state tone-${tone}`}, words));
-  if (lane.dead_since) {
-    add("plum", "✝ dead for APNs since ", makeTime(lane.dead_since));
+  if (queue.dead_since) {
+    add("plum", "✝ dead for APNs since ", makeTime(queue.dead_since));
   }
-  for (const {hold, until} of lane.budget.rules) {
-    add("amber", `◷ ${hold.replaceAll("-", " ")} until `, makeTime(until, {seconds: false}));
+  for (const {reason, until} of queue.budget.rules) {
+    add("amber", `◷ ${reason.replaceAll("-", " ")} until `, makeTime(until, {seconds: false}));
   }
-  if (lane.last_receipt_at) {
-    add("green", "◆ last receipt ", makeTime(lane.last_receipt_at));
+  if (queue.last_receipt_at) {
+    add("green", "◆ last receipt ", makeTime(queue.last_receipt_at));
   }
-  if (lane.registered_at) {
-    add("grey", "registered ", makeTime(lane.registered_at));
+  if (queue.registered_at) {
+    add("grey", "registered ", makeTime(queue.registered_at));
   }
   return chips.length ? make("p", {"class": "chips"}, chips) : null;
 }
@@ -211,20 +211,20 @@ function pendingWords({pending}) {
       makeWakeLink(pending.id, `pending-${pending.id}`)),
     make("p", {}, "Due ", makeTime(pending.due_at), `, ${distance}; given up at `,
       makeTime(pending.deadline), "."),
-    make("p", {"class": "help"}, "When it was asked for: ", ...sentence(pending.decision.sentence)),
+    make("p", {"class": "help"}, "When it was asked for: ", ...sentence(pending.decision.message)),
   ];
 }
 
 // MARK: Wake
 
 function makeWake(wake) {
-  return make("article", {"class": "lane", "aria-label": `Wake ${wake.id}`},
+  return make("article", {"class": "queue", "aria-label": `Wake ${wake.id}`},
     make("h3", {}, makeState(wake.state), " ", make("span", {"class": "breakable"}, wake.app), " ",
       make("span", {"class": "aside"},
         `${wake.environment} · ${kindWords(wake.kind)} · ${wake.urgency}`)),
     make("p", {"class": "verdict"}, ...verdictOf(wake)),
-    make("div", {"class": "lane-body two"},
-      make("div", {}, make("h4", {}, "Its life"), make("ol", {"class": "life"}, lifeOf(wake).map(
+    make("div", {"class": "queue-body two"},
+      make("div", {}, make("h4", {}, "Timeline"), make("ol", {"class": "life"}, lifeOf(wake).map(
         ({at, words, more, tone}) => make("li", {"class": `tone-${tone}`},
           make("span", {"class": "when"}, makeTime(at)),
           make("span", {}, words, more ? make("span", {"class": "help"}, " ", more) : null))))),
@@ -239,7 +239,7 @@ function verdictOf(wake) {
       ? [" The wake that carries it: ", ...sentence(wake.carrier_outcome.explanation)] : [];
     return [...sentence(wake.outcome.explanation), ...carried];
   }
-  return [...sentence(wake.decision.sentence)];
+  return [...sentence(wake.decision.message)];
 }
 
 const ATTEMPT_WORDS = {
@@ -255,7 +255,7 @@ function answerOf({status, reason}) {
 function lifeOf(wake) {
   const asked = Date.parse(wake.accepted_at);
   const life = [{
-    at: wake.accepted_at, tone: "blue", words: "Asked for.", more: sentence(wake.decision.sentence),
+    at: wake.accepted_at, tone: "blue", words: "Accepted.", more: sentence(wake.decision.message),
   }];
   for (const [index, attempt] of wake.attempts.entries()) {
     const took = durationWords(Date.parse(attempt.ended_at) - Date.parse(attempt.started_at));

@@ -6,7 +6,7 @@
 
 // MARK: Tiles
 
-/** What each tile shows: its value and a note, from the books and the latest reading. */
+/** What each tile shows: its value and a note, from the counts and the latest reading. */
 const TILES = [
   {
     title: "Waiting", value: ({stats}) => countWords(stats.unended),
@@ -18,15 +18,15 @@ const TILES = [
     note: ({stats}) => overdueNote(stats),
   },
   {
-    title: "With APNs", value: ({sample}) => countWords(sample.streams),
+    title: "In flight", value: ({sample}) => countWords(sample.streams),
     note: ({sample}) => `under way on ${plural(sample.connections, "connection")}`,
   },
   {
-    title: "Asked for", value: ({stats}) => countWords(stats.accepted),
+    title: "Accepted", value: ({stats}) => countWords(stats.accepted),
     note: () => "since the store began",
   },
   {
-    title: "Taken by APNs", value: ({stats}) => countWords(stats.by_state.sent),
+    title: "Sent", value: ({stats}) => countWords(stats.by_state.sent),
     note: ({stats}) => mergedWords(stats.by_state.coalesced),
   },
   {
@@ -77,17 +77,17 @@ function setText(element, text) {
 
 // MARK: Apps
 
-/** The lanes that are held back, each with its app. */
-function heldLanes(apps) {
-  return apps.flatMap((app) => app.lanes.filter(({circuit}) => circuit !== "closed")
-    .map((lane) => ({app, lane})));
+/** The queues that are held back, each with its app. */
+function heldQueues(apps) {
+  return apps.flatMap((app) => app.queues.filter(({state}) => state !== "sending")
+    .map((queue) => ({app, queue})));
 }
 
-function circuitChip(app, lane) {
+function circuitChip(app, queue) {
   if (app.paused) return chip("amber", "‖", "paused");
-  if (lane.circuit === "open") return chip("red", "✕", "halted");
-  if (lane.circuit === "probing") return chip("amber", "?", "trying one");
-  if (lane.unresponsive) return chip("amber", "?", "unresponsive");
+  if (queue.state === "held") return chip("red", "✕", "held");
+  if (queue.state === "probing") return chip("amber", "?", "trying one");
+  if (queue.unresponsive) return chip("amber", "?", "unresponsive");
   return chip("blue", "✓", "sending");
 }
 
@@ -96,8 +96,8 @@ function chip(tone, sign, word) {
     make("span", {"aria-hidden": "true", "class": "sign"}, sign), " ", word);
 }
 
-/** Why a lane does not send and what to do, or what is worth knowing of one that does. */
-function circuitWords(app, lane) {
+/** Why a queue does not send and what to do, or what is worth knowing of one that does. */
+function circuitWords(app, queue) {
   if (app.paused) {
     const {at, reason} = app.paused;
     return [
@@ -105,15 +105,15 @@ function circuitWords(app, lane) {
       make("code", {}, `POST /v1/apps/${app.app}/resume`), " sends them.",
     ];
   }
-  if (lane.circuit === "closed") {
-    if (lane.unresponsive) return lane.unresponsive.explanation;
-    return lane.confirms_launches
+  if (queue.state === "sending") {
+    if (queue.unresponsive) return queue.unresponsive.explanation;
+    return queue.confirms_launches
       ? "Its app reports launches, so silence counts." : "No receipt of a launch yet.";
   }
   return [
-    ...sentence(lane.reason), " Since ", makeTime(lane.since),
+    ...sentence(queue.reason), " Since ", makeTime(queue.since),
     ". Its wakes wait and lose nothing but time. ",
-    lane.probe_at ? ["The next try is at ", makeTime(lane.probe_at), "; "] : "One is being tried; ",
+    queue.probe_at ? ["The next try is at ", makeTime(queue.probe_at), "; "] : "One is being tried; ",
     "once it is mended, SIGHUP or ", make("code", {}, `POST /v1/apps/${app.app}/resume`),
     " tries at once.",
   ];
@@ -122,9 +122,9 @@ function circuitWords(app, lane) {
 function showApps(apps) {
   const place = byID("app-list");
   renderIfChanged(place, apps, () => {
-    const rows = apps.flatMap((app) => app.lanes.map((lane) => [
-      make("span", {"class": "breakable"}, app.app), app.environment, kindWords(lane.kind),
-      circuitChip(app, lane), make("span", {}, circuitWords(app, lane)),
+    const rows = apps.flatMap((app) => app.queues.map((queue) => [
+      make("span", {"class": "breakable"}, app.app), app.environment, kindWords(queue.kind),
+      circuitChip(app, queue), make("span", {}, circuitWords(app, queue)),
     ]));
     fill(place, rows.length
       ? makeTable("Apps and whether they are sent for", [

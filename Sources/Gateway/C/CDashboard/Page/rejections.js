@@ -122,7 +122,7 @@ class OutcomeLists {
     renderIfChanged(place, [shown, this.isWhole], () => fill(place, groups.length
       ? make("ul", {"class": "reasons"}, groups.map((group) => this.makeReason(group)))
       : make("p", {"class": "empty"}, this.isWhole
-        ? "None: APNs refused nothing that is still in the books."
+        ? "None: APNs refused nothing that is still in the counts."
         : "None among the thousands of wakes that were accepted last.")));
   }
 

@@ -260,7 +260,7 @@ class DayTimeline {
   table() {
     const rows = this.wakes.map((wake) => [
       makeTime(wake.accepted_at), makeState(wake.state),
-      make("span", {}, ...sentence(wake.decision.sentence)),
+      make("span", {}, ...sentence(wake.decision.message)),
       make("span", {}, answerWords(wake)),
       wake.launched_at ? makeTime(wake.launched_at) : "–",
       makeWakeLink(wake.id, `day-${wake.id}`),
@@ -268,7 +268,7 @@ class DayTimeline {
     return make("details", {"data-key": `table-${this.key}`},
       make("summary", {}, `The same as a table: ${plural(rows.length, "wake")}`),
       makeTable(`${this.title}: wakes of the last 24 hours`, [
-        {title: "Asked for"}, {title: "State"}, {title: "Decision", wide: true},
+        {title: "Accepted"}, {title: "State"}, {title: "Decision", wide: true},
         {title: "Answer", told: true}, {title: "Launched", told: true}, {title: "Wake"},
       ], rows, {key: `rows-${this.key}`, isStacked: true}));
   }

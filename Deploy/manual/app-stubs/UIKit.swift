@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, AlwaysUseLowerCamelCase
 //
-// A simulator for UIKit: the declarations that ../app uses, after Apple's documentation, and nothing
+// Stubs of UIKit: the declarations that ../app uses, after Apple's documentation, and nothing
 // behind them. It exists so that the app's files can be type-checked where there is no Xcode.
 
 @_exported import Foundation

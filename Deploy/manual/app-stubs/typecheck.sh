@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Type-checks the app's files of the manual, in Swift 6 mode with warnings as errors, against the
-# simulators beside this script: as an app's target is usually set up, and with "Default Actor
+# stubs beside this script: as an app's target is usually set up, and with "Default Actor
 # Isolation: MainActor", which new projects of Xcode 26 have.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"

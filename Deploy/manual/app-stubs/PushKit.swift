@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, AlwaysUseLowerCamelCase
 //
-// A simulator for PushKit; see UIKit.swift.
+// Stubs of PushKit; see UIKit.swift.
 
 public import Dispatch
 public import Foundation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, AlwaysUseLowerCamelCase
 //
-// A simulator for CallKit; see UIKit.swift.
+// Stubs of CallKit; see UIKit.swift.
 
 public import Dispatch
 public import Foundation
