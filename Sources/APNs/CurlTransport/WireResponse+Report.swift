@@ -8,7 +8,8 @@ extension CCurlReport {
     /// Whether the header block of a final answer came whole and right, and nothing was left out of
     /// its body.
     var isAnswer: Bool {
-        status >= 200 && httpVersion == 2 && !responseTooLarge && !responseMalformed
+        status >= 200 && httpVersion == 2 && responseHeadersEnded && !responseTooLarge
+            && !responseMalformed
     }
 }
 

@@ -2,32 +2,33 @@
 
 import Logging
 
-/// Warnings of what a client does beside the rules, once for each connection. APNs takes it today,
-/// but no page of Apple's says so.
+/// Warnings of what a client does beside the rules, once for each connection. APNs takes some of it
+/// today, but no page of Apple's says so.
 extension ConnectionHandler {
-    func warnOfMissingALPN() {
-        warn(
-            "A client did not negotiate h2 by ALPN (RFC 9113 §3.2).",
-            isRefused: state.configuration.requiresALPN)
-    }
-
     func warn(of deviations: ProviderToken.Deviations) {
         let refused = rules.judge.refusedDeviations
         if deviations.contains(.derSignature) {
-            warn(
+            state.warn(
                 "A provider token is signed in DER instead of 64 bytes (RFC 7518 §3.4).",
-                isRefused: refused.contains(.derSignature))
+                isRefused: refused.contains(.derSignature), on: number)
         }
         if deviations.contains(.textualTime) {
-            warn(
+            state.warn(
                 "The iat of a provider token is a text instead of a number (RFC 7519 §4.1.6).",
-                isRefused: refused.contains(.textualTime))
+                isRefused: refused.contains(.textualTime), on: number)
         }
     }
+}
 
-    private func warn(_ text: String, isRefused: Bool) {
+extension SimulatorState {
+    func warnOfMissingALPN(on connection: Int) {
+        warn(
+            "A client did not negotiate h2 by ALPN (RFC 9113 §3.2).",
+            isRefused: configuration.requiresALPN, on: connection)
+    }
+
+    func warn(_ text: String, isRefused: Bool, on connection: Int) {
         let outcome = isRefused ? "It is refused." : "APNs takes that, and so does the simulator."
-        state.logger.warning(
-            "\(text) \(outcome)", metadata: ["connection": "\(number)"])
+        logger.warning("\(text) \(outcome)", metadata: ["connection": "\(connection)"])
     }
 }

@@ -33,6 +33,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     var phase = Phase.handshaking
 
     private var input = ByteBuffer()
+    /// Whether nothing was negotiated, and the client has not shown yet that it speaks HTTP/2.
+    private var lacksALPN = false
     private var resetLimiter: ResetLimiter?
 
     /// The connection's life.
@@ -95,6 +97,10 @@ final class ConnectionHandler: ChannelInboundHandler {
         while phase != .finished, let event = session.nextEvent(from: &input) {
             handle(event, now: now)
         }
+        if lacksALPN, session.hasPreface {
+            lacksALPN = false
+            state.warnOfMissingALPN(on: number)
+        }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -103,11 +109,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     private func handshakeCompleted(_ negotiated: String?, _ context: ChannelHandlerContext) {
-        if negotiated == nil { warnOfMissingALPN() }
-        guard negotiated == "h2" || (negotiated == nil && !state.configuration.requiresALPN) else {
-            context.close(promise: nil)  // There is no HTTP/1.1 service (facts §1.2).
-            return
-        }
+        lacksALPN = negotiated == nil
         state.counters.handshakes.increment()
         let configuration = state.configuration
         let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLHandler.self)
@@ -149,6 +151,9 @@ final class ConnectionHandler: ChannelInboundHandler {
             requests[stream] = nil
             state.counters.malformedRequests.increment()
         case .failed:
+            if !session.hasPreface {
+                state.warn("A client speaks no HTTP/2.", isRefused: true, on: number)
+            }
             state.counters.goAwaysSent.increment()
             finish()
         }

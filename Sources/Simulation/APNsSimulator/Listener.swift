@@ -68,6 +68,7 @@ struct Listener: Sendable {
         default: break
         }
         let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(ALPNHandler(state: state, number: number))
         try pipeline.addHandler(NIOSSLServerHandler(context: tls))
         if let timeout = state.configuration.idleTimeout {
             try pipeline.addHandler(IdleStateHandler(allTimeout: TimeAmount(timeout)))

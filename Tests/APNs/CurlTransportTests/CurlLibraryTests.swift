@@ -46,6 +46,17 @@ struct CurlLibraryTests {
         #expect(library.resetsFinishedStreams == isFaulty)
     }
 
+    @Test(
+        "a libcurl that reports every refused stream is known by number",
+        arguments: [(0x075801, false), (0x080e01, false), (0x0812ff, false), (0x081300, true)]
+            as [(UInt32, Bool)])
+    func refusals(number: UInt32, areReported: Bool) {
+        let library = CurlLibrary(
+            version: "", versionNumber: number, tlsLibrary: "OpenSSL/3", hasHTTP2: true,
+            isThreadSafe: true, hasAsynchronousResolver: true)
+        #expect(library.reportsRefusedStreams == areReported)
+    }
+
     @Test("this test bundle links the reset guard, and libcurl calls it")
     func guardIsLinked() throws {
         #expect(try CurlLibrary.loaded().hasResetGuard)

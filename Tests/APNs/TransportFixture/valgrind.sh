@@ -35,9 +35,10 @@ trap 'kill "$server" "$other" 2>/dev/null || :; rm -rf "$work"' EXIT
 
 # The C targets as they are, but for allocations that can be made to fail.
 flags="-g -gdwarf-4 -O1 -Wall -Wextra -Werror -I Tests/APNs/TransportFixture/Valgrind"
-for room in CHTTP2Shims CCurlShims CCurlCalls CNghttp2ResetGuard; do
-    flags="$flags -I Sources/$room/include"
-    for source in "Sources/$room"/*.c; do
+for module in APNs/C/CHTTP2Shims APNs/C/CCurlShims Gateway/C/CCurlCalls \
+    APNs/C/CNghttp2ResetGuard; do
+    flags="$flags -I Sources/$module/include"
+    for source in "Sources/$module"/*.c; do
         # shellcheck disable=SC2086 # Words.
         clang $flags -include Scarce.h -c "$source" -o "$work/$(basename "$source" .c).o"
     done

@@ -137,8 +137,18 @@ struct ConfigurationTests {
         var configuration = try read(Self.app)
         configuration.transport.proxy = proxy
         let settings = try ServerSettings(
-            nil, configured: nil, configuration, lookUp: { environment[$0] })
+            nil, configured: nil, configuration, lookUp: { environment[$0] },
+            hasNewLibcurl: { false })
         #expect(settings.transportKind == expected)
+    }
+
+    @Test("a command takes a libcurl that reports every refused stream without being asked")
+    func newLibcurl() throws {
+        for (isNew, expected) in [(true, TransportKind.curl), (false, .native)] {
+            let settings = try ServerSettings(
+                nil, configured: nil, nil, lookUp: { _ in nil }, hasNewLibcurl: { isNew })
+            #expect(settings.transportKind == expected)
+        }
     }
 
     @Test("has defaults for everything but apps and keys, and says what is missing")

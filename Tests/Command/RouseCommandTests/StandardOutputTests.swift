@@ -99,7 +99,11 @@ struct StandardOutputTests {
                 ]
             ],
         ]
-        for command in ["wake 019aa5e2-6c3e-7d6f-8a37-0f5c2f9a1b7c", "status --once"] {
+        let wakeCommand = "wake 019aa5e2-6c3e-7d6f-8a37-0f5c2f9a1b7c"
+        for (command, shownAs) in [
+            (wakeCommand, "x\u{fffd}"), ("status --once", "x\u{fffd}"),
+            (wakeCommand + " --json", "x\\u0007\\u009b"), ("status --json", "x\\u0007\\u009b"),
+        ] {
             let gateway = try Self.server(wake)
             defer { gateway.stop() }
             let environment = [
@@ -113,7 +117,7 @@ struct StandardOutputTests {
                     environment: environment)
                 : try await Self.shell(line, environment: environment)
             var text = shown.all
-            #expect(text.contains("x\u{fffd}"), "\(text)")
+            #expect(text.contains(shownAs), "\(text)")
             if isTerminal {
                 for own in Console.colourSequences { text = text.replacing(own, with: "") }
             }

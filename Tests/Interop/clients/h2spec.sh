@@ -10,7 +10,7 @@ trap 'rm -rf "${work}"' EXIT
 h2spec=${H2SPEC:-$(command -v h2spec || true)}
 if [[ -z ${h2spec} ]]; then
     if [[ -z ${H2SPEC_SOURCE:-} ]] || ! command -v go >/dev/null; then
-        echo "no h2spec; name it in H2SPEC, or its sources in H2SPEC_SOURCE"
+        echo "no checkout; name a built h2spec in H2SPEC, or its sources in H2SPEC_SOURCE"
         exit 77
     fi
     h2spec=${work}/h2spec

@@ -177,6 +177,7 @@ def _(peer):
 
 @case("GOAWAY as the first word behind SETTINGS", "accepted", curl="any")
 def _(peer):
+    peer.last_served = 0
     peer.send(settings(), goaway(0))
     peer.listen()
 

@@ -47,10 +47,10 @@ final class RawClient {
     private var backlog: [Frame] = []
     private(set) var nextStream = 1
 
-    /// Connects, sends the preface with an empty SETTINGS frame, and awaits the server's SETTINGS.
+    /// Connects, and sends the preface (or something else) with an empty SETTINGS frame.
     static func connect(
         to simulator: APNsSimulator, protocols: [String] = ["h2"],
-        certificate: (chain: String, key: String)? = nil
+        certificate: (chain: String, key: String)? = nil, preface: [UInt8]? = nil
     ) async throws -> RawClient {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates(
@@ -76,7 +76,7 @@ final class RawClient {
             .connect(host: simulator.host, port: simulator.port)
             .get()
         let client = RawClient(channel: channel, frames: frames)
-        client.write(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8))
+        client.write(preface ?? Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8))
         client.write(frame: Frame(type: Kind.settings, flags: 0, stream: 0, payload: []))
         return client
     }

@@ -113,6 +113,15 @@ struct ServerSessionTests {
     }
 
     @Test(
+        "trailers are held to the rules for fields",
+        arguments: [(":path", "/"), ("X-Upper", "1"), ("connection", "close"), ("a", "b\r")])
+    func malformedTrailers(name: String, value: String) {
+        #expect(
+            Self.events(Self.headers(1) + Self.headers(1, flags: 0x5, [(name, value)]))
+                == ["headers 1 3", "malformed 1"])
+    }
+
+    @Test(
         "the body must be as long as content-length says",
         arguments: [
             ("3", "abc", "data 1 abc end"), ("4", "abc", "malformed 1"),

@@ -143,6 +143,10 @@ struct WireTests {
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("connection", "close")],
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("te", "gzip")],
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("content-length", "x")],
+            [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("a", "b\n")],
+            [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("a", "b\0c")],
+            [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("a", " b")],
+            [(":method", "POST"), (":scheme", "https"), (":path", "/\r")],
         ])
     func malformed(fields: [(String, String)]) async throws {
         try await Self.withSimulator { simulator in
@@ -254,6 +258,46 @@ struct WireTests {
         }
         #expect(lines.all.count == 2)
         #expect(lines.all.last?.contains("It is refused") == true)
+    }
+
+    @Test("a client that offers other protocols than h2 is refused in TLS, with a warning")
+    func otherProtocols() async throws {
+        let lines = WarningLog()
+        try await Self.withSimulator(logger: { lines.logger }) { simulator in
+            let client = try await RawClient.connect(to: simulator, protocols: ["http/1.1"])
+            #expect(await client.nextFrame() == nil)
+            let output = try await Command.run(
+                "/bin/sh",
+                [
+                    "-c",
+                    "openssl s_client -alpn spdy/3,http/1.1 -connect localhost:\(simulator.port) "
+                        + "2>&1 </dev/null",
+                ])
+            #expect(output.status != 0)
+            #expect(output.text.contains("no application protocol"))
+            #expect(simulator.counters.handshakes == 0)
+            let both = try await RawClient.connect(to: simulator, protocols: ["http/1.1", "h2"])
+            #expect(try await both.push(Push())?.status == 200)
+            await both.close()
+        }
+        #expect(lines.all.count == 2)
+        #expect(lines.all.allSatisfy { $0.contains("ALPN") && $0.contains("It is refused") })
+    }
+
+    @Test("a client without ALPN that sends HTTP/1.1 is told why its connection ends")
+    func otherPreface() async throws {
+        let lines = WarningLog()
+        try await Self.withSimulator(logger: { lines.logger }) { simulator in
+            let client = try await RawClient.connect(
+                to: simulator, protocols: [],
+                preface: Array("POST /3/device/ab HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+            let goAway = try #require(await client.nextFrame(ofType: RawClient.Kind.goAway))
+            #expect(HTTP2ErrorCode(rawValue: goAway.number(at: 4)) == .protocolError)
+            let words = String(decoding: goAway.payload[8...], as: UTF8.self)
+            #expect(words.contains("not HTTP/2"))
+            while await client.nextFrame() != nil {}
+        }
+        #expect(lines.all == ["A client speaks no HTTP/2. It is refused."])
     }
 
     @Test("a token that deviates gets one warning a connection, without a part of it")

@@ -436,6 +436,7 @@ struct CCurlExchange {
     bool resendWasRefused;
     bool responseTooLarge;
     bool responseMalformed;
+    bool responseHeadersEnded;
     bool protocolWasRefused;
     uint8_t *body;
     size_t bodyLength;
@@ -590,7 +591,12 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     size_t length = size * count;
     if (has_space_round_value(bytes, length)) exchange->responseMalformed = true;
     // A status line begins the final answer, or an interim one (1xx), whose fields do not count.
-    if (length > 5 && memcmp(bytes, "HTTP/", 5) == 0) exchange->responseHeadersLength = 0;
+    if (length > 5 && memcmp(bytes, "HTTP/", 5) == 0) {
+        exchange->responseHeadersLength = 0;
+        exchange->responseHeadersEnded = false;
+    }
+    // Later releases give each line at once, this one when nghttp2 took the whole block for right.
+    if (length == 2 && bytes[0] == '\r') exchange->responseHeadersEnded = true;
     size_t room = CCURL_RESPONSE_HEADERS_MAX - exchange->responseHeadersLength;
     if (length <= room && is_kept_header(bytes, length)) {
         memcpy(exchange->responseHeaders + exchange->responseHeadersLength, bytes, length);
@@ -729,6 +735,7 @@ bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
     exchange->resendWasRefused = false;
     exchange->responseTooLarge = false;
     exchange->responseMalformed = false;
+    exchange->responseHeadersEnded = false;
     exchange->protocolWasRefused = false;
     exchange->responseHeadersLength = 0;
     exchange->responseBodyLength = 0;
@@ -815,6 +822,7 @@ CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
         .resendWasRefused = exchange->resendWasRefused,
         .responseTooLarge = exchange->responseTooLarge,
         .responseMalformed = exchange->responseMalformed,
+        .responseHeadersEnded = exchange->responseHeadersEnded,
         .protocolWasRefused = exchange->protocolWasRefused,
         .error = exchange->error,
         .headers = exchange->responseHeaders,

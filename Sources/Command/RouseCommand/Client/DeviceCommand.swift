@@ -54,10 +54,11 @@ struct DeviceCommand: AsyncParsableCommand {
         let answer = try client.ask(
             "GET",
             "/v1/devices/\(token.hex)" + (query.isEmpty ? "" : "?" + query.joined(separator: "&")))
+        let device = try answer.decoded(DeviceDocument.self)
         if json {
-            console.writeRaw(String(decoding: answer.body, as: UTF8.self) + "\n")
+            console.writeRaw(String(decoding: answer.body, as: UTF8.self).printableJSON + "\n")
         } else {
-            for queue in try answer.decoded(DeviceDocument.self).queues { tell(queue, console) }
+            for queue in device.queues { tell(queue, console) }
         }
     }
 

@@ -42,7 +42,7 @@ struct WakeCommand: AsyncParsableCommand {
         let answer = try client.ask(cancel ? "DELETE" : "GET", "/v1/wakes/\(id)")
         let wake = try answer.decoded(WakeDocument.self)
         if json {
-            console.writeRaw(String(decoding: answer.body, as: UTF8.self) + "\n")
+            console.writeRaw(String(decoding: answer.body, as: UTF8.self).printableJSON + "\n")
         } else {
             WakeText(wake).tell(console)
         }

@@ -42,7 +42,8 @@ struct ServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "native, or curl, which knows every kind of proxy and is the default with one.",
+            "native, or curl, which knows every kind of proxy and is the default with one, and "
+                + "with libcurl 8.19 or later.",
             valueName: "kind"))
     var transport: TransportKind?
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CurlTransport
 import Foundation
 import PushTransport
 import WakeModel
@@ -16,14 +17,18 @@ struct ServerSettings: Hashable, Sendable {
     var proxy: TransportConfiguration.Proxy = .environment
     /// How long an answer may take, in seconds.
     var timeoutSeconds = 30
-    /// What carries the requests of a command that sends few: see ``usualTransport(_:_:)``.
+    /// What carries the requests of a command that sends few: see ``usualTransport(_:_:_:)``.
     let transportKind: TransportKind
 
-    /// What was typed, over what an app's configuration says. `lookUp` reads the environment.
+    /// What was typed, over what an app's configuration says. `lookUp` reads the environment;
+    /// `hasNewLibcurl` says whether the libcurl of this process reports every refused stream.
     init(
         _ options: ServerOptions?, configured: ServeConfiguration.App?,
         _ configuration: ServeConfiguration?,
-        lookUp: (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
+        lookUp: (String) -> String? = { ProcessInfo.processInfo.environment[$0] },
+        hasNewLibcurl: () -> Bool = {
+            (try? CurlLibrary.loaded())?.reportsRefusedStreams == true
+        }
     ) throws(CommandFailure) {
         host = options?.host ?? configured?.server?.host
         port = options?.port ?? (options?.host == nil ? configured?.server?.port : nil)
@@ -36,22 +41,25 @@ struct ServerSettings: Hashable, Sendable {
         } else if let configuration {
             proxy = configuration.transport.proxy
         }
-        transportKind = options?.transport ?? Self.usualTransport(proxy, lookUp)
+        transportKind = options?.transport ?? Self.usualTransport(proxy, lookUp, hasNewLibcurl)
         if let path = certificateAuthorityPath { try InputFile.check(path, "CA file") }
     }
 
-    /// The transport unless one was asked for: the native one, which knows the outcome of more
-    /// pushes, and libcurl behind a proxy, because it knows every kind.
+    /// The transport unless one was asked for: libcurl behind a proxy, because it knows every kind,
+    /// and where it is new enough to know the outcome of as many pushes as the native one, because
+    /// the distribution keeps it up to date; else the native one.
     private static func usualTransport(
-        _ proxy: TransportConfiguration.Proxy, _ lookUp: (String) -> String?
+        _ proxy: TransportConfiguration.Proxy, _ lookUp: (String) -> String?,
+        _ hasNewLibcurl: () -> Bool
     ) -> TransportKind {
-        switch proxy {
-        case .none: return .native
-        case .http: return .curl
-        case .environment:
-            let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-            return names.contains { lookUp($0)?.isEmpty == false } ? .curl : .native
-        }
+        let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        let usesProxy =
+            switch proxy {
+            case .none: false
+            case .http: true
+            case .environment: names.contains { lookUp($0)?.isEmpty == false }
+            }
+        return usesProxy || hasNewLibcurl() ? .curl : .native
     }
 
     /// The transport for an environment; `nil` where only ``host`` says where to push.

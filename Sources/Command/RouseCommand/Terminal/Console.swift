@@ -118,7 +118,7 @@ struct Console: Sendable {
         guard let data = try? encoder.encode(document) else {
             throw CommandFailure(.bug, "A result could not be written as JSON.")
         }
-        return String(decoding: data, as: UTF8.self)
+        return String(decoding: data, as: UTF8.self).printableJSON
     }
 
     /// The text in lines that fit behind a label. A word that is too long has a line of its own.

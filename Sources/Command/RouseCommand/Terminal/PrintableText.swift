@@ -9,6 +9,23 @@ extension String {
     /// As ``printable``, with line feeds left in.
     var printableLines: String { replacingControls(keepingLines: true) }
 
+    /// A JSON document with escapes in place of those characters, which says the same. Line feeds
+    /// stay. Between its tokens, where alone JSON has them as they are, tabs and carriage returns
+    /// become spaces.
+    var printableJSON: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\t", "\r": text.unicodeScalars.append(" ")
+            case _ where scalar.isObeyed && scalar != "\n":
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
     private func replacingControls(keepingLines: Bool) -> String {
         guard unicodeScalars.contains(where: \.isObeyed) else { return self }
         var text = ""

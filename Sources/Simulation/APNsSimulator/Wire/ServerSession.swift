@@ -67,7 +67,8 @@ struct ServerSession {
     var history = StreamHistory()
 
     private var decoder: HPACKDecoder
-    private var hasPreface = false
+    /// Whether the client has begun with HTTP/2's preface.
+    private(set) var hasPreface = false
     private var isFailed = false
     private var receiveWindow = SessionLimits.initialWindow
     private var partial: PartialBlock?
@@ -153,7 +154,10 @@ struct ServerSession {
         guard
             input.readableBytesView.prefix(preface.count).elementsEqual(
                 preface.prefix(input.readableBytes))
-        else { throw Violation(code: .protocolError, problem: "this is not HTTP/2") }
+        else {
+            throw Violation(
+                code: .protocolError, problem: "this is not HTTP/2, and APNs has nothing else")
+        }
         guard input.readableBytes >= preface.count else { return false }
         input.moveReaderIndex(forwardBy: preface.count)
         hasPreface = true
@@ -237,7 +241,9 @@ extension ServerSession {
         let endsStream = header.has(FrameHeader.Flag.endStream)
         if let stream = streams[id] {
             // Trailers. APNs defines none; their end of stream still counts.
-            guard endsStream || stream.isRemoteClosed else { return malformed(id) }
+            guard stream.isRemoteClosed || (endsStream && RequestShape.isTrailers(fields)) else {
+                return malformed(id)
+            }
             return try receiveBody(id, ByteBuffer(), endsStream: endsStream)
         }
         // What is let through are late trailers of a stream that was answered or reset early.

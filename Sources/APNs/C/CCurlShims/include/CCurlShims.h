@@ -156,6 +156,7 @@ typedef struct CCurlReport {
     bool resendWasRefused;         // libcurl wanted to send the body again, and was refused
     bool responseTooLarge;
     bool responseMalformed;        // libcurl let a header field pass that is not allowed
+    bool responseHeadersEnded;     // the header block came whole
     bool protocolWasRefused;       // the peer did not agree to HTTP/2; nothing was written
     const char *error;             // libcurl's words, possibly empty; valid until the next prepare
     const uint8_t *headers;        // the kept header lines, each ending in \r\n
