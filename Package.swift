@@ -132,7 +132,7 @@ let package = Package(
     ],
     targets: [
         // Chance that repeats itself, for tests of all layers.
-        testSupport("SeedKit", in: .core),
+        testSupport("SeedKit", in: .core, ["WakeModel"]),
 
         // Layer 0: values.
         module("WakeModel", in: .core),
