@@ -134,6 +134,9 @@ let package = Package(
         // Chance that repeats itself, for tests of all layers.
         testSupport("SeedKit", in: .core, ["WakeModel"]),
 
+        // Waiting in tests: what must not happen for a time, and time that passes.
+        testSupport("WaitKit", in: .core),
+
         // Layer 0: values.
         module("WakeModel", in: .core),
         tests(of: "WakeModel", in: .core, ["SeedKit"]),
@@ -171,11 +174,11 @@ let package = Package(
             ["PayloadRules", "WakeBudget", "WakeModel", lifecycle, logging]),
         tests(
             of: "Gateway", in: .gateway,
-            ["GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel"]),
+            ["GatewayTestKit", "PayloadRules", "WaitKit", "WakeBudget", "WakeModel"]),
         testSupport(
             "GatewayTestKit", in: .gateway,
             [
-                "Gateway", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel",
+                "Gateway", "PayloadRules", "SeedKit", "WaitKit", "WakeBudget", "WakeModel",
                 lifecycle, logging,
             ]),
 
@@ -194,7 +197,7 @@ let package = Package(
         module("LoopKit", in: .apns, ["PushTransport", "WakeModel", heap]),
         tests(
             of: "LoopKit", in: .apns,
-            ["PushTransport", "SeedKit", "TransportTestKit", "WakeModel"]),
+            ["PushTransport", "SeedKit", "TransportTestKit", "WaitKit", "WakeModel"]),
         module(
             "CurlTransport", in: .apns,
             ["CCurlShims", "LoopKit", "PushTransport", "WakeModel", deque]),
@@ -206,7 +209,7 @@ let package = Package(
             name: "TransportFixture",
             dependencies: [
                 "APNsClient", "APNsWire", "CHTTP2Shims", "CurlTransport", "HTTP2Transport",
-                "LoopKit", "PushTransport", "SeedKit", "WakeModel",
+                "LoopKit", "PushTransport", "SeedKit", "WaitKit", "WakeModel",
             ],
             path: "Tests/APNs/TransportFixture",
             exclude: [
@@ -225,19 +228,19 @@ let package = Package(
             of: "PushTransport", in: .apns,
             [
                 "APNsSimulator", "CNghttp2ResetGuard", "SeedKit", "TransportFixture",
-                "TransportTestKit", "WakeModel",
+                "TransportTestKit", "WaitKit", "WakeModel",
             ]),
         tests(
             of: "CurlTransport", in: .apns,
             [
                 "APNsSimulator", "CNghttp2ResetGuard", "PushTransport", "SeedKit",
-                "TransportFixture", "TransportTestKit", "WakeModel",
+                "TransportFixture", "TransportTestKit", "WaitKit", "WakeModel",
             ]),
         tests(
             of: "HTTP2Transport", in: .apns,
             [
                 "APNsSimulator", "CHTTP2Shims", "CLibnghttp2", "LoopKit", "PushTransport",
-                "SeedKit", "TransportFixture", "TransportTestKit", "WakeModel",
+                "SeedKit", "TransportFixture", "TransportTestKit", "WaitKit", "WakeModel",
             ]),
         module(
             "APNsClient", in: .apns,
@@ -262,7 +265,7 @@ let package = Package(
             of: "StoreSQLite", in: .gateway,
             [
                 "CGatheredLog", "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit",
-                "WakeBudget", "WakeModel", sqlite, sqliteC,
+                "WaitKit", "WakeBudget", "WakeModel", sqlite, sqliteC,
             ]),
         // The dashboard's files, as bytes: see its header.
         cModule("CDashboard", in: .gateway, exclude: ["Page"]),
@@ -281,7 +284,7 @@ let package = Package(
         tests(
             of: "AdminAPI", in: .gateway,
             [
-                "Gateway", "GatewayTestKit", "OpenSSLCrypto", "PayloadRules", "SeedKit",
+                "Gateway", "GatewayTestKit", "OpenSSLCrypto", "PayloadRules", "SeedKit", "WaitKit",
                 "WakeBudget", "WakeModel", coreMetrics, httpTypes, lifecycle, logging,
             ]),
 
@@ -301,7 +304,7 @@ let package = Package(
             of: "RouseCommand", in: .command,
             [
                 "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "GatewayTestKit",
-                "HTTPTestKit", "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel",
+                "HTTPTestKit", "PushTransport", "StoreSQLite", "WaitKit", "WakeBudget", "WakeModel",
                 "rouse",
                 lifecycle, logging,
             ],
