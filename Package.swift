@@ -63,17 +63,17 @@ func testSupport(
 }
 
 /// The headers of a C library, and the Debian package that holds them.
-func systemLibrary(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
+func systemLibrary(
+    _ name: String, _ pkgConfig: String, in folder: Folder, apt package: String
+) -> Target {
     .systemLibrary(
-        name: name, path: "Sources/APNs/C/\(name)", pkgConfig: pkgConfig,
+        name: name, path: "Sources/\(folder.rawValue)/C/\(name)", pkgConfig: pkgConfig,
         providers: [.apt([package])])
 }
 
 typealias Product = Target.Dependency
 let argumentParser = Product.product(name: "ArgumentParser", package: "swift-argument-parser")
-let asn1 = Product.product(name: "SwiftASN1", package: "swift-asn1")
 let coreMetrics = Product.product(name: "CoreMetrics", package: "swift-metrics")
-let crypto = Product.product(name: "Crypto", package: "swift-crypto")
 let deque = Product.product(name: "DequeModule", package: "swift-collections")
 let heap = Product.product(name: "HeapModule", package: "swift-collections")
 let httpTypes = Product.product(name: "HTTPTypes", package: "swift-http-types")
@@ -93,7 +93,6 @@ let nioTLS = Product.product(name: "NIOTLS", package: "swift-nio")
 let sqlite = Product.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Product.product(name: "GRDBSQLite", package: "GRDB.swift")
 let unixSignals = Product.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let x509 = Product.product(name: "X509", package: "swift-certificates")
 let yams = Product.product(name: "Yams", package: "Yams")
 
 let package = Package(
@@ -114,10 +113,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
-        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
@@ -136,11 +132,20 @@ let package = Package(
     ],
     targets: [
         // Chance that repeats itself, for tests of all layers.
-        testSupport("SeedKit", in: .core),
+        testSupport("SeedKit", in: .core, ["WakeModel"]),
+
+        // Waiting in tests: what must not happen for a time, and time that passes.
+        testSupport("WaitKit", in: .core),
 
         // Layer 0: values.
         module("WakeModel", in: .core),
         tests(of: "WakeModel", in: .core, ["SeedKit"]),
+
+        // OpenSSL's libcrypto, for whoever hashes, signs, verifies or makes a certificate.
+        systemLibrary("CLibcrypto", "libcrypto", in: .core, apt: "libssl-dev"),
+        cModule("CCryptoShims", in: .core, ["CLibcrypto"]),
+        module("OpenSSLCrypto", in: .core, ["CCryptoShims"]),
+        tests(of: "OpenSSLCrypto", in: .core),
 
         // Layer 1: pure modules.
         module("PushTransport", in: .apns, ["WakeModel"]),
@@ -169,22 +174,21 @@ let package = Package(
             ["PayloadRules", "WakeBudget", "WakeModel", lifecycle, logging]),
         tests(
             of: "Gateway", in: .gateway,
-            ["GatewayTestKit", "PayloadRules", "WakeBudget", "WakeModel"]),
+            ["GatewayTestKit", "PayloadRules", "WaitKit", "WakeBudget", "WakeModel"]),
         testSupport(
             "GatewayTestKit", in: .gateway,
             [
-                "Gateway", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel", lifecycle, logging,
+                "Gateway", "PayloadRules", "SeedKit", "WaitKit", "WakeBudget", "WakeModel",
+                lifecycle, logging,
             ]),
 
         // Layer 3: C.
-        systemLibrary("CLibcurl", "libcurl", apt: "libcurl4-openssl-dev"),
-        systemLibrary("CLibcrypto", "libcrypto", apt: "libssl-dev"),
-        systemLibrary("CLibssl", "libssl", apt: "libssl-dev"),
-        systemLibrary("CLibnghttp2", "libnghttp2", apt: "libnghttp2-dev"),
+        systemLibrary("CLibcurl", "libcurl", in: .apns, apt: "libcurl4-openssl-dev"),
+        systemLibrary("CLibssl", "libssl", in: .apns, apt: "libssl-dev"),
+        systemLibrary("CLibnghttp2", "libnghttp2", in: .apns, apt: "libnghttp2-dev"),
         cModule(
             "CCurlShims", in: .apns, ["CLibcurl", "CLibcrypto"],
             linkerSettings: [.linkedLibrary("ssl")]),
-        cModule("CCryptoShims", in: .apns, ["CLibcrypto"]),
         cModule("CCacheHints", in: .apns),
         cModule("CNghttp2ResetGuard", in: .apns, ["CLibnghttp2"]),
         cModule("CHTTP2Shims", in: .apns, ["CLibcrypto", "CLibnghttp2", "CLibssl"]),
@@ -192,7 +196,8 @@ let package = Package(
         // Layer 3: shells.
         module("LoopKit", in: .apns, ["PushTransport", "WakeModel", heap]),
         tests(
-            of: "LoopKit", in: .apns, ["PushTransport", "SeedKit", "TransportTestKit", "WakeModel"]),
+            of: "LoopKit", in: .apns,
+            ["PushTransport", "SeedKit", "TransportTestKit", "WaitKit", "WakeModel"]),
         module(
             "CurlTransport", in: .apns,
             ["CCurlShims", "LoopKit", "PushTransport", "WakeModel", deque]),
@@ -204,7 +209,7 @@ let package = Package(
             name: "TransportFixture",
             dependencies: [
                 "APNsClient", "APNsWire", "CHTTP2Shims", "CurlTransport", "HTTP2Transport",
-                "LoopKit", "PushTransport", "SeedKit", "WakeModel",
+                "LoopKit", "PushTransport", "SeedKit", "WaitKit", "WakeModel",
             ],
             path: "Tests/APNs/TransportFixture",
             exclude: [
@@ -223,25 +228,25 @@ let package = Package(
             of: "PushTransport", in: .apns,
             [
                 "APNsSimulator", "CNghttp2ResetGuard", "SeedKit", "TransportFixture",
-                "TransportTestKit", "WakeModel",
+                "TransportTestKit", "WaitKit", "WakeModel",
             ]),
         tests(
             of: "CurlTransport", in: .apns,
             [
                 "APNsSimulator", "CNghttp2ResetGuard", "PushTransport", "SeedKit",
-                "TransportFixture", "TransportTestKit", "WakeModel",
+                "TransportFixture", "TransportTestKit", "WaitKit", "WakeModel",
             ]),
         tests(
             of: "HTTP2Transport", in: .apns,
             [
                 "APNsSimulator", "CHTTP2Shims", "CLibnghttp2", "LoopKit", "PushTransport",
-                "SeedKit", "TransportFixture", "TransportTestKit", "WakeModel",
+                "SeedKit", "TransportFixture", "TransportTestKit", "WaitKit", "WakeModel",
             ]),
         module(
             "APNsClient", in: .apns,
             [
-                "APNsWire", "CCacheHints", "CCryptoShims", "CurlTransport", "HTTP2Transport",
-                "LoopKit", "PushTransport", "WakeModel", deque,
+                "APNsWire", "CCacheHints", "CurlTransport", "HTTP2Transport", "LoopKit",
+                "OpenSSLCrypto", "PushTransport", "WakeModel", deque,
             ]),
         tests(
             of: "APNsClient", in: .apns,
@@ -260,7 +265,7 @@ let package = Package(
             of: "StoreSQLite", in: .gateway,
             [
                 "CGatheredLog", "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit",
-                "WakeBudget", "WakeModel", sqlite, sqliteC,
+                "WaitKit", "WakeBudget", "WakeModel", sqlite, sqliteC,
             ]),
         // The dashboard's files, as bytes: see its header.
         cModule("CDashboard", in: .gateway, exclude: ["Page"]),
@@ -271,16 +276,16 @@ let package = Package(
         module(
             "AdminAPI", in: .gateway,
             [
-                "CDashboard", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", coreMetrics,
-                crypto,
-                httpTypes, hummingbird, hummingbirdCore, lifecycle, logging, nioCore, nioHTTP1,
+                "CDashboard", "Gateway", "OpenSSLCrypto", "PayloadRules", "WakeBudget",
+                "WakeModel", coreMetrics, httpTypes, hummingbird, hummingbirdCore, lifecycle,
+                logging, nioCore, nioHTTP1,
                 nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
             ]),
         tests(
             of: "AdminAPI", in: .gateway,
             [
-                "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit", "WakeBudget", "WakeModel",
-                coreMetrics, crypto, httpTypes, lifecycle, logging,
+                "Gateway", "GatewayTestKit", "OpenSSLCrypto", "PayloadRules", "SeedKit", "WaitKit",
+                "WakeBudget", "WakeModel", coreMetrics, httpTypes, lifecycle, logging,
             ]),
 
         cModule("CProcess", in: .command),
@@ -291,15 +296,16 @@ let package = Package(
             [
                 "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "CProcess",
                 "CurlHTTP", "CurlTransport", "DeviceModel", "Gateway", "HTTP2Transport",
-                "PayloadLint",
-                "PayloadRules", "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel",
-                "WakeSimulation", argumentParser, lifecycle, logging, unixSignals, yams,
+                "OpenSSLCrypto", "PayloadLint", "PayloadRules", "PushTransport", "StoreSQLite",
+                "WakeBudget", "WakeModel", "WakeSimulation", argumentParser, lifecycle, logging,
+                unixSignals, yams,
             ]),
         tests(
             of: "RouseCommand", in: .command,
             [
                 "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "GatewayTestKit",
-                "HTTPTestKit", "PushTransport", "StoreSQLite", "WakeBudget", "WakeModel", "rouse",
+                "HTTPTestKit", "PushTransport", "StoreSQLite", "WaitKit", "WakeBudget", "WakeModel",
+                "rouse",
                 lifecycle, logging,
             ],
             exclude: ["Golden"]),
@@ -314,14 +320,14 @@ let package = Package(
         module(
             "APNsSimulator", in: .simulation,
             [
-                "DeviceModel", "WakeModel", asn1, crypto, heap, logging, nioCore, nioHPACK,
-                nioHTTP1, nioPosix, nioSSL, nioTLS, x509,
+                "DeviceModel", "OpenSSLCrypto", "WakeModel", heap, logging, nioCore, nioHPACK,
+                nioHTTP1, nioPosix, nioSSL, nioTLS,
             ]),
         tests(
             of: "APNsSimulator", in: .simulation,
             [
-                "DeviceModel", "WakeModel", asn1, crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
-                nioPosix, nioSSL, x509,
+                "DeviceModel", "OpenSSLCrypto", "WakeModel", nioCore, nioHPACK, nioHTTP1,
+                nioHTTP2, nioPosix, nioSSL,
             ]),
 
         // The rules of the repository.

@@ -3,17 +3,6 @@
 internal import Glibc
 internal import WakeModel
 
-extension [UInt8] {
-    /// Overwrites all bytes, so that a secret does not stay in freed memory. The array should be
-    /// the only one with these bytes: of a shared one, a copy is overwritten.
-    package mutating func cleanse() {
-        // SAFETY: `explicit_bzero` writes as many bytes as the block has, which is alive.
-        withUnsafeMutableBytes { block in
-            if let first = block.baseAddress { explicit_bzero(first, block.count) }
-        }
-    }
-}
-
 /// Reads small secret files without leaving copies behind in buffers of a library.
 enum KeyFile {
     /// The largest file read: 64 KiB. A key has 250 bytes, a PKCS#12 archive a few thousand.

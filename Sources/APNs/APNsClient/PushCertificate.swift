@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CCryptoShims
+internal import OpenSSLCrypto
 public import PushTransport
 public import WakeModel
 
@@ -21,37 +21,21 @@ public struct PushCertificate: Sendable {
     public init(
         certificatePEM: [UInt8], keyPEM: [UInt8], password: String? = nil
     ) throws(InvalidField) {
-        var read = CCryptoCertificate()
-        // SAFETY: the shim reads both buffers within their lengths, the password up to its null.
-        let fault = Self.withOptionalCString(password) { password in
-            certificatePEM.withUnsafeBufferPointer { certificate in
-                keyPEM.withUnsafeBufferPointer { key in
-                    guard let start = certificate.baseAddress, let keyStart = key.baseAddress else {
-                        return CCryptoFaultNotPEM
-                    }
-                    return CCryptoCertificate_read_pem(
-                        start, certificate.count, keyStart, key.count, password, &read)
-                }
-            }
-        }
         let form = TransportConfiguration.ClientCertificate(
             .pem(certificate: certificatePEM, key: keyPEM), password: password)
-        try self.init(form, fault, read)
+        try self.init(form) { () throws(CertificateReadError) in
+            try ClientCertificate(
+                certificatePEM: certificatePEM, keyPEM: keyPEM, password: password)
+        }
     }
 
     /// A PKCS#12 archive, as Keychain Access exports it. Throws ``WakeModel/InvalidField`` when it
     /// cannot be read or opened, or lacks the certificate or its key.
     public init(pkcs12: [UInt8], password: String? = nil) throws(InvalidField) {
-        var read = CCryptoCertificate()
-        // SAFETY: as above.
-        let fault = Self.withOptionalCString(password) { password in
-            pkcs12.withUnsafeBufferPointer { archive in
-                guard let start = archive.baseAddress else { return CCryptoFaultOther }
-                return CCryptoCertificate_read_pkcs12(start, archive.count, password, &read)
-            }
-        }
         let form = TransportConfiguration.ClientCertificate(.pkcs12(pkcs12), password: password)
-        try self.init(form, fault, read)
+        try self.init(form) { () throws(CertificateReadError) in
+            try ClientCertificate(pkcs12: pkcs12, password: password)
+        }
     }
 
     /// Files: a PEM pair, or a PKCS#12 archive when `keyPath` is `nil`.
@@ -68,49 +52,42 @@ public struct PushCertificate: Sendable {
     }
 
     private init(
-        _ form: TransportConfiguration.ClientCertificate, _ fault: CCryptoFault,
-        _ read: CCryptoCertificate
+        _ form: TransportConfiguration.ClientCertificate,
+        reading read: () throws(CertificateReadError) -> ClientCertificate
     ) throws(InvalidField) {
-        guard fault == CCryptoFaultNone else { throw Self.complaint(fault) }
-        clientCertificate = form
-        notBefore = WallInstant(secondsSinceEpoch: read.notBefore)
-        notAfter = WallInstant(secondsSinceEpoch: read.notAfter)
-        // SAFETY: the shim leaves a null-terminated text in the array.
-        commonName = withUnsafeBytes(of: read.commonName) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        let certificate: ClientCertificate
+        do throws(CertificateReadError) {
+            certificate = try read()
+        } catch {
+            throw Self.complaint(error)
         }
+        clientCertificate = form
+        commonName = certificate.commonName
+        notBefore = WallInstant(secondsSinceEpoch: certificate.notBefore)
+        notAfter = WallInstant(secondsSinceEpoch: certificate.notAfter)
     }
 
-    private static func withOptionalCString(
-        _ text: String?, _ body: (UnsafePointer<CChar>?) -> CCryptoFault
-    ) -> CCryptoFault {
-        guard let text else { return body(nil) }
-        return text.withCString(body)
-    }
-
-    private static func complaint(_ fault: CCryptoFault) -> InvalidField {
+    private static func complaint(_ error: CertificateReadError) -> InvalidField {
         let (problem, remedy) =
-            switch fault {
-            case CCryptoFaultEncrypted:
-                ("has an encrypted key and no password", "Configure the password.")
-            case CCryptoFaultWrongPassword:
-                ("cannot be opened with this password", "Check the password.")
-            case CCryptoFaultOutdatedCipher:
+            switch error {
+            case .encrypted: ("has an encrypted key and no password", "Configure the password.")
+            case .wrongPassword: ("cannot be opened with this password", "Check the password.")
+            case .outdatedCipher:
                 (
                     "is a PKCS#12 archive in an outdated cipher that OpenSSL 3 does not read",
                     "Convert it with: openssl pkcs12 -legacy -in OLD -nodes -out all.pem; openssl "
                         + "pkcs12 -export -in all.pem -out NEW; then delete all.pem."
                 )
-            case CCryptoFaultMismatch:
+            case .mismatch:
                 (
                     "and its key do not belong together",
                     "Export certificate and key together from Keychain Access."
                 )
-            case CCryptoFaultNoKey:
+            case .noKey:
                 ("comes without a private key that can be read", "Name the key's PEM file.")
-            case CCryptoFaultNoCertificate, CCryptoFaultNotPEM:
+            case .noCertificate:
                 ("cannot be read as a certificate", "Give a PEM certificate and its PEM key.")
-            default:
+            case .unreadable:
                 (
                     "cannot be read as a PKCS#12 archive",
                     "Name the key's file too if this is a PEM certificate."

@@ -4,6 +4,7 @@ import ArgumentParser
 import CProcess
 import Foundation
 import Logging
+import WakeModel
 
 /// The `rouse` program: reads the command line, runs the command, ends with its status.
 public enum RouseProgram {
@@ -90,10 +91,4 @@ struct RootCommand: AsyncParsableCommand {
             AuditCommand.self, SimulateCommand.self,
             SimulatorCommand.self, DoctorCommand.self,
         ])
-}
-
-/// The program's version.
-enum RouseVersion {
-    /// As `rouse --version` prints it.
-    static let current = "0.1.0"
 }

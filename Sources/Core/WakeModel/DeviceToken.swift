@@ -70,10 +70,7 @@ public struct DeviceToken: Hashable, Sendable {
     /// eight hexadecimal digits of 64-bit FNV-1a, folded. A token holds far more entropy than
     /// that, so the digest cannot be turned back.
     public var digest: String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in hex.utf8 {
-            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-        }
+        let hash = FNV1a.hash(hex.utf8)
         let folded = UInt32(truncatingIfNeeded: hash ^ (hash >> 32))
         let digits = String(folded, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits

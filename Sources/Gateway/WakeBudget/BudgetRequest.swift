@@ -85,8 +85,7 @@ public struct CallFingerprint: Hashable, Sendable {
 
     /// The fingerprint of a call id, as the payload names it.
     public init(_ callID: String) {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in callID.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        let hash = FNV1a.hash(callID.utf8)
         bits = (hash ^ (hash >> UInt64(Self.bitCount))) & ((1 << UInt64(Self.bitCount)) - 1)
     }
 }

@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WakeModel
+
 /// Chance with a seed: the same seed gives the same sequence on every platform, for ever.
 ///
 /// SplitMix64 (Steele, Lea and Flood, 2014). Its distributions use only integer arithmetic and
 /// comparisons of fractions, so that no mathematical library can change a run.
 public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
-    private var state: UInt64
+    private var bits: SplitMix64
 
     /// Begins the sequence of a seed.
-    public init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { bits = SplitMix64(seed: seed) }
 
     /// Begins one of many sequences of a seed that have nothing to do with each other: one for
     /// each device of a population, for example.
     public init(seed: UInt64, stream: UInt64) {
         var mixer = SeededGenerator(seed: seed)
         var other = SeededGenerator(seed: stream ^ 0xd1b5_4a32_d192_ed03)
-        state = mixer.next() ^ other.next()
+        bits = SplitMix64(seed: mixer.next() ^ other.next())
     }
 
     /// The next 64 bits.
-    public mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
+    public mutating func next() -> UInt64 { bits.next() }
 
     /// A fraction from 0 up to, but not, 1, in steps of 2⁻⁵³.
     public mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }

@@ -7,6 +7,7 @@ import Foundation
 import PushTransport
 import Testing
 import TransportTestKit
+import WaitKit
 import WakeModel
 
 extension ServerTests {
@@ -137,14 +138,15 @@ extension ServerTests {
             .enabled(if: Nghttpd.isInstalled))
         func killedServer() async throws {
             let server = try await Nghttpd()
-            // A thread ends the server while the client writes: without care that is a SIGPIPE.
-            Thread.detachNewThread {
-                usleep(700_000)
+            // It ends while the client writes: without care that is a SIGPIPE.
+            let kill = Task {
+                try await elapse(.milliseconds(700))
                 server.end()
             }
             let report = try await run(
                 "stress", port: server.port, authority: server.certificate.certificatePath,
                 ["count=9000", "seed=11", "timeout=1000"], in: server.directory)
+            try await kill.value
             #expect(report.status == 0, "\(report.status) \(report.text)")
         }
 

@@ -5,6 +5,7 @@ import HTTP2Transport
 import PushTransport
 import Testing
 import TransportTestKit
+import WaitKit
 import WakeModel
 
 extension ServerTests {
@@ -146,12 +147,12 @@ extension ServerTests {
                 }
             ) { bench in
                 _ = await bench.send(0)
-                try await Task.sleep(for: .milliseconds(300))
+                try await elapse(.milliseconds(300))
                 // No successor can come up.
                 bench.simulator.inject(Fault(.refuseTLS))
                 for id in UInt64(1)...5 {
                     #expect(await bench.send(id).label == "200")
-                    try await Task.sleep(for: .milliseconds(100))
+                    try await elapse(.milliseconds(100))
                 }
                 #expect(bench.simulator.receivedPushes.allSatisfy { $0.connection == 1 })
                 #expect(bench.transport.gauges.connectionsOpened > 1)

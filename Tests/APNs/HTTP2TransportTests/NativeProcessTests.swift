@@ -4,6 +4,7 @@ import APNsSimulator
 import PushTransport
 import Testing
 import TransportTestKit
+import WaitKit
 
 extension ServerTests {
     /// What only a process of its own can show: see `TransportFixture`.
@@ -44,7 +45,7 @@ extension ServerTests {
             let server = try await Nghttpd()
             async let report = run(
                 "stress", on: server, ["count=30000", "seed=11", "timeout=1000", "connections=3"])
-            try await Task.sleep(for: .milliseconds(500))
+            try await elapse(.milliseconds(500))
             server.end()
             let (status, text) = try await report
             #expect(status == 0, "\(status) \(text)")

@@ -5,6 +5,7 @@ import PushTransport
 import Synchronization
 import Testing
 import TransportTestKit
+import WaitKit
 
 @testable import LoopKit
 
@@ -153,8 +154,9 @@ struct MailboxTests {
             isClosed.raise()
         }
         closing.start()
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(!isClosed.isRaised, "the reactor is still being written to")
+        #expect(
+            try await holds(for: .milliseconds(50)) { !isClosed.isRaised },
+            "the reactor is still being written to")
         waker.isOpen.store(true, ordering: .sequentiallyConsistent)
         try await waitUntil { isClosed.isRaised }
         mailbox.ring()
@@ -173,8 +175,9 @@ struct MailboxTests {
             await mailbox.shutDown(grace: .zero)
             hasReturned.raise()
         }
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(!hasReturned.isRaised, "the last outcomes are not told yet")
+        #expect(
+            try await holds(for: .milliseconds(50)) { !hasReturned.isRaised },
+            "the last outcomes are not reported yet")
         mailbox.releaseWaiters()
         await second.value
         await mailbox.shutDown(grace: .zero)

@@ -4,6 +4,7 @@ import APNsSimulator
 import PushTransport
 import Testing
 import TransportTestKit
+import WaitKit
 import WakeModel
 
 extension ServerTests {
@@ -153,7 +154,7 @@ extension ServerTests {
                 bench.simulator.inject(Fault(.neverAnswer, count: 1))
                 bench.transport.submit([TestPush.submission(2, timeout: .milliseconds(400))])
                 await bench.simulator.waitForPushes(2)
-                try await Task.sleep(for: .milliseconds(20))
+                try await elapse(.milliseconds(20))
                 for id in UInt64(3)...12 { #expect(await bench.send(id).label == "200") }
                 #expect(await bench.inbox.outcome(of: 2).label == "timed-out (unknown)")
                 #expect(await bench.send(20).label == "200")

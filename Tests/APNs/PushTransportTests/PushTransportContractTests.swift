@@ -5,6 +5,7 @@ import PushTransport
 import Synchronization
 import Testing
 import TransportTestKit
+import WaitKit
 import WakeModel
 
 extension ServerTests {
@@ -371,7 +372,7 @@ extension ServerTests {
                 let clock = ContinuousClock()
                 let start = clock.now
                 async let first: Void = bench.transport.shutDown(gracePeriod: .milliseconds(300))
-                try await clock.sleep(for: .milliseconds(50))
+                try await elapse(.milliseconds(50))
                 await bench.transport.shutDown(gracePeriod: .seconds(30))
                 await first
                 #expect(clock.now - start < .seconds(2))

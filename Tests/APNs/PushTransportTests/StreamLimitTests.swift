@@ -4,6 +4,7 @@ import APNsSimulator
 import PushTransport
 import Testing
 import TransportTestKit
+import WaitKit
 import WakeModel
 
 extension ServerTests {
@@ -15,10 +16,13 @@ extension ServerTests {
                 bench.simulator.inject(Fault(.delay(milliseconds: 1500), count: 1))
                 bench.transport.submit(TestPush.batch(1...100))
                 await bench.simulator.waitForPushes(1)
-                try await Task.sleep(for: .milliseconds(150))
-                #expect(bench.simulator.counters.requests == 1)
-                #expect(bench.transport.gauges.inFlight == 1)
-                #expect(bench.transport.gauges.queued == 99)
+                #expect(await eventually { bench.transport.gauges.queued == 99 })
+                let staysAtOne = try await holds(for: .milliseconds(150)) {
+                    bench.simulator.counters.requests == 1
+                        && bench.transport.gauges.inFlight == 1
+                        && bench.transport.gauges.queued == 99
+                }
+                #expect(staysAtOne)
                 bench.simulator.inject(Fault(.delay(milliseconds: 200)))
                 await bench.simulator.waitForPushes(50)
                 #expect(bench.transport.gauges.inFlight > 10)
@@ -127,7 +131,7 @@ extension ServerTests {
                 let start = clock.now
                 for id in UInt64(0)..<8 {
                     #expect(await bench.send(id).label == "200")
-                    try await Task.sleep(for: .milliseconds(100))
+                    try await elapse(.milliseconds(100))
                 }
                 let lives = Int((clock.now - start) / .milliseconds(300)) + 1
                 #expect((2...lives).contains(bench.transport.gauges.connectionsOpened))
@@ -136,7 +140,7 @@ extension ServerTests {
                 bench in
                 for id in UInt64(0)..<3 {
                     #expect(await bench.send(id).label == "200")
-                    try await Task.sleep(for: .milliseconds(400))
+                    try await elapse(.milliseconds(400))
                 }
                 #expect(bench.transport.gauges.connectionsOpened == 3)
             }

@@ -7,6 +7,7 @@ import LoopKit
 import PushTransport
 import SeedKit
 import Synchronization
+import WaitKit
 import WakeModel
 
 /// What the fixture can do.
@@ -143,15 +144,15 @@ final class Scenario: Sendable {
         transport.submit([push(1)])
         await tally.wait(for: 1)
         var before = ThisProcess.processorMicroseconds
-        try await Task.sleep(for: .seconds(2))
+        try await elapse(.seconds(2))
         say("idleMicroseconds", ThisProcess.processorMicroseconds - before)
         if values["queue"] == 1 {
             // The server was told not to answer any more: one is in flight, and the rest waits.
             transport.replaceConnections()
             transport.submit((10..<20).map { push($0) })
-            try await Task.sleep(for: .milliseconds(200))
+            try await elapse(.milliseconds(200))
             before = ThisProcess.processorMicroseconds
-            try await Task.sleep(for: .seconds(2))
+            try await elapse(.seconds(2))
             say("waitingMicroseconds", ThisProcess.processorMicroseconds - before)
             say("queued", transport.gauges.queued)
             say("inFlight", transport.gauges.inFlight)
@@ -216,7 +217,7 @@ final class Scenario: Sendable {
 
     /// The first sleep of a process opens descriptors of its own, to wait for its timers.
     func descriptorsAfterWarmUp() async -> Int {
-        try? await Task.sleep(for: .milliseconds(1))
+        try? await elapse(.milliseconds(1))
         return ThisProcess.descriptors
     }
 

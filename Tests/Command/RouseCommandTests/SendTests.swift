@@ -7,6 +7,7 @@ import GatewayTestKit
 import HTTPTestKit
 import Logging
 import Testing
+import WaitKit
 import WakeModel
 
 @testable import RouseCommand
@@ -150,8 +151,8 @@ struct SendTests {
             try await Task.sleep(for: .milliseconds(50))
         }
         send.signal(SIGINT)
-        try await Task.sleep(for: .milliseconds(500))
-        #expect(kill(send.processID, 0) == 0, "it ended")
+        #expect(
+            try await holds(for: .milliseconds(500)) { kill(send.processID, 0) == 0 }, "it ended")
         #expect(try await send.end(SIGTERM) == -1)
     }
 

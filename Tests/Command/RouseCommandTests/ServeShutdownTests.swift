@@ -4,6 +4,7 @@ import APNsSimulator
 import Foundation
 import Synchronization
 import Testing
+import WaitKit
 
 /// SIGTERM at its worst: TLS on the listener, wakes coming in, and callers of every kind connected.
 @Suite("A shutdown of rouse serve under load", .timeLimit(.minutes(3)))
@@ -95,14 +96,16 @@ struct ServeShutdownTests {
             let half = try OpenCaller(
                 address,
                 Self.request("POST /v1/wakes/batch", "Content-Length: 100000\r\n") + "[")
-            try await Task.sleep(for: .milliseconds(500))
-            #expect(idle.isConnected && half.isConnected)
+            let areKept = try await holds(for: .milliseconds(500)) {
+                idle.isConnected && half.isConnected
+            }
+            #expect(areKept)
 
             let start = ContinuousClock.now
             gateway.signal(SIGTERM)
             // Whoever is impatient changes nothing.
             for signal in [SIGTERM, SIGINT] {
-                try await Task.sleep(for: .milliseconds(300))
+                try await elapse(.milliseconds(300))
                 gateway.signal(signal)
             }
             #expect(try await stream.end(0) == 0, "The stream was cut off.")

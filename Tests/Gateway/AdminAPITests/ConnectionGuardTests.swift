@@ -3,6 +3,7 @@
 import Foundation
 import GatewayTestKit
 import Testing
+import WaitKit
 
 @testable import AdminAPI
 
@@ -34,7 +35,7 @@ struct ConnectionGuardTests {
             let first = await exchange.read(until: "\r\n\r\n")
             #expect(first.hasPrefix("HTTP/1.1 200"))
             // The first request's timer fires while the second head is on its way.
-            try await Task.sleep(for: .milliseconds(700))
+            try await elapse(.milliseconds(700))
             let start = ContinuousClock.now
             try exchange.send("GET /healthz HTTP/1.1")
             let second = await exchange.read(until: "HTTP/1.1 408")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Foundation
 import GatewayTestKit
 import HTTPTypes
+import OpenSSLCrypto
 import Testing
 
 @testable import AdminAPI
@@ -32,7 +32,7 @@ struct DashboardTests {
         let pattern = try Regex("<\(element)>(.*?)</\(element)>", as: (Substring, Substring).self)
         return Set(
             document.matches(of: pattern.dotMatchesNewlines()).map { match in
-                let digest = SHA256.hash(data: Data(match.1.utf8))
+                let digest = SHA256.digest(of: match.1.utf8)
                 return "'sha256-\(Data(digest).base64EncodedString())'"
             })
     }

@@ -4,6 +4,7 @@ import Gateway
 import GatewayTestKit
 import ServiceLifecycle
 import Testing
+import WaitKit
 
 @testable import AdminAPI
 
@@ -44,7 +45,7 @@ struct ShutdownTests {
             }
             race.addTask {
                 // Cancelled, when the shutdown is the first.
-                try? await Task.sleep(for: .seconds(Self.patienceSeconds))
+                try? await elapse(.seconds(Self.patienceSeconds))
                 guard !Task.isCancelled else { return true }
                 // So that the other one ends too.
                 request.end()

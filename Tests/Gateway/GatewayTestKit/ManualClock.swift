@@ -2,6 +2,7 @@
 
 import Gateway
 import Synchronization
+import WaitKit
 package import WakeModel
 
 /// A clock that stands still until the test moves it.
@@ -88,6 +89,6 @@ package struct FastClock: GatewayClock {
 
     package func sleep(until instant: WallInstant) async throws {
         let milliseconds = max(0, instant.milliseconds(since: now()))
-        try await Task.sleep(for: .milliseconds(milliseconds / factor + 1))
+        try await elapse(.milliseconds(milliseconds / factor + 1))
     }
 }

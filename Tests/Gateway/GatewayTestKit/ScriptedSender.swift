@@ -2,6 +2,7 @@
 
 package import Gateway
 import Synchronization
+import WaitKit
 package import WakeModel
 
 /// A sender that answers as the test says, and remembers everything it was handed.
@@ -53,6 +54,6 @@ package final class ScriptedSender: WakeSender {
             }
         }
         // Held back until cancelled; a cancelled sleep is the end that is waited for.
-        if isHolding { try? await Task.sleep(for: .seconds(3_600)) }
+        if isHolding { try? await elapse(.seconds(3_600)) }
     }
 }

@@ -4,6 +4,7 @@ import GatewayTestKit
 import PayloadRules
 import Synchronization
 import Testing
+import WaitKit
 import WakeModel
 
 @testable import Gateway
@@ -180,9 +181,9 @@ struct GatewayTests {
                 }
                 for _ in 0..<5 {
                     clock.advance(bySeconds: 1)
-                    try await Task.sleep(for: .milliseconds(2))
+                    let isQuiet = try await holds(for: .milliseconds(2)) { told().count == count }
+                    #expect(isQuiet)
                 }
-                #expect(told().count == count)
                 gateway.reload(
                     GatewayConfiguration(apps: [Samples.app]), sender: ScriptedSender())
             }
@@ -400,8 +401,10 @@ struct GatewayTests {
             #expect(gateway.readiness.obstacles == obstacles)
             for _ in 1...20 {
                 clock.advance(bySeconds: 1)
-                try await Task.sleep(for: .milliseconds(5))
-                #expect(gateway.readiness.obstacles == obstacles)
+                let isSame = try await holds(for: .milliseconds(5)) {
+                    gateway.readiness.obstacles == obstacles
+                }
+                #expect(isSame)
             }
             // Nobody sends requests to what is not ready; it finds out by itself.
             store.fail(with: nil)

@@ -6,6 +6,7 @@ import SeedKit
 import StoreSQLite
 import Synchronization
 import Testing
+import WaitKit
 import WakeModel
 
 /// A world of random requests, answers and deaths around a real gateway on a real file.
@@ -153,7 +154,7 @@ struct ChaosTests {
                 accepted.withLock { _ = $0.insert(id) }
             }
         }
-        try await Task.sleep(for: .milliseconds(ledger.draw(0..<300)))
+        try await elapse(.milliseconds(ledger.draw(0..<300)))
         watchful.fail(with: StoreFailure(kind: .unavailable, message: "The process is dead."))
         run.cancel()
         try await run.value

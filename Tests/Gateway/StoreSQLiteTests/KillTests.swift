@@ -6,6 +6,7 @@ import GatewayTestKit
 import SeedKit
 import StoreSQLite
 import Testing
+import WaitKit
 import WakeModel
 
 @Suite("kill -9", .serialized)
@@ -106,6 +107,9 @@ struct KillTests {
 
     // MARK: Three books
 
+    /// The seed of the first life; each later one has the next.
+    static let firstSeed: UInt64 = 1_000
+
     /// How often the long test kills; `ROUSE_KILLS=50` for the long version.
     static var lives: Int {
         ProcessInfo.processInfo.environment["ROUSE_KILLS"].flatMap { Int($0) } ?? 4
@@ -145,7 +149,7 @@ struct KillTests {
                 }
                 group.addTask {
                     // The kill itself: whatever the process is doing then.
-                    try? await Task.sleep(for: .milliseconds(moment))
+                    try? await elapse(.milliseconds(moment))
                     kill(getpid(), SIGKILL)
                 }
             }
@@ -177,9 +181,8 @@ struct KillTests {
         arguments: SQLiteWakeStore.Durability.allCases)
     func transaction(_ durability: SQLiteWakeStore.Durability) async throws {
         try await withTemporaryFolder { folder in
-            let first = UInt64.random(in: 1...1_000_000)
             for life in 0..<UInt64(Self.lives) {
-                let seed = first + life
+                let seed = Self.firstSeed + life
                 await #expect(processExitsWith: .signal(SIGKILL)) {
                     [
                         folder = folder as String, seed = seed as UInt64,
@@ -207,7 +210,7 @@ struct KillTests {
             }
             try await compare(
                 answered: lines(folder + "/answered"), pushed: lines(folder + "/pushed"), store,
-                seed: first)
+                seed: Self.firstSeed)
             try store.close()
         }
     }

@@ -5,6 +5,7 @@ import GatewayTestKit
 import SeedKit
 import Synchronization
 import Testing
+import WaitKit
 import WakeBudget
 import WakeModel
 
@@ -160,7 +161,7 @@ struct ManyGatewaysTests {
     private func letTimePass(seconds: Int64, steps: Int64) async throws {
         for _ in 0..<steps {
             clock.advance(bySeconds: seconds / steps)
-            try await Task.sleep(for: .milliseconds(2))
+            try await elapse(.milliseconds(2))
         }
     }
 

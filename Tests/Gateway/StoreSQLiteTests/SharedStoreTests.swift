@@ -4,6 +4,7 @@ import Gateway
 import GatewayTestKit
 import Synchronization
 import Testing
+import WaitKit
 import WakeModel
 
 /// What two gateways on one store make of each other's wakes.
@@ -193,7 +194,7 @@ struct SharedStoreTests {
                 state.withLock { $0 = record?.state }
             }
             // It looks before there is anybody else; if not, it hears of the end at once.
-            try await Task.sleep(for: .milliseconds(100))
+            try await elapse(.milliseconds(100))
             _ = lives.start(ScriptedSender())
             #expect(try await comesTrue { try await store.record(of: id)?.state == .sent })
             clock.advance(bySeconds: 1)

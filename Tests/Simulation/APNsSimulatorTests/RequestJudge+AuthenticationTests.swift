@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
+import OpenSSLCrypto
 import Testing
 import WakeModel
 
@@ -72,9 +72,9 @@ struct ProviderTokenRuleTests {
             (#"{"alg":"ES256","kid":"KEYKEY1234"}"#, #"{"iss":"TEAM123456","iat":1e400}"#),
             (#"not json"#, #"{"iss":"TEAM123456","iat":1795252800}"#),
         ])
-    func malformed(header: String, claims: String) throws {
+    func malformed(header: String, claims: String) {
         var session = Session()
-        let token = try TestToken.compact(header: header, claims: claims)
+        let token = TestToken.compact(header: header, claims: claims)
         #expect(session.push("bearer " + token) == .rejected(.invalidProviderToken))
     }
 
@@ -103,12 +103,12 @@ struct ProviderTokenRuleTests {
 
     @Test("with a registered key, only its own signature will do")
     func signature() throws {
-        let key = P256.Signing.PrivateKey()
+        let key = P256PrivateKey()
         var session = Session()
-        try session.judge.register(.init(key, pem: key.publicKey.pemRepresentation))
+        try session.judge.register(.init(key, pem: key.publicKey.pem))
         let good = TestToken.bearer(issuedAt: TestToken.now, signedBy: key)
         #expect(session.push(good) == .accepted)
-        let other = P256.Signing.PrivateKey()
+        let other = P256PrivateKey()
         let forged = TestToken.bearer(issuedAt: TestToken.now, signedBy: other)
         #expect(session.push(forged) == .rejected(.invalidProviderToken))
         #expect(session.push(good) == .accepted)
@@ -119,8 +119,8 @@ struct ProviderTokenRuleTests {
     }
 
     @Test("an iat that is a text is taken as APNs takes it, noted, and refused on demand")
-    func textualTime() throws {
-        let token = try TestToken.compact(
+    func textualTime() {
+        let token = TestToken.compact(
             header: #"{"alg":"ES256","kid":"KEYKEY1234"}"#,
             claims: #"{"iss":"TEAM123456","iat":"1795252800"}"#)
         var session = Session()
@@ -134,18 +134,18 @@ struct ProviderTokenRuleTests {
 
     @Test("a signature in DER is taken as APNs takes it, noted, verified, and refused on demand")
     func derSignature() throws {
-        let key = P256.Signing.PrivateKey()
+        let key = P256PrivateKey()
         var session = Session()
-        try session.judge.register(.init(key, pem: key.pemRepresentation))
+        try session.judge.register(.init(key, pem: key.pem))
         let good = TestToken.bearer(issuedAt: TestToken.now, signedBy: key)
         let signed = good.dropFirst("bearer ".count).split(separator: ".")[0...1]
             .joined(separator: ".")
-        let der = try key.signature(for: Array(signed.utf8)).derRepresentation
+        let der = TestToken.der(key.signature(for: signed.utf8))
         let token = "bearer \(signed).\(TestToken.base64URL(der))"
         #expect(session.push(token) == .accepted)
         #expect(session.connection.deviations == .derSignature)
-        let other = try P256.Signing.PrivateKey().signature(for: Array(signed.utf8))
-        let forged = "bearer \(signed).\(TestToken.base64URL(other.derRepresentation))"
+        let other = TestToken.der(P256PrivateKey().signature(for: signed.utf8))
+        let forged = "bearer \(signed).\(TestToken.base64URL(other))"
         #expect(session.push(forged) == .rejected(.invalidProviderToken))
         let cut = "bearer \(signed).\(TestToken.base64URL(der.dropLast()))"
         #expect(session.push(cut) == .rejected(.invalidProviderToken))
@@ -159,7 +159,7 @@ struct ProviderTokenRuleTests {
 
     @Test("a key of the other environment is named as such")
     func environment() throws {
-        let key = P256.Signing.PrivateKey()
+        let key = P256PrivateKey()
         var session = Session()
         try session.judge.register(.init(key, environment: .production))
         let token = TestToken.bearer(issuedAt: TestToken.now, signedBy: key)
@@ -170,7 +170,7 @@ struct ProviderTokenRuleTests {
 
     @Test("a topic-specific key is good for its topics, with any suffix")
     func topicSpecificKey() throws {
-        let key = P256.Signing.PrivateKey()
+        let key = P256PrivateKey()
         var session = Session()
         try session.judge.register(.init(key, topics: ["com.example.app"]))
         let token = TestToken.bearer(issuedAt: TestToken.now, signedBy: key)
@@ -180,7 +180,7 @@ struct ProviderTokenRuleTests {
 
     @Test("a connection that began with a topic-specific key takes only its related key")
     func relatedKeys() throws {
-        let keys = (0..<3).map { _ in P256.Signing.PrivateKey() }
+        let keys = (0..<3).map { _ in P256PrivateKey() }
         let topics: Set = ["com.example.app"]
         var session = Session()
         try session.judge.register(
@@ -236,11 +236,11 @@ extension RequestJudge {
 
 extension ProviderKey {
     fileprivate init(
-        _ key: P256.Signing.PrivateKey, id: String = TestToken.key, pem: String? = nil,
+        _ key: P256PrivateKey, id: String = TestToken.key, pem: String? = nil,
         environment: APNsEnvironment? = nil, topics: Set<String>? = nil, related: String? = nil
     ) {
         self.init(
-            teamID: TestToken.team, keyID: id, pem: pem ?? key.publicKey.pemRepresentation,
+            teamID: TestToken.team, keyID: id, pem: pem ?? key.publicKey.pem,
             environment: environment, topics: topics, relatedKeyID: related)
     }
 }

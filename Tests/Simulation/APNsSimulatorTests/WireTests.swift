@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsSimulator
-import Crypto
 import Logging
+import OpenSSLCrypto
 import Testing
 import WakeModel
 
@@ -302,12 +302,12 @@ struct WireTests {
 
     @Test("a token that deviates gets one warning a connection, without a part of it")
     func deviations() async throws {
-        let key = P256.Signing.PrivateKey()
+        let key = P256PrivateKey()
         let now = TestToken.now
         let header = #"{"alg":"ES256","kid":"\#(TestToken.key)"}"#
         let claims = #"{"iss":"\#(TestToken.team)","iat":"\#(now)"}"#
         let signed = TestToken.base64URL(header.utf8) + "." + TestToken.base64URL(claims.utf8)
-        let signature = try key.signature(for: Array(signed.utf8)).derRepresentation
+        let signature = TestToken.der(key.signature(for: signed.utf8))
         let token = "bearer \(signed).\(TestToken.base64URL(signature))"
         let lines = WarningLog()
         try await Self.withSimulator {

@@ -3,6 +3,7 @@
 import AppAudit
 import Foundation
 import PayloadRules
+import WakeModel
 
 /// `rouse audit --format sarif`: SARIF 2.1.0 (OASIS Standard, "Static Analysis Results Interchange
 /// Format"), with all rules about apps and the findings as results.

@@ -3,6 +3,7 @@
 import APNsClient
 import CurlHTTP
 import Foundation
+import OpenSSLCrypto
 
 /// A running gateway, asked over its HTTP API.
 ///

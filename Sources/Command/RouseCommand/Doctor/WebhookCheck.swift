@@ -3,6 +3,7 @@
 import AdminAPI
 import CurlHTTP
 import Foundation
+import WakeModel
 
 /// Looks at the receivers of webhooks: their secrets, and online whether they can be reached.
 enum WebhookCheck {

@@ -4,6 +4,7 @@ import APNsClient
 import AdminAPI
 import ArgumentParser
 import Foundation
+import OpenSSLCrypto
 import PayloadLint
 import WakeModel
 

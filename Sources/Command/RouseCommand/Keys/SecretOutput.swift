@@ -2,6 +2,7 @@
 
 import APNsClient
 import Foundation
+import OpenSSLCrypto
 
 /// Standard output, for a secret that is shown once: that it was written is certain before anything
 /// relies on it.

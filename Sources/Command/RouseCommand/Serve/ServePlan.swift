@@ -2,6 +2,7 @@
 
 import APNsClient
 import AdminAPI
+import OpenSSLCrypto
 import UnixSignals
 import WakeModel
 

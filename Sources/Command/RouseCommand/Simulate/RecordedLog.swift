@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import WakeModel
 
 /// A log of real send times, as JSON lines.
 ///
@@ -70,26 +71,21 @@ struct RecordedLog {
             }
         }
 
-        /// From the epoch to the end of the year 9999, in seconds: what RFC 3339 can write, and far
-        /// from where sums of times end.
-        private static let range = 0.0...253_402_300_799
+        /// From the epoch to the end of the year 9999, in milliseconds: what RFC 3339 can write, and
+        /// far from where sums of times end.
+        private static let range = 0.0...253_402_300_799_000
 
         /// Since the epoch; `nil` for what is no time.
         var milliseconds: Int64? {
-            let seconds: Double? =
+            let milliseconds: Double? =
                 switch self {
-                case .seconds(let seconds): seconds
-                case .text(let text): Self.date(text)?.timeIntervalSince1970
+                case .seconds(let seconds): seconds * 1000
+                case .text(let text):
+                    WallInstant(rfc3339: text, isLenient: true)
+                        .map { Double($0.millisecondsSinceEpoch) }
                 }
-            guard let seconds, Self.range.contains(seconds) else { return nil }
-            return Int64((seconds * 1000).rounded())
-        }
-
-        private static func date(_ text: String) -> Date? {
-            let style = Date.ISO8601FormatStyle()
-            return (try? Date(text, strategy: style))
-                ?? (try? Date(
-                    text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+            guard let milliseconds, Self.range.contains(milliseconds) else { return nil }
+            return Int64(milliseconds.rounded())
         }
     }
 }

@@ -3,6 +3,7 @@
 import APNsClient
 import APNsWire
 import Foundation
+import OpenSSLCrypto
 import WakeModel
 
 /// A folder with what clients of a simulator need: the certificate authority and a signing key.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
+import OpenSSLCrypto
 public import WakeModel
 
 /// A bearer key that the API takes, known by its digest only.
@@ -159,15 +159,11 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
     static func match(_ text: Substring, among keys: [APIKey]) -> (key: APIKey, secret: Secret)? {
         var bytes = Array(text.utf8)
         defer { bytes.cleanse() }
-        let digest = Array(SHA256.hash(data: bytes))
+        let digest = SHA256.digest(of: bytes)
         var found: (key: Int, secret: Int)?
         for (index, key) in keys.enumerated() {
             for (place, secret) in key.secrets.enumerated() {
-                var difference: UInt8 = 0
-                for position in 0..<SHA256.byteCount {
-                    difference |= digest[position] ^ secret.digest[position]
-                }
-                if difference == 0 { found = (index, place) }
+                if digest.isEqualInConstantTime(to: secret.digest) { found = (index, place) }
             }
         }
         return found.map { (keys[$0.key], keys[$0.key].secrets[$0.secret]) }

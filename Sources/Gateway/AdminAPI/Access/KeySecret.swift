@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
+import OpenSSLCrypto
 
 /// The characters of a new API key, which are shown once and then known by their digest only.
 public struct KeySecret: Sendable, CustomStringConvertible {
@@ -28,7 +28,7 @@ public struct KeySecret: Sendable, CustomStringConvertible {
     public var sha256: String {
         var bytes = Array(text.utf8)
         defer { bytes.cleanse() }
-        return Self.hex(SHA256.hash(data: bytes))
+        return Self.hex(SHA256.digest(of: bytes))
     }
 
     /// Bytes in hexadecimal.

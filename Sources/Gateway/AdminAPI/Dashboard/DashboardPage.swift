@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Foundation
 import HTTPTypes
+import OpenSSLCrypto
 
 /// The dashboard as one HTML document: its style and its scripts stand inside it, so that it asks
 /// for nothing but figures.
@@ -73,8 +73,8 @@ struct DashboardPage: Sendable {
 
     private static func source(of text: String) -> String { "'sha256-\(digest(of: text.utf8))'" }
 
-    private static func digest(of bytes: some Sequence<UInt8>) -> String {
-        Data(SHA256.hash(data: Array(bytes))).base64EncodedString()
+    private static func digest(of bytes: some Collection<UInt8>) -> String {
+        Data(SHA256.digest(of: bytes)).base64EncodedString()
     }
 }
 

@@ -107,7 +107,12 @@ struct Members {
     /// A point of time of RFC 3339, or `nil` when the member is missing.
     func instant(_ name: String) throws(InvalidField) -> WallInstant? {
         guard let text = try string(name) else { return nil }
-        return try WallInstant(rfc3339: text, field: name)
+        guard let instant = WallInstant(rfc3339: text) else {
+            throw InvalidField(
+                field: name, problem: "is not a time of RFC 3339",
+                remedy: "Write it as 2026-11-21T09:34:00Z.")
+        }
+        return instant
     }
 
     /// One of a few words, or `nil` when the member is missing.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
+import WakeModel
 
 /// Writes the OpenAPI 3.1 document from the table of routes.
 struct OpenAPIDocument {
-    /// The version of the API, as in its paths; it changes when a client would have to.
-    static let apiVersion = "1.0.0"
-
     let routes: [Route]
 
     /// The document.
@@ -34,7 +32,7 @@ struct OpenAPIDocument {
         }
         return .object([
             ("title", .string("Rouse")),
-            ("version", .string(Self.apiVersion)),
+            ("version", .string(RouseVersion.current)),
             (
                 "description",
                 .string(

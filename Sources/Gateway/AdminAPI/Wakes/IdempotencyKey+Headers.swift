@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Gateway
 import HTTPTypes
+import OpenSSLCrypto
 import WakeModel
 
 extension IdempotencyKey {
@@ -30,7 +30,7 @@ extension IdempotencyKey {
         var owned = Array(caller.utf8) + [0] + Array(key.utf8)
         if let item { owned += [0] + Array("\(item)".utf8) }
         return IdempotencyKey(
-            key: Array(SHA256.hash(data: owned)), request: Array(SHA256.hash(data: body)),
+            key: SHA256.digest(of: owned), request: SHA256.digest(of: body),
             expiresAt: expiresAt)
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Foundation
 public import Gateway
+import OpenSSLCrypto
 public import WakeModel
 
 /// Where webhooks go, and what signs them.
@@ -19,7 +19,7 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
     public let id: WebhookEndpointID
     /// A file of certificate authorities in PEM, instead of the system's.
     public let certificateAuthorityPath: String?
-    private let secret: SymmetricKey
+    private let secret: HMACKey
 
     /// An endpoint. `secret` is the text of the secret: `whsec_` and Base64, or any other text,
     /// whose bytes count; white space around it does not. Throws ``WakeModel/InvalidField``.
@@ -32,16 +32,17 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
                 remedy: "Write it as https://host/path; the webhook's secret signs each request.")
         }
         let text = secret.trimmingCharacters(in: .whitespacesAndNewlines)
-        let bytes: Data
+        var bytes: [UInt8] = []
+        defer { bytes.cleanse() }
         if text.hasPrefix(Self.encodedSecretPrefix) {
             guard let decoded = Data(base64Encoded: String(text.dropFirst(6))) else {
                 throw InvalidField(
                     field: "webhook secret", problem: "is not Base64 after whsec_",
                     remedy: "Make one with: openssl rand -base64 32 | sed 's/^/whsec_/'")
             }
-            bytes = decoded
+            bytes = Array(decoded)
         } else {
-            bytes = Data(text.utf8)
+            bytes = Array(text.utf8)
         }
         guard bytes.count >= Self.minimumSecretByteCount else {
             throw InvalidField(
@@ -52,7 +53,7 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
         self.url = url
         id = WebhookEndpointID(url: url)
         self.certificateAuthorityPath = certificateAuthorityPath
-        self.secret = SymmetricKey(data: bytes)
+        self.secret = HMACKey(bytes)
     }
 
     /// Scheme and host: path and query may hold what is secret.
@@ -77,10 +78,8 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
     /// The value of `webhook-signature`: HMAC-SHA256 over id, time and body (Standard Webhooks
     /// 1.0, "Signature scheme"), so that a receiver can refuse what is forged and what is old.
     func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
-        var mac = HMAC<SHA256>(key: secret)
-        mac.update(data: Array("\(id).\(timestamp).".utf8))
-        mac.update(data: body)
-        return "v1," + Data(mac.finalize()).base64EncodedString()
+        let code = secret.authenticationCode(for: Array("\(id).\(timestamp).".utf8) + body)
+        return "v1," + Data(code).base64EncodedString()
     }
 }
 
@@ -88,7 +87,7 @@ extension WebhookEndpointID {
     /// The id of the endpoint with this URL: the beginning of its SHA-256, because a URL may hold
     /// what is secret.
     public init(url: String) {
-        let digest = SHA256.hash(data: Data(url.utf8))
+        let digest = SHA256.digest(of: url.utf8)
         self.init(rawValue: digest.prefix(8).reduce(0) { $0 << 8 | Int64($1) })
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Gateway
+import OpenSSLCrypto
 import WakeModel
 
 extension WebhookItem {
@@ -29,9 +29,7 @@ extension [WebhookItem] {
     /// that takes each id once loses no event that came to the others of an earlier message.
     var messageID: String {
         let names = map(\.eventID).sorted().joined(separator: " ")
-        return SHA256.hash(data: [UInt8](names.utf8)).reduce(into: "msg_") { text, byte in
-            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
+        return "msg_" + KeySecret.hex(SHA256.digest(of: names.utf8))
     }
 }
 

@@ -282,9 +282,5 @@ extension DevicePopulation.Residents {
 
 extension DeviceToken {
     /// A number for this token that is the same in every run (64-bit FNV-1a).
-    fileprivate var stream: UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in hex.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        return hash
-    }
+    fileprivate var stream: UInt64 { FNV1a.hash(hex.utf8) }
 }

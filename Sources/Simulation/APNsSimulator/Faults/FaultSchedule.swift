@@ -66,7 +66,8 @@ struct FaultSchedule: Sendable {
             case .share(let share):
                 // The shares of other stages count along: else those who end at an early one would
                 // be the very requests that a later one was to hit.
-                let fraction = SplitMix64.fraction(seed: seed, index: UInt64(number))
+                let bits = SplitMix64.value(seed: seed, index: UInt64(number))
+                let fraction = Double(bits >> 11) * 0x1p-53
                 fits = fraction >= shareBelow && fraction < shareBelow + share
                 shareBelow += share
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import FoundationEssentials
+import OpenSSLCrypto
 
 /// A provider token (JWT), taken apart but not yet verified (facts §4.1).
 struct ProviderToken: Sendable {
@@ -14,7 +14,7 @@ struct ProviderToken: Sendable {
     /// What the signature covers: header and claims in Base64URL with the dot between.
     let signedBytes: [UInt8]
     /// r and s.
-    let signature: P256.Signing.ECDSASignature
+    let signature: ES256Signature
     /// In what it differs from the letter of the rules.
     let deviations: Deviations
 
@@ -31,8 +31,6 @@ struct ProviderToken: Sendable {
 
     /// The length of a key id and of a team id.
     static let identifierLength = 10
-    /// The length of an ES256 signature, in bytes.
-    static let signatureByteCount = 64
 
     /// Takes a JWS in compact form apart; `nil` unless it is an ES256 token with everything that
     /// Apple asks for, in the types that Apple asks for or in those of ``Deviations``.
@@ -56,15 +54,14 @@ struct ProviderToken: Sendable {
         signedBytes = Array(parts[0].utf8) + [UInt8(ascii: ".")] + Array(parts[1].utf8)
         self.signature = signature
         var deviations: Deviations = []
-        if signatureBytes.count != Self.signatureByteCount { deviations.insert(.derSignature) }
+        if signatureBytes.count != ES256Signature.byteCount { deviations.insert(.derSignature) }
         if claims.iat.isText { deviations.insert(.textualTime) }
         self.deviations = deviations
     }
 
     /// Reads 64 bytes as r and s, and any other number as DER; `nil` for what is neither.
-    private static func signature(_ bytes: [UInt8]) -> P256.Signing.ECDSASignature? {
-        bytes.count == signatureByteCount
-            ? try? .init(rawRepresentation: bytes) : try? .init(derRepresentation: bytes)
+    private static func signature(_ bytes: [UInt8]) -> ES256Signature? {
+        ES256Signature(bytes: bytes) ?? ES256Signature(der: bytes)
     }
 
     private struct Header: Decodable {

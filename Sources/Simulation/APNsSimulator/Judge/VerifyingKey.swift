@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
+import OpenSSLCrypto
 import WakeModel
 
 /// A registered provider key with its PEM parsed.
@@ -15,7 +15,7 @@ struct VerifyingKey: Sendable {
     let environment: APNsEnvironment?
     let topics: Set<String>?
     let relatedKeyID: String?
-    private let publicKey: P256.Signing.PublicKey
+    private let publicKey: P256PublicKey
 
     /// Parses the PEM. Throws `InvalidField` when it holds no P-256 key, or an id is not of
     /// 10 characters.
@@ -26,7 +26,7 @@ struct VerifyingKey: Sendable {
                 field: field, problem: "does not have 10 characters",
                 remedy: "Copy it from Apple's developer site.")
         }
-        guard let publicKey = Self.parse(key.pem) else {
+        guard let publicKey = try? P256PublicKey(pem: key.pem.utf8) else {
             throw InvalidField(
                 field: "provider key \(key.keyID)", problem: "is not a P-256 key in PEM",
                 remedy: "Give the text of the .p8 file, or of its public key.")
@@ -40,11 +40,6 @@ struct VerifyingKey: Sendable {
 
     /// Whether `token` carries this key's signature.
     func verifies(_ token: ProviderToken) -> Bool {
-        publicKey.isValidSignature(token.signature, for: token.signedBytes)
-    }
-
-    private static func parse(_ pem: String) -> P256.Signing.PublicKey? {
-        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return key }
-        return try? P256.Signing.PrivateKey(pemRepresentation: pem).publicKey
+        publicKey.isValid(token.signature, for: token.signedBytes)
     }
 }

@@ -94,8 +94,9 @@ struct DiskTests {
             }
 
             try FileManager.default.removeItem(atPath: ballast)
+            var device: UInt64 = 10_000
             try await eventually {
-                let device = UInt64.random(in: 10_000...20_000)
+                device += 1
                 let answer = await gateway.accept(Samples.request(device: device))
                 if let id = answer.admittedID { accepted.append(id) }
                 return answer.admittedID != nil

@@ -5,6 +5,7 @@ import Gateway
 import GatewayTestKit
 import Synchronization
 import Testing
+import WaitKit
 import WakeModel
 
 @testable import StoreSQLite
@@ -61,8 +62,10 @@ struct DurabilityTests {
             try await waitUntil { disk.count == 1 }
             #expect(try await connection.store.count().accepted == 1)
             let look = Verb { _ = try await connection.store.wakes(WakeQuery(limit: 1)) }
-            try await Task.sleep(for: .milliseconds(50))
-            #expect(!admission.isDone && !look.isDone)
+            let areWaiting = try await holds(for: .milliseconds(50)) {
+                !admission.isDone && !look.isDone
+            }
+            #expect(areWaiting)
             disk.letGo()
             try await admission.finish()
             try await look.finish()

@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import Synchronization
 import Testing
+import WaitKit
 
 @testable import StoreSQLite
 
@@ -62,8 +63,7 @@ struct LogFlusherTests {
             try await waitUntil { disk.count == 1 }
             flusher.flush(then: answers.take(2))
             flusher.flush(then: answers.take(3))
-            try await Task.sleep(for: .milliseconds(30))
-            #expect(answers.numbers.isEmpty)
+            #expect(try await holds(for: .milliseconds(30)) { answers.numbers.isEmpty })
             disk.letGo()
             try await waitUntil { answers.numbers.count == 3 }
             #expect(answers.numbers == [1, 2, 3])

@@ -4,7 +4,6 @@
 #include "CCryptoShims.h"
 
 #include <openssl/core_names.h>
-#include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -140,6 +139,19 @@ size_t CCryptoKey_write_public(const CCryptoKey *key, uint8_t *buffer, size_t ca
     return take_memory(bio, isWritten, buffer, capacity);
 }
 
+bool CCrypto_raw_signature(const uint8_t *der, size_t length, uint8_t *signature) {
+    if (length > INT32_MAX) return false;
+    ERR_clear_error();
+    const uint8_t *cursor = der;
+    ECDSA_SIG *pair = d2i_ECDSA_SIG(NULL, &cursor, (long)length);
+    bool isConverted = pair && cursor == der + length &&
+                       BN_bn2binpad(ECDSA_SIG_get0_r(pair), signature, 32) == 32 &&
+                       BN_bn2binpad(ECDSA_SIG_get0_s(pair), signature + 32, 32) == 32;
+    ECDSA_SIG_free(pair);
+    ERR_clear_error();
+    return isConverted;
+}
+
 bool CCryptoKey_sign_es256(const CCryptoKey *key, const uint8_t *message, size_t length,
                            uint8_t *signature) {
     ERR_clear_error();
@@ -150,17 +162,9 @@ bool CCryptoKey_sign_es256(const CCryptoKey *key, const uint8_t *message, size_t
                     EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, pkey(key)) == 1 &&
                     EVP_DigestSign(context, der, &derLength, message, length) == 1;
     EVP_MD_CTX_free(context);
-    bool isConverted = false;
-    if (isSigned) {
-        // OpenSSL gives DER; JSON Web Signatures want two fixed-width integers.
-        const uint8_t *cursor = der;
-        ECDSA_SIG *pair = d2i_ECDSA_SIG(NULL, &cursor, (long)derLength);
-        isConverted = pair && BN_bn2binpad(ECDSA_SIG_get0_r(pair), signature, 32) == 32 &&
-                      BN_bn2binpad(ECDSA_SIG_get0_s(pair), signature + 32, 32) == 32;
-        ECDSA_SIG_free(pair);
-    }
     ERR_clear_error();
-    return isConverted;
+    // OpenSSL gives DER; JSON Web Signatures want two fixed-width integers.
+    return isSigned && CCrypto_raw_signature(der, derLength, signature);
 }
 
 bool CCryptoKey_verify_es256(const CCryptoKey *key, const uint8_t *message, size_t length,
@@ -199,7 +203,7 @@ static int64_t seconds_of(const ASN1_TIME *time) {
     return (int64_t)timegm(&parts);
 }
 
-static CCryptoFault look_into(X509 *certificate, EVP_PKEY *key, CCryptoCertificate *read) {
+static CCryptoFault read_pair(X509 *certificate, EVP_PKEY *key, CCryptoCertificate *read) {
     if (!certificate) return CCryptoFaultNoCertificate;
     if (!key) return CCryptoFaultNoKey;
     if (X509_check_private_key(certificate, key) != 1) return CCryptoFaultMismatch;
@@ -232,7 +236,7 @@ CCryptoFault CCryptoCertificate_read_pem(const uint8_t *certificate, size_t cert
     EVP_PKEY *privateKey =
         keyBIO ? PEM_read_bio_PrivateKey(keyBIO, NULL, give_password, (void *)(uintptr_t)password)
                : NULL;
-    CCryptoFault fault = look_into(x509, privateKey, read);
+    CCryptoFault fault = read_pair(x509, privateKey, read);
     if (fault == CCryptoFaultNoKey && fault_of_pem(key, keyLength) == CCryptoFaultEncrypted)
         fault = password ? CCryptoFaultWrongPassword : CCryptoFaultEncrypted;
     X509_free(x509);
@@ -264,7 +268,7 @@ CCryptoFault CCryptoCertificate_read_pkcs12(const uint8_t *archive, size_t lengt
     X509 *x509 = NULL;
     EVP_PKEY *key = NULL;
     if (PKCS12_parse(pkcs12, password, &key, &x509, NULL) == 1)
-        fault = key ? look_into(x509, key, read) : CCryptoFaultNoKey;
+        fault = key ? read_pair(x509, key, read) : CCryptoFaultNoKey;
     else if (is_password_of(pkcs12, password))
         fault = CCryptoFaultOutdatedCipher;
     else
@@ -275,9 +279,3 @@ CCryptoFault CCryptoCertificate_read_pkcs12(const uint8_t *archive, size_t lengt
     ERR_clear_error();
     return fault;
 }
-
-bool CCrypto_is_equal(const uint8_t *left, const uint8_t *right, size_t length) {
-    return CRYPTO_memcmp(left, right, length) == 0;
-}
-
-const char *CCrypto_version(void) { return OpenSSL_version(OPENSSL_VERSION); }

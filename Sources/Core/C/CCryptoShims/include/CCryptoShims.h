@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What APNsClient needs of OpenSSL's libcrypto: reading a P-256 signing key, ES256 signatures in
-// the raw form of JSON Web Signatures, and a look into client certificates.
+// What Rouse needs of OpenSSL's libcrypto: SHA-256 and HMAC, P-256 keys, ES256 signatures in the
+// raw form of JSON Web Signatures, and certificates. The module OpenSSLCrypto is its one user.
 //
 // Why C: PEM and PKCS#12 reading is built on macros, and OpenSSL's error queue belongs to the
 // calling thread, so it must be read and cleared within one call that nothing can suspend.
@@ -58,7 +58,11 @@ bool CCryptoKey_sign_es256(const CCryptoKey *key, const uint8_t *message, size_t
 bool CCryptoKey_verify_es256(const CCryptoKey *key, const uint8_t *message, size_t length,
                              const uint8_t *signature);
 
-/// A look into a client certificate.
+/// Converts an ECDSA signature from DER to r and s, 32 bytes each, big-endian. False for what is
+/// not DER to its last byte, or holds larger numbers.
+bool CCrypto_raw_signature(const uint8_t *der, size_t length, uint8_t *signature);
+
+/// The validity and the subject of a client certificate.
 typedef struct CCryptoCertificate {
     int64_t notBefore;           // seconds since the epoch
     int64_t notAfter;
@@ -74,10 +78,39 @@ CCryptoFault CCryptoCertificate_read_pkcs12(const uint8_t *archive, size_t lengt
                                             const char *_Nullable password,
                                             CCryptoCertificate *read);
 
+/// What a certificate is for.
+typedef enum CCryptoRole : int32_t {
+    CCryptoRoleAuthority,  // it signs other certificates, and those sign none
+    CCryptoRoleServer,
+    CCryptoRoleClient,
+} CCryptoRole;
+
+/// What a new certificate says.
+typedef struct CCryptoTemplate {
+    const char *commonName;                 // UTF-8, 1 to 64 characters
+    int64_t notBefore;                      // seconds since the epoch
+    int64_t notAfter;
+    CCryptoRole role;
+    const char *_Nullable alternativeNames;  // of a server, as in "DNS:localhost,IP:127.0.0.1"
+} CCryptoTemplate;
+
+/// Makes an X.509 certificate for `key`, signed by `issuerKey`, and writes it as PEM. `issuerPEM`
+/// is the issuer's certificate; without one, the new certificate is its own issuer. Returns the
+/// length of the PEM text, 0 on failure or when it does not fit.
+size_t CCryptoCertificate_make(const CCryptoTemplate *template, const CCryptoKey *key,
+                               const uint8_t *_Nullable issuerPEM, size_t issuerLength,
+                               const CCryptoKey *issuerKey, uint8_t *buffer, size_t capacity);
+
+/// Writes the SHA-256 of the bytes, 32 bytes. False only when there is no memory.
+bool CCrypto_sha256(const uint8_t *bytes, size_t length, uint8_t *digest);
+/// Writes the HMAC-SHA-256 of the message, 32 bytes. False only when there is no memory.
+bool CCrypto_hmac_sha256(const uint8_t *key, size_t keyLength, const uint8_t *message,
+                         size_t length, uint8_t *code);
+
 /// Compares in constant time.
 bool CCrypto_is_equal(const uint8_t *left, const uint8_t *right, size_t length);
-/// OpenSSL's version, such as "OpenSSL 3.0.15 3 Sep 2024".
-const char *CCrypto_version(void);
+/// Overwrites the bytes, also where the compiler sees that nobody reads them again.
+void CCrypto_cleanse(void *bytes, size_t length);
 
 #pragma clang assume_nonnull end
 

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WakeModel
-
 extension WallInstant {
     /// Parses a date and time of RFC 3339 §5.6, with or without a fraction of the second, of which
-    /// milliseconds are kept. A leap second is the first second of the next minute. Throws
-    /// ``WakeModel/InvalidField`` that blames `field`.
-    init(rfc3339 text: String, field: String) throws(InvalidField) {
-        guard let milliseconds = Self.milliseconds(rfc3339: text) else {
-            throw InvalidField(
-                field: field, problem: "is not a time of RFC 3339",
-                remedy: "Write it as 2026-11-21T09:34:00Z.")
+    /// milliseconds are kept; `nil` for other text. A leap second is the first second of the next
+    /// minute.
+    ///
+    /// In logs, which other programs write, `isLenient` also allows a space for the `T` (the note
+    /// in §5.6) and an offset without its colon (ISO 8601).
+    package init?(rfc3339 text: some StringProtocol, isLenient: Bool = false) {
+        guard let milliseconds = Self.milliseconds(Text(text, isLenient: isLenient)) else {
+            return nil
         }
         self.init(millisecondsSinceEpoch: milliseconds)
     }
 
-    private static func milliseconds(rfc3339 text: String) -> Int64? {
-        var text = Text(rest: Array(text.utf8)[...])
+    private static func milliseconds(_ text: Text) -> Int64? {
+        var text = text
         guard let year = text.number(4), text.mark("-"), let month = text.number(2),
-            text.mark("-"), let day = text.number(2), text.mark("T") || text.mark("t"),
+            text.mark("-"), let day = text.number(2), text.separator(),
             let hour = text.number(2), text.mark(":"), let minute = text.number(2),
             text.mark(":"), let second = text.number(2), let fraction = text.fraction(),
             let offset = text.offsetMinutes(), text.rest.isEmpty,
@@ -32,6 +31,17 @@ extension WallInstant {
     /// What is left to read.
     private struct Text {
         var rest: ArraySlice<UInt8>
+        let isLenient: Bool
+
+        init(_ text: some StringProtocol, isLenient: Bool) {
+            rest = Array(text.utf8)[...]
+            self.isLenient = isLenient
+        }
+
+        /// What stands between the date and the time.
+        mutating func separator() -> Bool {
+            mark("T") || mark("t") || (isLenient && mark(" "))
+        }
 
         /// A number of so many digits.
         mutating func number(_ count: Int) -> Int64? {
@@ -64,7 +74,7 @@ extension WallInstant {
         mutating func offsetMinutes() -> Int64? {
             if mark("Z") || mark("z") { return 0 }
             let isBehind = mark("-")
-            guard isBehind || mark("+"), let hours = number(2), mark(":"),
+            guard isBehind || mark("+"), let hours = number(2), mark(":") || isLenient,
                 let minutes = number(2), hours < 24, minutes < 60
             else { return nil }
             return (hours * 60 + minutes) * (isBehind ? -1 : 1)
