@@ -147,7 +147,9 @@ extension Lexicon {
         "callid", "callsid", "callcid", "calluuid", "callkey", "callref", "calltoken",
         "callidentifier", "sessionid", "sessionuuid", "sessiontoken", "roomid", "roomname",
         "roomuuid", "roomsid", "conferenceid", "conferencename", "meetingid", "meetingnumber",
-        "channelid", "channelname", "channeluuid", "uuid", "guid", "sin", "nexmo",
+        "channelid", "channelname", "channeluuid", "connectionid", "uniquekey", "uuid", "guid",
+        "sin",
+        "nexmo",
     ].map { Array($0.utf8) }
 
     /// Words of a discriminator's value, and such values as a whole.
@@ -167,7 +169,7 @@ extension Lexicon {
             .notCall,
             """
             message messages msg chat text sync refresh unread badge config configuration settings \
-            location logout signout ping keepalive wake wakeup heartbeat news sms email
+            location logout signout ping keepalive wake wakeup heartbeat news sms im email
             """
         ),
         (.call, "call calls calling caller voip voice video ring ringing dial incoming offer"),
