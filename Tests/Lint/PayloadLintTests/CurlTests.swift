@@ -63,7 +63,7 @@ struct CurlTests {
         let badge =
             "curl -H 'apns-push-type: alert' -H \"apns-topic: com.example.app\" "
             + "-d '{\"aps\":{\"badge\":\"1\"}}' https://api.push.apple.com/3/device/\(Self.token)"
-        #expect(try await Self.findings(badge, "G014") == ["G014 1:88 /aps/badge"])
+        #expect(try await Self.findings(badge, "G014") == ["G014 1:86 /aps/badge"])
     }
 
     @Test("what a script does not say is not judged")
@@ -99,7 +99,7 @@ struct CurlTests {
         let file = "\(head)--data-binary @p.json \(url)\n"
         #expect(
             try await Self.findings(file, "G014", files: ["p.json": #"{"aps":{"badge":"1"}}"#])
-                == ["G014 1:86 /aps/badge"])
+                == ["G014 1:80 /aps/badge"])
         // What stands outside of the script's folder is not read.
         let outside = "\(head)-d @/etc/hostname \(url)\n"
         #expect(Self.read(outside).items.isEmpty)

@@ -47,7 +47,7 @@ struct WrapperTests {
     func firebasePriority() async throws {
         let text = #"{"message":{"token":"t","apns":{"payload":{"aps":{"content-available":1}}}}}"#
         #expect(
-            try await Self.findings(text, "BG006,BG007,H006,AL001") == ["BG006 1:49 /message/apns"])
+            try await Self.findings(text, "BG006,BG007,H006,AL001") == ["BG006 1:43 /message/apns"])
         let right =
             #"{"message":{"apns":{"headers":{"apns-priority":"5","apns-push-type":"background"},"#
             + #""payload":{"aps":{"content-available":1}}}}}"#
@@ -61,7 +61,7 @@ struct WrapperTests {
             + "\"data\":{\"from\":\"x\"}}}"
         #expect(
             try await Self.findings(text, "G014,G016") == [
-                "G014 1:46 /message/apns/payload/aps/badge", "G016 2:16 /message/data/from",
+                "G014 1:47 /message/apns/payload/aps/badge", "G016 2:16 /message/data/from",
             ])
     }
 
@@ -74,7 +74,7 @@ struct WrapperTests {
         #expect(document.items.count == 2)
         #expect(
             document.items.last?.draft.headers == [PushDraft.Header("apns-push-type", "voip")])
-        #expect(try await Self.findings(text, "G014,G010,AL001") == ["G014 1:62 /APNS/aps/badge"])
+        #expect(try await Self.findings(text, "G014,G010,AL001") == ["G014 1:60 /APNS/aps/badge"])
     }
 
     @Test("Amazon SNS: a whole publication, with the message in a string and its attributes")
@@ -118,6 +118,18 @@ struct WrapperTests {
             try await Self.findings(call, "VO003,VO007").contains {
                 $0.hasSuffix("/data/callStatus")
             })
+    }
+
+    @Test("a payload beside nothing, and the former Firebase API, are judged where they are named")
+    func named() {
+        #expect(Self.payloads(#"{"payload":{"aps":{"badge":1}}}"#) == [#"{"aps":{"badge":1}}"#])
+        #expect(
+            Self.payloads(#"{"to":"t","content_available":true,"data":{"k":1}}"#)
+                == [#"{"aps":{"content-available":1},"k":1}"#])
+        #expect(Self.read(#"{"to":"t","content_available":true}"#).isForeign)
+        // The data of a call.
+        let call = #"{"to":"bob","from":"ann","data":{"callId":"1"}}"#
+        #expect(Self.payloads(call) == [call])
     }
 
     @Test("PubNub: what says how the push is sent is no part of it")

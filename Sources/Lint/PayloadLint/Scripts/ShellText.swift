@@ -66,7 +66,9 @@ struct ShellText {
                 place == line.lowerBound || " \t|;&(`$".utf8.contains(bytes[place - 1]),
                 place + 4 == line.upperBound || " \t\\".utf8.contains(bytes[place + 4])
             {
-                return place
+                // A here-document in front of a pipe is what curl reads.
+                let isFed = Array(bytes[line.lowerBound..<place]).contains(text: "<<")
+                return isFed ? line.lowerBound : place
             }
             place += 1
         }

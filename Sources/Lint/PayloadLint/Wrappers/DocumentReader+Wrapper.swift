@@ -40,7 +40,10 @@ extension DocumentReader {
         for wrapper in Wrapper.all
         where wrapper.all.allSatisfy(names.contains) && wrapper.any.contains(where: names.contains)
         {
-            guard let pushes = request.pushes(of: wrapper.form) else { continue }
+            // Of a push whose type is given, only what cannot be anything else is unwrapped.
+            guard wrapper.isUnmistakable || assumptions.pushType == nil,
+                let pushes = request.pushes(of: wrapper.form)
+            else { continue }
             var result = PushDocument(kind: .request)
             result.items = pushes.map { $0.item(assumptions) }
             result.isForeign = !wrapper.isUnmistakable
@@ -77,6 +80,7 @@ private struct Request {
         case .templates: templates()
         case .pubNub: pubNub()
         case .oneSignal: oneSignal()
+        case .fragment: fragment()
         }
     }
 
@@ -188,7 +192,15 @@ private struct Request {
                 flag("mutable_content", "mutable-content"),
             ].compactMap(\.self)
         push.root = data(member("data")?.value, pointer: pointer + "/data")
-        return push.aps.isEmpty ? [] : [push]
+        return push.aps.isEmpty ? nil : [push]
+    }
+
+    /// The payload of a request that says no more.
+    private func fragment() -> [WrappedPush]? {
+        guard let payload = member("payload"), member("aps", of: payload.value) != nil else {
+            return nil
+        }
+        return self.payload(payload.value, pointer: pointer + "/payload").map { [$0] }
     }
 
     /// A Boolean of the service that is 1 in `aps`.

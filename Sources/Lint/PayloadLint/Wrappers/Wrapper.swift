@@ -18,6 +18,8 @@ struct Wrapper: Sendable {
         case pubNub
         /// OneSignal: names of its own for everything.
         case oneSignal
+        /// A payload by itself, in a member.
+        case fragment
     }
 
     /// Names of members of which each has to be there.
@@ -49,6 +51,7 @@ struct Wrapper: Sendable {
             form: .firebase, isUnmistakable: false),
         Wrapper(
             all: [], any: ["to", "registration_ids"], form: .formerFirebase, isUnmistakable: false),
+        Wrapper(all: ["payload"], any: ["payload"], form: .fragment, isUnmistakable: false),
     ]
 
     /// The members of Amazon SNS's messages that go to APNs, and the push type that each implies.
