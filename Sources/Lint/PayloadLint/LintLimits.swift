@@ -22,6 +22,8 @@ enum LintLimits {
     static let yamlAliases = 256
     /// The longest configuration file that is read, in bytes.
     static let configurationBytes = 1_048_576
+    /// The longest baseline that is read, in bytes.
+    static let baselineBytes = 16_777_216
     /// How many files one worker checks before it hands its results on.
     static let filesPerBatch = 32
     /// How many units of work may be finished or under way before the oldest is written, for each

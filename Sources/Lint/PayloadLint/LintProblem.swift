@@ -24,11 +24,14 @@ public struct LintProblem: Error, Hashable, Sendable, CustomStringConvertible {
     public var kind: Kind
     /// What is wrong and what to do, in sentences.
     public var message: String
+    /// The file that the problem is of; `nil` where there is none.
+    public var path: String?
 
-    /// Spells out one problem.
-    public init(_ kind: Kind, _ message: String) {
+    /// Creates a problem.
+    public init(_ kind: Kind, _ message: String, path: String? = nil) {
         self.kind = kind
         self.message = message
+        self.path = path
     }
 
     /// The message.

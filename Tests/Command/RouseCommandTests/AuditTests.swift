@@ -27,7 +27,7 @@ struct AuditTests {
         let place = folder.path + "/Info.plist:3:8: error CF001 /UIBackgroundModes/0: "
         #expect(result.out.contains(place + "UIBackgroundModes has `remote-notifications`"))
         #expect(result.out.contains("\n  = Write `remote-notification`.\n"))
-        #expect(result.out.hasSuffix("Looked at 1 file: 1 error, 0 warnings, 0 notes.\n"))
+        #expect(result.out.hasSuffix("Checked 1 file: 1 error, 0 warnings, 0 notes.\n"))
         #expect(!result.out.contains("\u{1b}"))
     }
 
@@ -69,7 +69,7 @@ struct AuditTests {
         let issues = try #require(
             try JSONSerialization.jsonObject(with: Data(gitlab.out.utf8)) as? [[String: Any]])
         #expect(issues.map { $0["check_name"] as? String } == ["CF001"])
-        #expect((issues[0]["fingerprint"] as? String)?.count == 16)
+        #expect((issues[0]["fingerprint"] as? String)?.count == 32)
     }
 
     @Test("warnings count with --strict only, and a clean app ends with 0")
@@ -83,7 +83,7 @@ struct AuditTests {
         #expect(try await Rouse.run(["audit", "--strict", folder.path]).status == 1)
         try folder.write("BGAppRefreshTaskRequest(identifier: id)", to: "App.swift")
         let clean = try await Rouse.run(["audit", "--strict", folder.path])
-        #expect(clean.status == 0 && clean.out == "Looked at 2 files: nothing found.\n")
+        #expect(clean.status == 0 && clean.out == "Checked 2 files: nothing found.\n")
     }
 
     @Test("exit codes: 64 for wrong usage, 65 for what cannot be read, 66 for nothing")

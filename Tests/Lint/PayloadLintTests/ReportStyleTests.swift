@@ -16,16 +16,14 @@ struct ReportStyleTests {
     private static let golden = URL(filePath: #filePath)
         .deletingLastPathComponent().appending(path: "Golden")
 
+    private static func settings(_ format: ReportFormat) -> ReportSettings {
+        ReportSettings(
+            format: format, rules: .pushes, isStrict: false, usesColour: false, version: "1.2.3",
+            now: WallInstant(secondsSinceEpoch: 1_790_000_000))
+    }
+
     private static func style(_ format: ReportFormat) -> any ReportStyle {
-        switch format {
-        case .text: TextStyle(usesColour: false)
-        case .json: JSONStyle()
-        case .github: GitHubStyle()
-        case .sarif: SARIFStyle(version: "1.2.3")
-        case .gitlab: GitLabStyle()
-        case .junit:
-            JUnitStyle(isStrict: false, now: WallInstant(secondsSinceEpoch: 1_790_000_000))
-        }
+        settings(format).style
     }
 
     private static func finding(
@@ -41,7 +39,7 @@ struct ReportStyleTests {
     /// A report over everything that a format has to cope with.
     private static func report(_ format: ReportFormat) -> String {
         var text = ""
-        var stream = ReportStream(style(format), isStrict: false) { text += $0 }
+        var stream = ReportStream(settings(format)) { text += $0 }
         let nasty = finding(
             "G011", .warning, "an unknown key `a,b:c\u{1b}[31m\n\u{202e}`", line: 3, column: 5,
             pointer: "/aps/a~1b", source: "\t\"ключ\": 1, \u{1b}[31m")
@@ -80,12 +78,24 @@ struct ReportStyleTests {
             stream.begin(file)
             stream.add(style(format).joined(findings, in: file), count: findings.count)
             var tally = FileTally()
-            tally.add(
-                PushChecker.Result(
-                    findings: findings, pushType: file.types.single ?? "voip",
-                    isInferred: file.isInferred))
+            var result = PushChecker.Result(findings: findings)
+            result.note(file.types.single ?? "voip", isInferred: file.isInferred)
+            result.pushCount = 1
+            tally.add(result)
             stream.end(file, tally)
         }
+        stream.add(
+            ReportedFile(path: "App/Info\u{9b}.plist", kind: "info-plist"),
+            [
+                Finding(
+                    rule: "CF001", severity: .error, message: "the mode `a\u{7}` is unknown",
+                    fix: "Mend it.", line: 3, column: 8, pointer: "/UIBackgroundModes/0",
+                    target: "App\u{1b}[2J", configurations: ["Debug"], detail: "mode")
+            ])
+        stream.add(
+            ReportProblem(path: "b\u{8d}.json", line: 2, column: 3, message: "no text\u{1b}[2J\n"))
+        stream.count(foreignFiles: 2, excludedFiles: 1, ignoredFindings: 1, knownFindings: 3)
+        stream.say(notJudged: "12 Objective-C files were not read: CF002 not judged.")
         stream.end()
         return text
     }
@@ -110,7 +120,7 @@ struct ReportStyleTests {
     @Test("of no files are whole documents too", arguments: ReportFormat.allCases)
     func empty(format: ReportFormat) throws {
         var text = ""
-        var stream = ReportStream(Self.style(format), isStrict: false) { text += $0 }
+        var stream = ReportStream(Self.settings(format)) { text += $0 }
         stream.end()
         switch format {
         case .json, .sarif: _ = try JSONSerialization.jsonObject(with: Data(text.utf8))
@@ -132,7 +142,7 @@ struct ReportStyleTests {
         let rules = try #require(driver["rules"] as? [[String: Any]]).map { $0["id"] as? String }
         #expect(rules == Rules.table.map(\.id.rawValue))
         let results = try #require(run["results"] as? [[String: Any]])
-        #expect(results.count == 7)
+        #expect(results.count == 8)
         for result in results {
             guard let index = result["ruleIndex"] as? Int else { continue }
             #expect(rules[index] == result["ruleId"] as? String)
@@ -151,12 +161,19 @@ struct ReportStyleTests {
         }
     }
 
+    @Test("nothing that a terminal obeys stands in a report", arguments: ReportFormat.allCases)
+    func controlCharacters(format: ReportFormat) {
+        let text = Self.report(format).unicodeScalars.filter { $0 != "\n" && $0 != "\t" }
+        #expect(
+            !text.contains(where: Excerpt.isControl), "\(String(String.UnicodeScalarView(text)))")
+    }
+
     @Test("JUnit keeps a bounded number of findings, and says how many more there are")
     func junitBound() {
         let style = Self.style(.junit)
         let file = LineChecker.file("l.jsonl")
         var text = ""
-        var stream = ReportStream(style, isStrict: false) { text += $0 }
+        var stream = ReportStream(Self.settings(.junit)) { text += $0 }
         stream.begin(file)
         var tally = FileTally()
         for block in 0..<4 {

@@ -16,6 +16,13 @@ extension DraftCase {
         .request("H001", .background, path("/3/device/"), .found(at: ":path", .error)),
         .request("H001", .background, path("/3/device"), .found(at: ":path", .error)),
         .request("H001", .background, .clean),
+        .request(
+            "H001", .background, [.init(":method", "GET")], .found(at: ":method", .error)),
+        .request("H001", .background, [.init(":method", "POST")], .clean),
+        .request(
+            "H021", .background, [.init(":version", "HTTP/1.1")], .found(at: ":version", .error)),
+        .request("H021", .background, [.init(":version", "HTTP/2")], .clean),
+        .request("H021", .background, .clean),
         .request("H001", .background, [.init(":path", "")], .clean),
         .request("H001", .liveactivity, path("/4/broadcasts/apps/com.example.app"), .clean),
         .request(

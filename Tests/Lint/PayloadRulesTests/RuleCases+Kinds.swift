@@ -101,6 +101,19 @@ extension RuleCase {
         RuleCase("VO003", .voip, #"{"callUUID":null}"#, .found(at: "/callUUID", .warning)),
         RuleCase("VO003", .voip, #"{"id":"17","name":"Ann"}"#, .found(at: "", .warning)),
         RuleCase("VO003", .voip, #"{"callUUID":"x"}"#, .clean),
+        RuleCase("VO003", .voip, #"{"unique_key":"2f","phonenumber":"1"}"#, .clean),
+        RuleCase("VO003", .voip, #"{"ConnectionId":"2f"}"#, .clean),
+        RuleCase(
+            "VO007", .voip, #"{"aps":{"alert":"Missed call!"},"call_id":1}"#,
+            .found(at: "/aps/alert", .warning)),
+        RuleCase(
+            "VO007", .voip, #"{"title":"Call ended","call_id":1}"#, .found(at: "/title", .warning)),
+        RuleCase(
+            "VO007", .voip, #"{"title":"Ann calls about the meeting that has ended","call_id":1}"#,
+            .clean),
+        RuleCase(
+            "VO008", .voip, #"{"msg_type":"im","send_from":"1"}"#, .found(at: "/msg_type", .warning)
+        ),
         RuleCase("VO003", .voip, #"{"call_id":17}"#, .clean),
         RuleCase("VO003", .voip, #"{"data":{"session-id":"x"}}"#, .clean),
     ]

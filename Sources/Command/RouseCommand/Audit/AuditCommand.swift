@@ -2,6 +2,7 @@
 
 import AppAudit
 import ArgumentParser
+import PayloadLint
 
 /// `rouse audit`: does the app's side fit what the server sends?
 struct AuditCommand: ParsableCommand {
@@ -35,7 +36,19 @@ struct AuditCommand: ParsableCommand {
         case json
         case github
         case sarif
+        case junit
         case gitlab
+
+        var format: ReportFormat {
+            switch self {
+            case .text: .text
+            case .json: .json
+            case .github: .github
+            case .sarif: .sarif
+            case .junit: .junit
+            case .gitlab: .gitlab
+            }
+        }
     }
 
     @Argument(
@@ -64,7 +77,8 @@ struct AuditCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How findings are written: text, json, github, sarif or gitlab.", valueName: "format"))
+            "How findings are written: text, json, github, sarif, junit or gitlab.",
+            valueName: "format"))
     var format: Format = .text
 
     @Flag(help: "Let warnings count as errors do.")

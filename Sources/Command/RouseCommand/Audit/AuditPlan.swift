@@ -50,17 +50,9 @@ struct AuditPlan {
     /// Looks, and writes what was found. Returns how the command ends.
     func run(_ console: Console, _ format: AuditCommand.Format) throws -> ExitStatus {
         let report = try self.report()
-        switch format {
-        case .text: AuditText(console).tell(report)
-        case .json: try console.write(AuditDocument(report))
-        case .github: AuditAnnotations(report).tell(console)
-        case .sarif: try console.write(AuditSARIF(report), inSnakeCase: false)
-        case .gitlab: try console.write(AuditCodeQuality(report).issues)
-        }
-        // Beside what only programs read, people are told what could not be read.
-        if format == .sarif || format == .gitlab {
-            for problem in report.problems { console.remark(AuditText.line(problem)) }
-        }
+        AuditFindings(
+            report, format.format, isStrict: isStrict, usesColour: console.usesColour
+        ).write(to: console)
         guard report.problems.isEmpty else { return .data }
         let isBad = report.count(.error) > 0 || (isStrict && report.count(.warning) > 0)
         return isBad ? .no : .success
@@ -96,15 +88,5 @@ struct AuditPlan {
             .usage,
             "\(option): no \(noun) is called `\(name)`. There are "
                 + known.map { "`\($0)`" }.joined(separator: ", ") + ".")
-    }
-}
-
-extension AppFinding {
-    /// The target and the configurations that show the finding, in parentheses with a space in
-    /// front; empty where there are none to tell.
-    func origin(in report: AuditReport) -> String {
-        guard let target else { return "" }
-        let shows = configurations.count < report.configurationCount ? configurations : []
-        return " (" + ([target] + shows).joined(separator: ", ") + ")"
     }
 }

@@ -81,6 +81,9 @@ struct ValidateRuleOptions: ParsableArguments {
     @Flag(help: "Look for no .rouse-lint.yaml.")
     var noConfig = false
 
+    @OptionGroup
+    var baseline: BaselineOptions
+
     @Option(help: ArgumentHelp("Explain a rule and check nothing.", valueName: "rule"))
     var explain: String?
 

@@ -10,11 +10,13 @@ struct ValidateRun {
     private let run: LintRun
     private let console: Console
     private let showsDiff: Bool
+    private let newBaseline: String?
 
     /// Reads what was typed.
     init(_ command: ValidateCommand, console: Console) throws {
         self.console = console
         showsDiff = command.fixes.diff
+        newBaseline = command.rules.baseline.writeBaseline
         var options = LintOptions()
         options.paths = command.paths
         options.log = command.input.log
@@ -26,6 +28,8 @@ struct ValidateRun {
         options.ignored = try Self.selection(command.rules.ignore)
         options.settings =
             command.rules.config.map { .file($0) } ?? (command.rules.noConfig ? .none : .nearest)
+        options.baseline = command.rules.baseline.baseline
+        options.newBaseline = newBaseline
         if command.fixes.fix || command.fixes.diff {
             options.fixes = command.fixes.unsafeFixes ? .all : .safe
         }
@@ -61,7 +65,12 @@ struct ValidateRun {
             console.remark(
                 "\(count) \(count == 1 ? "file" : "files") would be mended by --fix.")
         }
-        let status = Self.status(result)
+        var status = Self.status(result)
+        if let newBaseline, let text = result.baseline {
+            try OutputFile(newBaseline, "--write-baseline").finish(with: text)
+            console.remark("\(newBaseline) holds the findings of this run.")
+            if status == .no { status = .success }
+        }
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 

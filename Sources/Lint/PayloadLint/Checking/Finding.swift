@@ -1,23 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PayloadRules
+package import PayloadRules
 
-/// One finding at its place in a file.
-struct Finding: Sendable {
-    let rule: RuleID
-    let severity: Severity
+/// One finding at its place in a file: what every report of `rouse validate` and `rouse audit` is
+/// made of.
+package struct Finding: Hashable, Sendable {
+    /// The rule that speaks.
+    package let rule: RuleID
+    /// How much the finding weighs here.
+    package let severity: Severity
     /// What was found, as a clause.
-    let message: String
+    package let message: String
     /// What to do, as a sentence.
-    let fix: String
+    package let fix: String
     /// From 1.
-    let line: Int
+    package let line: Int
     /// In Unicode scalars, from 1.
-    let column: Int
+    package let column: Int
     /// The JSON pointer in the file, or in the line of a file of lines.
-    let pointer: String
+    package let pointer: String
     /// A header that does not stand in the file.
-    let header: String?
+    package let header: String?
     /// The line in the file, where a report shows it.
-    var source: [UInt8]?
+    package var source: [UInt8]?
+    /// The target of an app's project that shows it; `nil` where there is none.
+    package var target: String?
+    /// The build configurations that show it; empty where there are none.
+    package var configurations: [String] = []
+    /// What tells the finding from others of its rule in one file, beside pointer, header and
+    /// target. It may not change while the lines around it move.
+    package var detail = ""
+
+    /// Creates a finding.
+    package init(
+        rule: RuleID, severity: Severity, message: String, fix: String, line: Int, column: Int,
+        pointer: String = "", header: String? = nil, source: [UInt8]? = nil,
+        target: String? = nil, configurations: [String] = [], detail: String = ""
+    ) {
+        self.rule = rule
+        self.severity = severity
+        self.message = message
+        self.fix = fix
+        self.line = line
+        self.column = column
+        self.pointer = pointer
+        self.header = header
+        self.source = source
+        self.target = target
+        self.configurations = configurations
+        self.detail = detail
+    }
+
+    /// The message, with the builds that show it.
+    var clause: String {
+        guard let target else { return message }
+        return "\(message) (\(([target] + configurations).joined(separator: ", ")))"
+    }
+
+    /// The header, what was found and what to do, as sentences.
+    var sentences: String {
+        (header.map { "\($0): " } ?? "") + "\(clause). \(fix)"
+    }
 }

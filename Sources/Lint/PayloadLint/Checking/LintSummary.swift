@@ -22,6 +22,12 @@ public struct LintSummary: Hashable, Sendable {
     public internal(set) var failedFiles = 0
     /// Files in folders that have nothing to do with pushes.
     public internal(set) var foreignFiles = 0
+    /// Files in folders that the settings exclude.
+    public internal(set) var excludedFiles = 0
+    /// Findings that are not told because a comment in their file says so.
+    public internal(set) var ignoredFindings = 0
+    /// Findings that are not told because they stand in the baseline.
+    public internal(set) var knownFindings = 0
 
     /// Nothing checked.
     public init() {}
@@ -47,5 +53,8 @@ public struct LintSummary: Hashable, Sendable {
         mendedFiles += other.mendedFiles
         failedFiles += other.failedFiles
         foreignFiles += other.foreignFiles
+        excludedFiles += other.excludedFiles
+        ignoredFindings += other.ignoredFindings
+        knownFindings += other.knownFindings
     }
 }

@@ -7,6 +7,8 @@ struct PushChecker: Sendable {
     let validator: PushValidator
     let policy: RulePolicy
     let reader: DocumentReader
+    /// The findings that are known and not told.
+    let baseline: Baseline?
     /// Whether findings carry their source lines.
     let showsSource: Bool
 
@@ -17,6 +19,24 @@ struct PushChecker: Sendable {
         var repairs: [Repair] = []
         var pushType: String?
         var isInferred = false
+        /// How many findings a comment of the document ignores.
+        var ignoredCount = 0
+        /// How many findings stand in the baseline.
+        var knownCount = 0
+        /// How many pushes were checked; a document with faults counts as one.
+        var pushCount = 0
+        /// The types of all pushes.
+        var types = PushTypeTally.none
+        /// The types that were told from what a payload holds.
+        var inferredTypes: [String] = []
+
+        /// Notes the type of one more push.
+        mutating func note(_ type: String, isInferred: Bool) {
+            types.add(type)
+            pushType = types.single
+            self.isInferred = self.isInferred || isInferred
+            if isInferred { inferredTypes.append(type) }
+        }
     }
 
     /// The rules that speak where no payload could be read: then it looks like nothing.
@@ -26,18 +46,21 @@ struct PushChecker: Sendable {
     func check(_ document: PushDocument, in text: SourceText) -> Result {
         var result = Result()
         report(document.faults, in: text, &result)
-        guard let item = document.item else { return result }
+        for item in document.items { check(item, in: text, &result) }
+        result.findings = Self.inOrder(result.findings)
+        return result
+    }
+
+    private func check(_ item: PushItem, in text: SourceText, _ result: inout Result) {
         let report = validator.report(on: item.draft)
         let isUnreadable =
             item.draft.payload.count > WakeValidator.maximumReadBytes
             || report.diagnostics.contains { Self.unreadable.contains($0.rule) }
         if !report.pushTypeIsInferred || !isUnreadable {
-            result.pushType = report.pushType
-            result.isInferred = report.pushTypeIsInferred
+            result.note(report.pushType, isInferred: report.pushTypeIsInferred)
         }
+        result.pushCount += 1
         for diagnostic in report.diagnostics { add(diagnostic, of: item, in: text, &result) }
-        result.findings = Self.inOrder(result.findings)
-        return result
     }
 
     /// Findings by their place in the file, whose headers can stand in any order and behind the
@@ -55,6 +78,14 @@ struct PushChecker: Sendable {
         var result = Result()
         for diagnostic in diagnostics { add(diagnostic, of: item, in: text, &result) }
         return result
+    }
+
+    /// Takes the findings that stand in the baseline out of a result.
+    func leaveOutKnown(from result: inout Result, at path: String, isManyLines: Bool = false) {
+        guard let baseline, !result.findings.isEmpty else { return }
+        let unknown = baseline.unknown(result.findings, at: path, isManyLines: isManyLines)
+        result.knownCount = result.findings.count - unknown.count
+        result.findings = unknown
     }
 
     /// Adds the faults of a document. They are findings of rule G001: no payload can be read.
@@ -77,11 +108,15 @@ struct PushChecker: Sendable {
         guard let severity = policy.severity(of: diagnostic.rule, diagnostic.severity) else {
             return
         }
+        let (place, pointer, header) = locate(diagnostic, by: item.places)
+        let position = text.position(of: place)
+        guard !text.ignores.cover(diagnostic.rule, line: position.line) else {
+            result.ignoredCount += 1
+            return
+        }
         if let repair = diagnostic.repair.flatMap({ map($0, by: item.places) }) {
             result.repairs.append(repair)
         }
-        let (place, pointer, header) = locate(diagnostic, by: item.places)
-        let position = text.position(of: place)
         result.findings.append(
             Finding(
                 rule: diagnostic.rule, severity: severity, message: diagnostic.message,
@@ -95,7 +130,8 @@ struct PushChecker: Sendable {
     ) -> (place: FilePlace, pointer: String, header: String?) {
         guard let name = diagnostic.header else {
             return (
-                places.place(ofOffset: diagnostic.offset), places.pointer + diagnostic.pointer, nil
+                places.place(ofOffset: diagnostic.offset), places.filePointer(diagnostic.pointer),
+                nil
             )
         }
         // The last one, which is the offending one where a header stands twice.

@@ -9,6 +9,8 @@ struct SourceText: Sendable {
     var firstLine = 1
     /// Whether the text is one line of a file of lines: then no place in it is on another.
     var isSingleLine = false
+    /// What comments in the text ignore, where it can have comments.
+    var ignores = InlineIgnores()
 
     /// The line and the column of a place.
     func position(of place: FilePlace) -> (line: Int, column: Int) {

@@ -48,16 +48,17 @@ extension DocumentReader {
             let start = Int(document.nodes[payload.value].start)
             places.payload = .segments([PlaceMap.Segment(payloadStart: 0, fileStart: start)])
         }
-        result.item = PushItem(
-            draft: assumptions.draft(payload: body, headers: headers), places: places)
+        var draft = assumptions.draft(payload: body, headers: headers.known)
+        draft.opaqueHeaders = headers.opaque
+        result.items = [PushItem(draft: draft, places: places)]
         return result
     }
 
     private func readHeaders(
         _ object: Int?, in document: JSONDocument, _ places: inout PlaceMap,
         _ faults: inout [PushDocument.Fault]
-    ) -> [PushDraft.Header] {
-        guard let object else { return [] }
+    ) -> (known: [PushDraft.Header], opaque: Set<String>) {
+        guard let object else { return ([], []) }
         let start = Int(document.nodes[object].start)
         guard document.kind(object) == .object else {
             faults.append(
@@ -65,10 +66,10 @@ extension DocumentReader {
                     message: "`headers` is not an object",
                     fix: "Write the headers as an object of names and values.",
                     place: .offset(start), pointer: "/headers"))
-            return []
+            return ([], [])
         }
         places.missingHeaders = (.offset(start), "/headers")
-        var headers: [PushDraft.Header] = []
+        var headers: (known: [PushDraft.Header], opaque: Set<String>) = ([], [])
         for member in document.members(of: object) {
             let name = String(decoding: document.text(member.key), as: UTF8.self)
             let place = FilePlace.offset(Int(document.nodes[member.value].start))
@@ -81,7 +82,11 @@ extension DocumentReader {
                         pointer: pointer))
                 continue
             }
-            headers.append(PushDraft.Header(name, value))
+            if let known = Placeholder.known(value, of: name) {
+                headers.known.append(PushDraft.Header(name, known))
+            } else {
+                headers.opaque.insert(name.lowercased())
+            }
             places.headers.append(
                 PlaceMap.Header(name: name.lowercased(), place: place, pointer: pointer))
         }

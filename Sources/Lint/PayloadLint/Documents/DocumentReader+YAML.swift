@@ -12,7 +12,7 @@ extension DocumentReader {
             // The rules say where it is not UTF-8.
             return PushDocument(
                 kind: kind,
-                item: PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap()))
+                items: [PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap())])
         }
         let root: Node
         do throws(YAMLFault) {
@@ -21,9 +21,11 @@ extension DocumentReader {
             return PushDocument(kind: kind, faults: [error.fault])
         }
         do throws(YAMLFault) {
-            return try read(root)
+            var document = try read(root)
+            document.hasComments = true
+            return document
         } catch {
-            return PushDocument(kind: .request, faults: [error.fault])
+            return PushDocument(kind: .request, faults: [error.fault], hasComments: true)
         }
     }
 
@@ -45,7 +47,7 @@ extension DocumentReader {
         places.payload = .marks(body.marks)
         return PushDocument(
             kind: .payload,
-            item: PushItem(draft: assumptions.draft(payload: body.bytes), places: places))
+            items: [PushItem(draft: assumptions.draft(payload: body.bytes), places: places)])
     }
 
     private func request(
@@ -56,6 +58,7 @@ extension DocumentReader {
         places.pointer = pointer
         places.missingHeaders = ((headers ?? root).place, headers == nil ? "" : "/headers")
         var list: [PushDraft.Header] = []
+        var opaque: Set<String> = []
         if let headers {
             guard let mapping = headers.mapping else {
                 throw YAMLFault(
@@ -73,15 +76,20 @@ extension DocumentReader {
                             pointer: pointer))
                     continue
                 }
-                list.append(PushDraft.Header(name, text))
+                if let known = Placeholder.known(text, of: name) {
+                    list.append(PushDraft.Header(name, known))
+                } else {
+                    opaque.insert(name.lowercased())
+                }
                 places.headers.append(
                     PlaceMap.Header(name: name.lowercased(), place: value.place, pointer: pointer))
             }
         }
         let body = try YAMLText.body(payload)
         places.payload = .marks(body.marks)
-        result.item = PushItem(
-            draft: assumptions.draft(payload: body.bytes, headers: list), places: places)
+        var draft = assumptions.draft(payload: body.bytes, headers: list)
+        draft.opaqueHeaders = opaque
+        result.items = [PushItem(draft: draft, places: places)]
         return result
     }
 

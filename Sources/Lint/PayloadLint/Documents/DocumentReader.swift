@@ -20,6 +20,9 @@ struct DocumentReader: Sendable {
             document.isForeign = document.isForeign && !isNamedForPushes(name)
             return document
         } catch {
+            if !Self.isNamedYAML(name), let commands = readCurl(bytes, name: name) {
+                return commands
+            }
             if isYAML { return readYAML(bytes) }
             // The rules find the fault again, and say what it is.
             var document = bare(bytes, forcedKind == .request ? .request : .payload)
@@ -66,12 +69,16 @@ struct DocumentReader: Sendable {
         }
         switch forcedKind {
         case .payload: return bare(document.bytes, .payload)
+        case .request where members.payload == nil && !hasAPS:
+            return wrapped(document, EmbeddedText(file: document.bytes))
+                ?? request(members, in: document)
         case .request: return request(members, in: document)
         case .apns: return simulated(bundle, in: document)
         case .lines, .log, nil:
             if members.areComplete { return request(members, in: document) }
             guard bundle == nil else { return simulated(bundle, in: document) }
-            return hasAPS ? bare(document.bytes, .payload) : foreign(document)
+            if hasAPS { return bare(document.bytes, .payload) }
+            return wrapped(document, EmbeddedText(file: document.bytes)) ?? foreign(document)
         }
     }
 
@@ -85,7 +92,7 @@ struct DocumentReader: Sendable {
     private func bare(_ bytes: [UInt8], _ kind: InputKind) -> PushDocument {
         PushDocument(
             kind: forcedKind == .apns ? .apns : kind,
-            item: PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap()))
+            items: [PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap())])
     }
 
     /// A payload without the key that only the simulator reads, which is not sent to APNs.
@@ -103,14 +110,18 @@ struct DocumentReader: Sendable {
         ])
         return PushDocument(
             kind: .apns,
-            item: PushItem(draft: assumptions.draft(payload: payload), places: places))
+            items: [PushItem(draft: assumptions.draft(payload: payload), places: places)])
+    }
+
+    private static func isNamedYAML(_ name: String) -> Bool {
+        [".yaml", ".yml"].contains { name.lowercased().hasSuffix($0) }
     }
 
     private func looksLikeYAML(_ bytes: [UInt8], name: String) -> Bool {
         guard forcedKind != .apns, forcedKind != .lines else { return false }
         // Text in UTF-16 or UTF-32 is for rule G005.
         guard !bytes.prefix(4).contains(0) else { return false }
-        if [".yaml", ".yml"].contains(where: { name.lowercased().hasSuffix($0) }) { return true }
+        if Self.isNamedYAML(name) { return true }
         let text = bytes.afterByteOrderMark
         let start = text.firstIndex { !" \t\r\n".utf8.contains($0) } ?? text.endIndex
         let line = text[start...].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }

@@ -16,6 +16,8 @@ struct PlaceMap: Sendable {
         let payloadStart: Int
         /// Its offset in the file.
         let fileStart: Int
+        /// Whether the bytes stand in the file; otherwise all of them stand for that offset.
+        var isCopied = true
     }
 
     /// A value of a document that was translated to JSON.
@@ -55,13 +57,30 @@ struct PlaceMap: Sendable {
     /// Where missing headers would be, and its JSON pointer; `nil` for a bare payload.
     var missingHeaders: (place: FilePlace, pointer: String)?
 
+    /// Values of the payload that do not stand below ``pointer`` in the file, by their pointers in
+    /// the payload: where they do.
+    var origins: [String: String] = [:]
+
+    /// The JSON pointer in the file for one in the payload.
+    func filePointer(_ pointer: String) -> String {
+        guard !origins.isEmpty else { return self.pointer + pointer }
+        var start = pointer[...]
+        while !start.isEmpty {
+            if let origin = origins[String(start)] { return origin + pointer[start.endIndex...] }
+            start = start.prefix(upTo: start.lastIndex(of: "/") ?? start.startIndex)
+        }
+        return self.pointer + pointer
+    }
+
     /// The place of a payload byte.
     func place(ofOffset offset: Int) -> FilePlace {
         switch payload {
         case .segments(let segments), .quoted(let segments):
             let index = Self.lastIndex(segments.count) { segments[$0].payloadStart <= offset }
             guard let index else { return .offset(offset) }
-            return .offset(segments[index].fileStart + offset - segments[index].payloadStart)
+            let segment = segments[index]
+            let shift = segment.isCopied ? offset - segment.payloadStart : 0
+            return .offset(segment.fileStart + shift)
         case .marks(let marks):
             let index = Self.lastIndex(marks.count) { marks[$0].payloadStart <= offset }
             guard let index else { return .position(line: 1, column: 1) }
@@ -73,7 +92,7 @@ struct PlaceMap: Sendable {
     func editableRange(_ range: Range<Int>) -> Range<Int>? {
         guard case .segments(let segments) = payload else { return nil }
         let index = Self.lastIndex(segments.count) { segments[$0].payloadStart <= range.lowerBound }
-        guard let index else { return nil }
+        guard let index, segments[index].isCopied else { return nil }
         if index + 1 < segments.count, segments[index + 1].payloadStart < range.upperBound {
             return nil
         }

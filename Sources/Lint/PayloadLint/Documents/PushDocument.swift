@@ -25,13 +25,17 @@ struct PushDocument: Sendable {
 
     /// What the text holds.
     var kind: InputKind
-    /// The push; `nil` where the faults leave none.
-    var item: PushItem?
+    /// The pushes; none where the faults leave none, several where one request makes several.
+    var items: [PushItem] = []
+    /// The only push, or the first one.
+    var item: PushItem? { items.first }
     /// What is wrong around it.
     var faults: [Fault] = []
     /// Whether nothing in the text says that it is about a push: JSON and YAML are used for much
     /// else, so that only a file that was named is judged then.
     var isForeign = false
+    /// Whether the text's format has comments.
+    var hasComments = false
 }
 
 /// What the command line says about bare payloads.
@@ -60,6 +64,15 @@ public struct PushAssumptions: Hashable, Sendable {
         ].compactMap { name, value in value.map { PushDraft.Header(name, $0) } }
         return PushDraft(
             payload: payload, headers: headers, target: isForWatch ? .watchOS : .phone, now: now)
+    }
+
+    /// A push of which some headers are known; what sends it knows the others.
+    func draft(payload: [UInt8], knownHeaders: [PushDraft.Header]) -> PushDraft {
+        var draft = self.draft(payload: payload)
+        let known = Set(knownHeaders.map { $0.name.lowercased() })
+        draft.headers.removeAll { known.contains($0.name) }
+        draft.headers += knownHeaders
+        return draft
     }
 
     /// A push with headers of its own. The topic depends on the app and not on the push, so that a

@@ -34,7 +34,7 @@ func isLink(_ path: String) -> Bool {
 }
 
 /// A path without symbolic links, from the root; `nil` where nothing is there.
-func realPath(_ path: String) -> String? {
+package func realPath(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)

@@ -2,7 +2,7 @@
 
 /// A pattern of paths as shells know it: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any
 /// number of folders.
-struct GlobPattern: Hashable, Sendable {
+package struct GlobPattern: Hashable, Sendable {
     /// One part of a path.
     enum Component: Hashable, Sendable {
         /// A name without anything special.

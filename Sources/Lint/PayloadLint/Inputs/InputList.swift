@@ -55,7 +55,8 @@ struct InputList {
         case nil:
             guard GlobPattern.isPattern(argument) else {
                 problems.append(
-                    LintProblem(.missing, "\(argument) does not exist. Check the path."))
+                    LintProblem(
+                        .missing, "\(argument) does not exist. Check the path.", path: argument))
                 return
             }
             expand(GlobPattern(argument))

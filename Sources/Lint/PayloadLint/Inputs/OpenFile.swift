@@ -69,9 +69,11 @@ struct OpenFile: ~Copyable {
         switch code {
         case EACCES, EPERM:
             return LintProblem(
-                .notAllowed, "\(path) may not be read: \(reason). Check its permissions.")
+                .notAllowed, "\(path) may not be read: \(reason). Check its permissions.",
+                path: path)
         default:
-            return LintProblem(.missing, "\(path) cannot be read: \(reason). Check the path.")
+            return LintProblem(
+                .missing, "\(path) cannot be read: \(reason). Check the path.", path: path)
         }
     }
 }

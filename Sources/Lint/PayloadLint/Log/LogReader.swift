@@ -52,7 +52,7 @@ struct LogReader: Sendable {
                     "Write the device token, or any other text that stands for it.", 0))
         }
         let request = reader.request(members, in: document)
-        guard let item = request.item else { return Line(document: request) }
+        guard let item = request.items.first else { return Line(document: request) }
         let answer = fields.status.map {
             SentPush.Answer(status: $0, reason: fields.reason, inactiveAt: fields.timestamp)
         }

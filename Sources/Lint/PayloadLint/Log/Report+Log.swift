@@ -22,11 +22,14 @@ extension Report {
                         bytes: bytes, firstLine: block.firstLine + number, isSingleLine: true)
                     let read = reader.read(bytes)
                     var result = PushChecker.Result()
-                    if let push = read.push, let item = read.document.item {
+                    if let push = read.push, let item = read.document.items.first {
                         result = checker.result(history.examine(push), of: item, in: text)
-                        result.pushType = push.draft.pushType
+                        if let type = push.draft.pushType { result.note(type, isInferred: false) }
                     }
                     checker.report(read.document.faults, in: text, &result)
+                    part.entries +=
+                        recorder?.entries(of: result.findings, at: path, isManyLines: true) ?? []
+                    checker.leaveOutKnown(from: &result, at: path, isManyLines: true)
                     part.tally.add(result)
                     findings += result.findings
                 }

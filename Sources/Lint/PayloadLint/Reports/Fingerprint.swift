@@ -3,21 +3,29 @@
 import PayloadRules
 
 /// Names for findings that stay the same while the lines around them move: made of path, rule and
-/// JSON pointer, and for a file of lines of the line's number. Nothing of a payload's values goes
-/// in.
+/// JSON pointer, for a file of lines of the line's number, and for an app's file of the target and
+/// the finding's detail. Nothing of a payload's values goes in.
 struct Fingerprints {
     private var occurrences: [String: Int] = [:]
-    private let file: ReportedFile
+    private let path: String
+    private let isManyLines: Bool
 
     /// Fingerprints of one file's findings.
-    init(_ file: ReportedFile) { self.file = file }
+    init(_ file: ReportedFile) { self.init(path: file.path, isManyLines: file.isManyLines) }
+
+    /// Fingerprints of the findings of a file at this path.
+    init(path: String, isManyLines: Bool) {
+        self.path = path
+        self.isManyLines = isManyLines
+    }
 
     /// The fingerprint of the next finding: 32 hexadecimal digits.
     mutating func next(_ finding: Finding) -> String {
-        let line = file.isManyLines ? "\(finding.line)" : ""
-        let parts = [
-            file.path, finding.rule.rawValue, finding.pointer, finding.header ?? "", line,
-        ]
+        let line = isManyLines ? "\(finding.line)" : ""
+        var parts = [path, finding.rule.rawValue, finding.pointer, finding.header ?? "", line]
+        if finding.target != nil || !finding.detail.isEmpty {
+            parts += [finding.target ?? "", finding.detail]
+        }
         let name = parts.joined(separator: "\0")
         let count = occurrences[name, default: 0]
         occurrences[name] = count + 1

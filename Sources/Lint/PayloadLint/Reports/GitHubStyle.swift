@@ -10,10 +10,21 @@ struct GitHubStyle: ReportStyle {
             let command = finding.severity == .note ? "notice" : finding.severity.rawValue
             let place =
                 "file=\(Self.property(file.path)),line=\(finding.line),col=\(finding.column)"
-            let header = finding.header.map { "\($0): " } ?? ""
-            let message = Self.message("\(header)\(finding.message). \(finding.fix)")
+            let message = Self.message(finding.sentences)
             return "::\(command) \(place),title=\(finding.rule)::\(message)\n"
         }
+    }
+
+    func text(of problem: ReportProblem) -> String {
+        let place = problem.path.map {
+            "file=\(Self.property($0)),line=\(problem.line),col=\(problem.column),"
+        }
+        return "::error \(place ?? "")title=Not read::\(Self.message(problem.message))\n"
+    }
+
+    /// Lines of the job's log: an annotation would stand in every pull request.
+    func closing(_ totals: ReportTotals) -> String {
+        totals.statements.map { Self.message($0) + "\n" }.joined()
     }
 
     /// A message: percent signs and line ends are escaped.

@@ -7,14 +7,12 @@ struct GitLabStyle: ReportStyle {
     var findingSeparator: String { ",\n" }
     var joinsFiles: Bool { true }
 
-    func opening(_ summary: LintSummary) -> String { "[\n" }
+    func opening(_ totals: ReportTotals) -> String { "[\n" }
 
     func texts(of findings: [Finding], in file: ReportedFile) -> [String] {
         var fingerprints = Fingerprints(file)
         return findings.map { finding in
-            let header = finding.header.map { "\($0): " } ?? ""
-            let text = "\(header)\(finding.message). \(finding.fix)"
-            return "{\"description\":\(JSONLiteral.string(text)),"
+            "{\"description\":\(JSONLiteral.string(finding.sentences)),"
                 + "\"check_name\":\"\(finding.rule)\","
                 + "\"fingerprint\":\"\(fingerprints.next(finding))\","
                 + "\"severity\":\"\(Self.severity(finding))\","
@@ -23,7 +21,7 @@ struct GitLabStyle: ReportStyle {
         }
     }
 
-    func closing(_ summary: LintSummary) -> String { "\n]\n" }
+    func closing(_ totals: ReportTotals) -> String { "\n]\n" }
 
     private static func severity(_ finding: Finding) -> String {
         switch finding.severity {

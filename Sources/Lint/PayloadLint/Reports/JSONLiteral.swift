@@ -2,7 +2,7 @@
 
 /// Texts as JSON writes them.
 enum JSONLiteral {
-    /// A text in quotes. Control characters are escaped, everything else stands as it is.
+    /// A text in quotes. What a terminal would obey is escaped, everything else stands as it is.
     static func string(_ text: String) -> String {
         var literal = "\""
         literal.reserveCapacity(text.utf8.count + 2)
@@ -13,7 +13,7 @@ enum JSONLiteral {
             case "\n": literal += "\\n"
             case "\r": literal += "\\r"
             case "\t": literal += "\\t"
-            case "\0"..."\u{1f}", "\u{7f}": literal += escape(scalar)
+            case _ where Excerpt.isControl(scalar): literal += escape(scalar)
             default: literal.unicodeScalars.append(scalar)
             }
         }

@@ -6,9 +6,14 @@ import PayloadRules
 ///
 /// ```
 /// {"files":[{"path","kind","pushType","diagnostics":[
-///     {"rule","severity","message","fix","line","column","pointer"}]}],
+///     {"rule","severity","message","fix","line","column","pointer","target","configurations"}]}],
+///  "problems":[{"path","line","column","message"}],"notJudged":["…"],
 ///  "summary":{"files","errors","warnings","notes"}}
 /// ```
+///
+/// `target` and `configurations` stand there where a target of an app's project shows the finding,
+/// `pushType` where the file is a push. `problems` are what could not be read, and `notJudged` says
+/// what was passed over and why.
 ///
 /// `pushType` is null where a file's pushes have several. Where it was told from what the payload
 /// holds, `"pushTypeInferred":true` stands behind it. In a file of lines it stands behind the
@@ -17,11 +22,12 @@ struct JSONStyle: ReportStyle {
     var findingSeparator: String { "," }
     var fileSeparator: String { ",\n" }
 
-    func opening(_ summary: LintSummary) -> String { "{\"files\":[\n" }
+    func opening(_ totals: ReportTotals) -> String { "{\"files\":[\n" }
 
     func beginning(of file: ReportedFile) -> String {
-        let type = file.isManyLines ? "" : pushType(file.types, file.isInferred) + ","
-        return "{\"path\":\(JSONLiteral.string(file.path)),\"kind\":\"\(file.kind.rawValue)\","
+        let hasType = file.isPush && !file.isManyLines
+        let type = hasType ? pushType(file.types, file.isInferred) + "," : ""
+        return "{\"path\":\(JSONLiteral.string(file.path)),\"kind\":\"\(file.kind)\","
             + type + "\"diagnostics\":["
     }
 
@@ -31,18 +37,37 @@ struct JSONStyle: ReportStyle {
                 + "\"message\":\(JSONLiteral.string(finding.message)),"
                 + "\"fix\":\(JSONLiteral.string(finding.fix)),"
                 + "\"line\":\(finding.line),\"column\":\(finding.column),"
-                + "\"pointer\":\(JSONLiteral.string(finding.pointer))}"
+                + "\"pointer\":\(JSONLiteral.string(finding.pointer))\(builds(finding))}"
         }
     }
 
+    private func builds(_ finding: Finding) -> String {
+        guard let target = finding.target else { return "" }
+        let text = ",\"target\":\(JSONLiteral.string(target))"
+        guard !finding.configurations.isEmpty else { return text }
+        return text + ",\"configurations\":[\(Self.list(finding.configurations))]"
+    }
+
+    private static func list(_ texts: [String]) -> String {
+        texts.map(JSONLiteral.string).joined(separator: ",")
+    }
+
     func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String {
-        guard file.isManyLines else { return "]}" }
+        guard file.isPush, file.isManyLines else { return "]}" }
         let isInferred = tally.types.single.map { tally.summary.inferredTypes[$0] != nil } ?? false
         return "]," + pushType(tally.types, isInferred) + "}"
     }
 
-    func closing(_ summary: LintSummary) -> String {
-        "\n],\n\"summary\":{\"files\":\(summary.files),\"errors\":\(summary.errors),"
+    func closing(_ totals: ReportTotals) -> String {
+        let problems = totals.problems.map { problem in
+            let path = problem.path.map { "\"path\":\(JSONLiteral.string($0))," } ?? ""
+            return "\n{\(path)\"line\":\(problem.line),\"column\":\(problem.column),"
+                + "\"message\":\(JSONLiteral.string(problem.message))}"
+        }
+        let summary = totals.summary
+        return "\n],\n\"problems\":[\(problems.joined(separator: ","))],\n"
+            + "\"notJudged\":[\(Self.list(totals.statements))],\n"
+            + "\"summary\":{\"files\":\(summary.files),\"errors\":\(summary.errors),"
             + "\"warnings\":\(summary.warnings),\"notes\":\(summary.notes)}}\n"
     }
 

@@ -8,6 +8,8 @@ import WakeModel
 ///
 /// The counts stand in front, so the report is held until all files are checked.
 struct JUnitStyle: ReportStyle {
+    /// The command that the suite is called after.
+    let command: String
     /// Whether warnings fail a file.
     let isStrict: Bool
     /// When the files were checked.
@@ -15,15 +17,17 @@ struct JUnitStyle: ReportStyle {
 
     var heldFindings: Int? { LintLimits.junitFindingsPerFile }
 
-    func opening(_ summary: LintSummary) -> String {
+    func opening(_ totals: ReportTotals) -> String {
+        let summary = totals.summary
+        let tests = summary.files + totals.problems.count
         // RFC 3339 without fraction and zone: the schema of Ant has no place for them.
         let time = now.description.prefix(19)
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <testsuites>
-            <testsuite name="rouse validate" package="rouse" id="0" hostname="localhost" \
-            timestamp="\(time)" tests="\(summary.files)" failures="\(summary.failedFiles)" \
-            errors="0" time="0">
+            <testsuite name="\(command)" package="rouse" id="0" hostname="localhost" \
+            timestamp="\(time)" tests="\(tests)" failures="\(summary.failedFiles)" \
+            errors="\(totals.problems.count)" time="0">
             <properties/>
 
             """
@@ -34,15 +38,23 @@ struct JUnitStyle: ReportStyle {
             let place = finding.header ?? "\(finding.line):\(finding.column)"
             let pointer = finding.pointer.isEmpty ? "" : " \(finding.pointer)"
             return "\(place): \(finding.severity) \(finding.rule)\(pointer): "
-                + "\(finding.message). \(finding.fix)\n"
+                + "\(finding.clause). \(finding.fix)\n"
         }
+    }
+
+    func text(of problem: ReportProblem) -> String {
+        let name = XMLText.attribute(problem.path ?? command)
+        let place = problem.path == nil ? "" : "\(problem.line):\(problem.column): "
+        return "<testcase name=\"\(name)\" classname=\"rouse.problem\" time=\"0\">\n"
+            + "<error type=\"problem\" message=\"not read\">"
+            + "\(XMLText.content(place + problem.message))</error>\n</testcase>\n"
     }
 
     func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String {
         let counts = tally.summary
         let start =
             "<testcase name=\"\(XMLText.attribute(file.path))\" "
-            + "classname=\"rouse.\(file.kind.rawValue)\" time=\"0\""
+            + "classname=\"rouse.\(file.kind)\" time=\"0\""
         guard counts.isFailure(isStrict: isStrict) else { return start + "/>\n" }
         let total = counts.errors + counts.warnings + counts.notes
         let more = total - LintLimits.junitFindingsPerFile
@@ -52,14 +64,16 @@ struct JUnitStyle: ReportStyle {
             + "message=\"\(message)\">\(XMLText.content(held + rest))</failure>\n</testcase>\n"
     }
 
-    func closing(_ summary: LintSummary) -> String {
-        "<system-out/>\n<system-err/>\n</testsuite>\n</testsuites>\n"
+    func closing(_ totals: ReportTotals) -> String {
+        let statements = totals.statements.map { XMLText.content($0) + "\n" }.joined()
+        let out = statements.isEmpty ? "<system-out/>" : "<system-out>\(statements)</system-out>"
+        return out + "\n<system-err/>\n</testsuite>\n</testsuites>\n"
     }
 }
 
 /// Texts as XML 1.0 writes them.
 enum XMLText {
-    /// The content of an element. What XML cannot say becomes U+FFFD.
+    /// The content of an element. What XML cannot say, or a terminal would obey, becomes U+FFFD.
     static func content(_ text: String) -> String { escaped(text) }
 
     /// The value of an attribute in double quotes.
@@ -74,7 +88,8 @@ enum XMLText {
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
             case "\n", "\t": escaped.unicodeScalars.append(scalar)
-            case "\0"..."\u{1f}", "\u{fffe}", "\u{ffff}": escaped += "\u{fffd}"
+            case "\u{fffe}", "\u{ffff}": escaped += "\u{fffd}"
+            case _ where Excerpt.isControl(scalar): escaped += "\u{fffd}"
             default: escaped.unicodeScalars.append(scalar)
             }
         }

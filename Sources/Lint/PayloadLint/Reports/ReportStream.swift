@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Puts a report together from its parts, in order, and writes it as it grows.
-struct ReportStream {
-    private let style: any ReportStyle
+package struct ReportStream {
+    let style: any ReportStyle
     private let isStrict: Bool
     private let write: (String) -> Void
-    /// What is counted in all files so far.
-    private(set) var summary = LintSummary()
+    /// What is said behind the findings so far.
+    package private(set) var totals = ReportTotals()
     private var isFirstFile = true
     private var isFirstFinding = true
     /// The report so far, where it is held.
@@ -15,12 +15,43 @@ struct ReportStream {
     private var heldFindings = ""
     private var heldCount = 0
 
-    /// Begins a report.
-    init(_ style: any ReportStyle, isStrict: Bool, write: @escaping (String) -> Void) {
-        self.style = style
-        self.isStrict = isStrict
+    /// Begins a report, which `write` takes in pieces.
+    package init(_ settings: ReportSettings, write: @escaping (String) -> Void) {
+        style = settings.style
+        isStrict = settings.isStrict
         self.write = write
-        if style.heldFindings == nil { write(style.opening(summary)) }
+        if style.heldFindings == nil { write(style.opening(totals)) }
+    }
+
+    /// Adds a whole file of an app.
+    package mutating func add(_ file: ReportedFile, _ findings: [Finding]) {
+        var tally = FileTally()
+        for finding in findings { tally.summary.count(finding.severity) }
+        begin(file)
+        add(style.joined(findings, in: file), count: findings.count)
+        end(file, tally)
+    }
+
+    /// Adds what could not be read. Not inside of a file.
+    package mutating func add(_ problem: ReportProblem) {
+        totals.problems.append(problem)
+        put(style.text(of: problem))
+    }
+
+    /// Says what was not judged and why, in a sentence.
+    package mutating func say(notJudged sentence: String) { totals.notJudged.append(sentence) }
+
+    /// Counts files without findings that are not in the report, files that are passed over, and
+    /// findings that are not told.
+    package mutating func count(
+        cleanFiles: Int = 0, foreignFiles: Int = 0, excludedFiles: Int = 0,
+        ignoredFindings: Int = 0, knownFindings: Int = 0
+    ) {
+        totals.summary.files += cleanFiles
+        totals.summary.foreignFiles += foreignFiles
+        totals.summary.excludedFiles += excludedFiles
+        totals.summary.ignoredFindings += ignoredFindings
+        totals.summary.knownFindings += knownFindings
     }
 
     /// Begins a file.
@@ -50,18 +81,15 @@ struct ReportStream {
     /// Ends a file.
     mutating func end(_ file: ReportedFile, _ tally: FileTally) {
         put(style.ending(of: file, tally, held: heldFindings))
-        summary.add(tally.summary)
-        summary.files += 1
-        if tally.summary.isFailure(isStrict: isStrict) { summary.failedFiles += 1 }
+        totals.summary.add(tally.summary)
+        totals.summary.files += 1
+        if tally.summary.isFailure(isStrict: isStrict) { totals.summary.failedFiles += 1 }
     }
 
-    /// Notes a file that has nothing to do with pushes.
-    mutating func passOver() { summary.foreignFiles += 1 }
-
     /// Ends the report.
-    mutating func end() {
-        if style.heldFindings != nil { write(style.opening(summary) + held) }
-        write(style.closing(summary))
+    package mutating func end() {
+        if style.heldFindings != nil { write(style.opening(totals) + held) }
+        write(style.closing(totals))
     }
 
     private mutating func put(_ text: String) {

@@ -30,16 +30,39 @@ enum PushTypeTally: Hashable, Sendable {
 }
 
 /// A file as reports speak of it.
-struct ReportedFile: Sendable {
-    let path: String
-    let kind: InputKind
+package struct ReportedFile: Sendable {
+    /// The path, as it was named or found.
+    package let path: String
+    /// What the file is, in one word.
+    package let kind: String
     /// What it was judged as, where that is known before its findings are.
     let types: PushTypeTally
     /// Whether ``types`` was told from what the payload holds.
     let isInferred: Bool
-
+    /// Whether the file holds pushes.
+    let isPush: Bool
     /// Whether the file is many documents, each in a line.
-    var isManyLines: Bool { kind == .lines || kind == .log }
+    let isManyLines: Bool
+
+    /// A file that holds pushes.
+    init(path: String, kind: InputKind, types: PushTypeTally, isInferred: Bool) {
+        self.path = path
+        self.kind = kind.rawValue
+        self.types = types
+        self.isInferred = isInferred
+        isPush = true
+        isManyLines = kind == .lines || kind == .log
+    }
+
+    /// A file of an app.
+    package init(path: String, kind: String) {
+        self.path = path
+        self.kind = kind
+        types = .none
+        isInferred = false
+        isPush = false
+        isManyLines = false
+    }
 }
 
 /// One way to write findings. All parts are texts, so that workers can write findings while the
@@ -55,16 +78,18 @@ protocol ReportStyle: Sendable {
     /// is known; `nil` where everything is written as it comes.
     var heldFindings: Int? { get }
 
-    /// What stands in front of everything; has the summary where the report is held.
-    func opening(_ summary: LintSummary) -> String
+    /// What stands in front of everything; has the totals where the report is held.
+    func opening(_ totals: ReportTotals) -> String
     /// What stands in front of a file's findings.
     func beginning(of file: ReportedFile) -> String
     /// The findings of a file, or of some of its lines.
     func texts(of findings: [Finding], in file: ReportedFile) -> [String]
     /// What stands behind a file's findings, which it gets where they are held.
     func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String
+    /// What could not be read, between two files; empty where ``closing(_:)`` says it.
+    func text(of problem: ReportProblem) -> String
     /// What stands behind everything.
-    func closing(_ summary: LintSummary) -> String
+    func closing(_ totals: ReportTotals) -> String
 }
 
 /// What was counted in one file.
@@ -79,11 +104,11 @@ struct FileTally: Sendable {
 
     /// Adds one document's result.
     mutating func add(_ result: PushChecker.Result) {
-        summary.pushes += 1
-        if let type = result.pushType {
-            types.add(type)
-            if result.isInferred { summary.inferredTypes[type, default: 0] += 1 }
-        }
+        summary.pushes += max(1, result.pushCount)
+        types.add(result.types)
+        for type in result.inferredTypes { summary.inferredTypes[type, default: 0] += 1 }
+        summary.ignoredFindings += result.ignoredCount
+        summary.knownFindings += result.knownCount
         for finding in result.findings { summary.count(finding.severity) }
     }
 }
@@ -93,8 +118,9 @@ extension ReportStyle {
     var fileSeparator: String { "" }
     var joinsFiles: Bool { false }
     var heldFindings: Int? { nil }
-    func opening(_ summary: LintSummary) -> String { "" }
+    func opening(_ totals: ReportTotals) -> String { "" }
     func beginning(of file: ReportedFile) -> String { "" }
     func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String { "" }
-    func closing(_ summary: LintSummary) -> String { "" }
+    func text(of problem: ReportProblem) -> String { "" }
+    func closing(_ totals: ReportTotals) -> String { "" }
 }

@@ -7,20 +7,20 @@ import PayloadRules
 struct SARIFStyle: ReportStyle {
     private static let schema =
         "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-    private static let ruleIndices = Dictionary(
-        uniqueKeysWithValues: Rules.table.enumerated().map { ($1.id, $0) })
 
     /// The program's version.
     let version: String
+    /// The rules that findings can be of.
+    let rules: RuleTable
 
     var findingSeparator: String { ",\n" }
     var joinsFiles: Bool { true }
 
-    func opening(_ summary: LintSummary) -> String {
+    func opening(_ totals: ReportTotals) -> String {
         "{\"$schema\":\"\(Self.schema)\",\"version\":\"2.1.0\",\"runs\":[{\n"
             + "\"tool\":{\"driver\":{\"name\":\"rouse\","
             + "\"semanticVersion\":\(JSONLiteral.string(version)),\"rules\":[\n"
-            + Rules.table.map(Self.descriptor).joined(separator: ",\n")
+            + rules.entries.map(Self.descriptor).joined(separator: ",\n")
             + "\n]}},\n\"columnKind\":\"unicodeCodePoints\",\"results\":[\n"
     }
 
@@ -29,12 +29,34 @@ struct SARIFStyle: ReportStyle {
         return findings.map { result($0, in: file, fingerprints.next($0)) }
     }
 
-    func closing(_ summary: LintSummary) -> String { "\n]}]}\n" }
+    func closing(_ totals: ReportTotals) -> String {
+        let problems = totals.problems.map { notification($0.message, "error", at: $0) }
+        let statements = totals.statements.map { notification($0, "note") }
+        return "\n],\n\"invocations\":[{\"executionSuccessful\":\(problems.isEmpty),"
+            + "\"toolExecutionNotifications\":["
+            + (problems + statements).joined(separator: ",\n") + "]}]}]}\n"
+    }
 
-    private static func descriptor(_ rule: Rule) -> String {
+    private func notification(
+        _ message: String, _ level: String, at problem: ReportProblem? = nil
+    ) -> String {
+        let place = problem.flatMap { problem in
+            problem.path.map { Self.location($0, problem.line, problem.column) }
+        }
+        return "{\"level\":\"\(level)\",\"message\":{\"text\":\(JSONLiteral.string(message))}"
+            + (place.map { ",\"locations\":[{\($0)}]" } ?? "") + "}"
+    }
+
+    private static func location(_ path: String, _ line: Int, _ column: Int) -> String {
+        "\"physicalLocation\":{"
+            + "\"artifactLocation\":{\"uri\":\(JSONLiteral.string(uri(path)))},"
+            + "\"region\":{\"startLine\":\(line),\"startColumn\":\(column)}}"
+    }
+
+    private static func descriptor(_ rule: RuleTable.Entry) -> String {
         let why =
             rule.rationale + " Sources: "
-            + rule.evidence.map(\.description).joined(separator: "; ") + "."
+            + rule.sources.joined(separator: "; ") + "."
         return "{\"id\":\"\(rule.id)\","
             + "\"shortDescription\":{\"text\":\(JSONLiteral.string(rule.title))},"
             + "\"fullDescription\":{\"text\":\(JSONLiteral.string(why))},"
@@ -44,9 +66,8 @@ struct SARIFStyle: ReportStyle {
 
     private func result(_ finding: Finding, in file: ReportedFile, _ fingerprint: String) -> String
     {
-        let header = finding.header.map { "\($0): " } ?? ""
-        let text = JSONLiteral.string("\(header)\(finding.message). \(finding.fix)")
-        let index = Self.ruleIndices[finding.rule].map { "\"ruleIndex\":\($0)," } ?? ""
+        let text = JSONLiteral.string(finding.sentences)
+        let index = rules.indices[finding.rule].map { "\"ruleIndex\":\($0)," } ?? ""
         let logical =
             finding.pointer.isEmpty
             ? ""
@@ -54,9 +75,7 @@ struct SARIFStyle: ReportStyle {
                 + "\(JSONLiteral.string(finding.pointer))}]"
         return "{\"ruleId\":\"\(finding.rule)\",\(index)\"level\":\"\(finding.severity)\","
             + "\"message\":{\"text\":\(text)},"
-            + "\"locations\":[{\"physicalLocation\":{"
-            + "\"artifactLocation\":{\"uri\":\(JSONLiteral.string(Self.uri(file.path)))},"
-            + "\"region\":{\"startLine\":\(finding.line),\"startColumn\":\(finding.column)}}"
+            + "\"locations\":[{\(Self.location(file.path, finding.line, finding.column))"
             + "\(logical)}],"
             + "\"partialFingerprints\":{\"rouseFinding/v1\":\"\(fingerprint)\"}}"
     }

@@ -27,11 +27,12 @@ struct TextStyle: ReportStyle {
         guard counts.errors + counts.warnings + counts.notes > 0, file.isInferred,
             let type = file.types.single
         else { return "" }
-        return "\(Self.visible(file.path)): judged as a push of type \(type), "
+        return "\(file.path.withoutControls): judged as a push of type \(type), "
             + "because none is given (--push-type says otherwise)\n\n"
     }
 
-    func closing(_ summary: LintSummary) -> String {
+    func closing(_ totals: ReportTotals) -> String {
+        let summary = totals.summary
         var text = "Checked " + Self.count(summary.files, "file")
         if summary.pushes > summary.files {
             text += " with " + Self.count(summary.pushes, "push", "pushes")
@@ -56,11 +57,7 @@ struct TextStyle: ReportStyle {
         if summary.mendedFiles > 0 {
             text += "Mended \(Self.count(summary.mendedFiles, "file")).\n"
         }
-        if summary.foreignFiles > 0 {
-            text +=
-                "\(Self.count(summary.foreignFiles, "file")) passed over: neither `aps` nor "
-                + "headers beside a payload. A file that is named is checked.\n"
-        }
+        for statement in totals.statements { text += statement.withoutControls + "\n" }
         return text
     }
 
@@ -72,11 +69,11 @@ struct TextStyle: ReportStyle {
             case .warning: .yellow
             case .note: .blue
             }
-        let subject = finding.header ?? Self.visible(finding.pointer)
+        let subject = finding.header ?? finding.pointer.withoutControls
         var text =
-            coloured(Self.visible(file.path) + place, .bold) + ": "
+            coloured(file.path.withoutControls + place, .bold) + ": "
             + coloured("\(finding.severity) \(finding.rule)", colour)
-            + (subject.isEmpty ? "" : " \(subject)") + ": \(Self.visible(finding.message))\n"
+            + (subject.isEmpty ? "" : " \(subject)") + ": \(finding.clause.withoutControls)\n"
         var indent = "  "
         if let source = finding.source, !source.isEmpty {
             let excerpt = Excerpt(source, column: finding.column)
@@ -86,22 +83,12 @@ struct TextStyle: ReportStyle {
                 "  \(number) | \(excerpt.line)\n\(indent)| "
                 + String(repeating: " ", count: excerpt.caretIndent) + coloured("^", colour) + "\n"
         }
-        return text + "\(indent)= \(Self.visible(finding.fix))\n\n"
+        return text + "\(indent)= \(finding.fix.withoutControls)\n\n"
     }
 
     private func coloured(_ text: String, _ colour: Colour?) -> String {
         guard usesColour, let colour else { return text }
         return "\(colour.rawValue)\(text)\u{1b}[0m"
-    }
-
-    /// A text that cannot steer a terminal: keys and paths are other people's.
-    private static func visible(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: Excerpt.isControl) else { return text }
-        var visible = ""
-        for scalar in text.unicodeScalars {
-            visible.unicodeScalars.append(Excerpt.isControl(scalar) ? "\u{fffd}" : scalar)
-        }
-        return visible
     }
 
     private static func count(_ number: Int, _ noun: String, _ nouns: String? = nil) -> String {

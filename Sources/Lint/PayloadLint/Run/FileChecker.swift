@@ -8,6 +8,8 @@ struct FileChecker: Sendable {
     let mode: FixMode
     let showsDiff: Bool
     let forcedKind: InputKind?
+    /// Where the findings of the run are to be written as a baseline; `nil` where they are not.
+    let recorder: Baseline?
 
     /// What came of one file.
     enum Outcome: Sendable {
@@ -37,7 +39,7 @@ struct FileChecker: Sendable {
             throw LintProblem(
                 .notText,
                 "\(path) is no text, so it is no payload. Payloads are JSON in UTF-8, not "
-                    + "compressed.")
+                    + "compressed.", path: path)
         case .lines where forcedKind == nil || forcedKind == .lines,
             .document where forcedKind == .lines:
             return isWhole ? .lines(bytes) : .longLines(head: bytes, file)
@@ -87,16 +89,20 @@ struct FileChecker: Sendable {
                 document = checker.reader.read(bytes, name: input.path)
             }
         }
-        let result = checker.check(document, in: SourceText(bytes: bytes))
+        var text = SourceText(bytes: bytes)
+        if document.hasComments { text.ignores = InlineIgnores(bytes) }
+        var result = checker.check(document, in: text)
         let file = ReportedFile(
             path: input.path, kind: document.kind,
-            types: result.pushType.map { .one($0) } ?? .none, isInferred: result.isInferred)
+            types: result.types, isInferred: result.isInferred)
+        let entries = recorder?.entries(of: result.findings, at: input.path) ?? []
+        checker.leaveOutKnown(from: &result, at: input.path)
         var tally = FileTally()
         tally.add(result)
         tally.summary.mendedFiles = change.isMendable ? 1 : 0
         return CheckedText(
             file: file, tally: tally, text: style.joined(result.findings, in: file),
-            count: result.findings.count, change: change)
+            count: result.findings.count, entries: entries, change: change)
     }
 
     private func checkLines(
@@ -104,7 +110,7 @@ struct FileChecker: Sendable {
     ) -> CheckedText {
         var change = Change()
         var bytes = bytes
-        let lines = LineChecker(checker: checker, style: style, mode: mode)
+        let lines = LineChecker(checker: checker, style: style, mode: mode, recorder: recorder)
         if mode != .nothing {
             let mended = lines.mended(bytes)
             change = apply(mended, to: bytes, input)
@@ -115,7 +121,8 @@ struct FileChecker: Sendable {
         var tally = part.tally
         tally.summary.mendedFiles = change.isMendable ? 1 : 0
         return CheckedText(
-            file: file, tally: tally, text: part.text, count: part.count, change: change)
+            file: file, tally: tally, text: part.text, count: part.count, entries: part.entries,
+            change: change)
     }
 
     private func apply(_ mended: [UInt8], to bytes: [UInt8], _ input: LintInput) -> Change {
@@ -155,5 +162,7 @@ struct CheckedText: Sendable {
     let text: String
     /// How many findings are in the text.
     let count: Int
+    /// The findings as a baseline has them, where one is written.
+    let entries: [Baseline.Entry]
     let change: Change
 }

@@ -7,6 +7,7 @@ struct LineChecker: Sendable {
     let checker: PushChecker
     let style: any ReportStyle
     let mode: FixMode
+    let recorder: Baseline?
 
     /// What was found in some lines.
     struct Part: Sendable {
@@ -14,6 +15,8 @@ struct LineChecker: Sendable {
         /// The findings as the report has them.
         var text = ""
         var count = 0
+        /// The findings as a baseline has them, where one is written.
+        var entries: [Baseline.Entry] = []
     }
 
     /// A file of lines as reports speak of it.
@@ -29,7 +32,10 @@ struct LineChecker: Sendable {
             let bytes = Array(line)
             let text = SourceText(
                 bytes: bytes, firstLine: block.firstLine + number, isSingleLine: true)
-            let result = checker.check(checker.reader.readLine(bytes), in: text)
+            var result = checker.check(checker.reader.readLine(bytes), in: text)
+            part.entries +=
+                recorder?.entries(of: result.findings, at: file.path, isManyLines: true) ?? []
+            checker.leaveOutKnown(from: &result, at: file.path, isManyLines: true)
             part.tally.add(result)
             findings += result.findings
         }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WakeModel
+
 /// What is to be checked, and how it is reported.
 public struct LintOptions: Sendable {
     /// Files, folders, patterns, and `-` for standard input.
@@ -20,6 +22,10 @@ public struct LintOptions: Sendable {
     public var ignored: RuleSelection?
     /// Where severities, thresholds and further push types come from.
     public var settings = SettingsSource.nearest
+    /// The file of the known findings, over those that settings name; `nil` for those.
+    public var baseline: String?
+    /// The file that the findings are to be written to as a baseline, which the caller does.
+    public var newBaseline: String?
     /// What is to be mended.
     public var fixes = FixMode.nothing
     /// Whether changes are shown as a diff instead of being made.
@@ -35,6 +41,13 @@ public struct LintOptions: Sendable {
 
     /// Nothing to check, and the defaults.
     public init() {}
+
+    /// How the report is written.
+    var reportSettings: ReportSettings {
+        ReportSettings(
+            format: format, rules: .pushes, isStrict: isStrict, usesColour: usesColour,
+            version: version, now: assumptions.now ?? WallInstant(secondsSinceEpoch: 0))
+    }
 }
 
 /// Where a run writes.
@@ -65,4 +78,6 @@ public struct LintResult: Sendable {
     public let problems: [LintProblem]
     /// Whether there are errors, or warnings where those count.
     public let isFailure: Bool
+    /// The text of the baseline that was asked for.
+    public let baseline: String?
 }

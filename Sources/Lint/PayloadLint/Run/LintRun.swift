@@ -11,6 +11,9 @@ import WakeModel
 public struct LintRun: Sendable {
     let options: LintOptions
     let style: any ReportStyle
+    /// Where the findings are to be written as a baseline; `nil` where they are not.
+    let recorder: Baseline?
+    private let baseline: Baseline?
     private let filesChecker: FileChecker
 
     /// One file with the index of its settings.
@@ -29,10 +32,14 @@ public struct LintRun: Sendable {
             throw LintProblem(.usage, "Nothing to check. Name a file, a folder, or - .")
         }
         self.options = options
-        style = Self.style(options)
+        style = options.reportSettings.style
+        recorder = options.newBaseline.map { Baseline(at: $0) }
+        baseline = try options.baseline.map { (path) throws(LintProblem) in
+            try Baseline(readingFrom: path)
+        }
         filesChecker = FileChecker(
             style: style, mode: options.fixes, showsDiff: options.showsDiff,
-            forcedKind: options.kind)
+            forcedKind: options.kind, recorder: recorder)
     }
 
     /// Checks everything. Throws only for settings that cannot be read: before anything is written,
@@ -40,7 +47,8 @@ public struct LintRun: Sendable {
     public func run(_ output: LintOutput) async throws(LintProblem) -> LintResult {
         let list = InputList(options.paths)
         var search = SettingsSearch(options.settings)
-        let units = try units(list.files, &search)
+        var excludedCount = 0
+        let units = try units(list.files, &search, &excludedCount)
         let logSettings = try options.log.map { (path) throws(LintProblem) in
             try search.index(forFolder: LintInput(path: path, isNamed: true).folder)
         }
@@ -48,6 +56,7 @@ public struct LintRun: Sendable {
         let report = Report(
             run: self, output: output, checkers: checkers, fileCount: units.count)
         for problem in list.problems { report.note(problem) }
+        report.passOver(excluded: excludedCount)
         try await check(units, report)
         if let log = options.log, let logSettings {
             report.add(log: log, search.found[logSettings].configuration, checkers[logSettings])
@@ -72,7 +81,7 @@ public struct LintRun: Sendable {
             for (unit, outcome) in outcomes {
                 switch outcome {
                 case .checked(let text): report.add(text)
-                case .foreign: report.passOver()
+                case .foreign: report.passOver(foreign: 1)
                 case .failed(let problem): report.note(problem)
                 case .long: await self.checkLong(unit, report)
                 }
@@ -112,7 +121,8 @@ public struct LintRun: Sendable {
         let replacement =
             fixes && !options.showsDiff ? try ReplacementFile(replacing: path) : nil
         let lines = LineChecker(
-            checker: report.checkers[unit.settings], style: style, mode: options.fixes)
+            checker: report.checkers[unit.settings], style: style, mode: options.fixes,
+            recorder: recorder)
         let file = LineChecker.file(path)
         let mendsInPlace = replacement != nil
         report.begin(file)
@@ -136,7 +146,7 @@ public struct LintRun: Sendable {
     }
 
     private func units(
-        _ inputs: [LintInput], _ search: inout SettingsSearch
+        _ inputs: [LintInput], _ search: inout SettingsSearch, _ excludedCount: inout Int
     ) throws(LintProblem) -> [Unit] {
         var units: [Unit] = []
         units.reserveCapacity(inputs.count)
@@ -146,6 +156,7 @@ public struct LintRun: Sendable {
             if !input.isNamed, !found.configuration.excluded.isEmpty,
                 found.excludes(realPath(input.path) ?? input.path)
             {
+                excludedCount += 1
                 continue
             }
             units.append(Unit(input: input, settings: index))
@@ -158,22 +169,9 @@ public struct LintRun: Sendable {
             validator: PushValidator(configuration: found.configuration.validator),
             policy: RulePolicy(
                 selected: options.selected, ignored: options.ignored,
-                weights: found.configuration.weights),
+                settings: found.configuration),
             reader: DocumentReader(assumptions: options.assumptions, forcedKind: options.kind),
+            baseline: recorder == nil ? baseline ?? found.baseline : nil,
             showsSource: options.format == .text && options.showsSource)
-    }
-
-    private static func style(_ options: LintOptions) -> any ReportStyle {
-        switch options.format {
-        case .text: TextStyle(usesColour: options.usesColour)
-        case .json: JSONStyle()
-        case .github: GitHubStyle()
-        case .sarif: SARIFStyle(version: options.version)
-        case .gitlab: GitLabStyle()
-        case .junit:
-            JUnitStyle(
-                isStrict: options.isStrict,
-                now: options.assumptions.now ?? WallInstant(secondsSinceEpoch: 0))
-        }
     }
 }

@@ -12,6 +12,9 @@ final class Report {
     private let fileCount: Int
     private var stream: ReportStream
     private var problems: [LintProblem] = []
+    /// Where the findings of the run are to be written as a baseline; `nil` where they are not.
+    let recorder: Baseline?
+    private var entries: [Baseline.Entry] = []
     private var filesDone = 0
     private var lineBytesDone = 0
     /// The file of lines that is being written, and what was counted in it.
@@ -28,7 +31,8 @@ final class Report {
         self.fileCount = fileCount
         // With --diff, standard output is the diff and nothing else.
         let write = run.options.showsDiff ? { _ in } : output.write
-        stream = ReportStream(run.style, isStrict: run.options.isStrict, write: write)
+        stream = ReportStream(run.options.reportSettings, write: write)
+        recorder = run.recorder
     }
 
     /// Adds a whole file.
@@ -36,6 +40,7 @@ final class Report {
         stream.begin(text.file)
         stream.add(text.text, count: text.count)
         stream.end(text.file, text.tally)
+        entries += text.entries
         if let problem = text.change.problem { note(problem) }
         if !text.change.diff.isEmpty { output.write(text.change.diff) }
     }
@@ -43,11 +48,14 @@ final class Report {
     /// Notes what could not be checked.
     func note(_ problem: LintProblem) {
         problems.append(problem)
+        stream.add(ReportProblem(path: problem.path, message: problem.message))
         output.remark(problem.message)
     }
 
-    /// Notes a file that has nothing to do with pushes.
-    func passOver() { stream.passOver() }
+    /// Notes files that are not checked.
+    func passOver(foreign: Int = 0, excluded: Int = 0) {
+        stream.count(foreignFiles: foreign, excludedFiles: excluded)
+    }
 
     /// Notes that one more file is done.
     func advance() {
@@ -67,6 +75,7 @@ final class Report {
     func add(_ part: LineChecker.Part, byteCount: Int) {
         stream.add(part.text, count: part.count)
         tally.add(part.tally)
+        entries += part.entries
         lineBytesDone += byteCount
         output.progress(filesDone, fileCount, lineBytesDone)
     }
@@ -93,7 +102,8 @@ final class Report {
     func end() -> LintResult {
         stream.end()
         return LintResult(
-            summary: stream.summary, problems: problems,
-            isFailure: stream.summary.isFailure(isStrict: options.isStrict))
+            summary: stream.totals.summary, problems: problems,
+            isFailure: stream.totals.summary.isFailure(isStrict: options.isStrict),
+            baseline: recorder == nil ? nil : Baseline.text(entries))
     }
 }

@@ -1,38 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PayloadRules
+package import PayloadRules
 import Yams
 
 /// What a `.rouse-lint.yaml` says.
 ///
 /// | Key | Value |
 /// |---|---|
+/// | `select` | a list of the only rules or families to report |
+/// | `ignore` | a list of rules or families not to report |
 /// | `severity` | a mapping of rule ids to `error`, `warning`, `note` or `off` |
+/// | `baseline` | the file of the findings that are known, from this folder |
+/// | `sends` | for `rouse audit`: a mapping of targets to lists of what the server sends them |
 /// | `push-types` | a list of further values of `apns-push-type` that are fine |
 /// | `call-id-keys` | a list of keys that name a call, the preferred one first (VO003) |
 /// | `reserved-keys` | a list of keys that another push service keeps for itself (G016) |
 /// | `authentication` | `token` or `certificate`: how the pushes are sent (H019, LO001) |
 /// | `thresholds` | a mapping of names to whole numbers, see ``Threshold`` |
-/// | `exclude` | a list of patterns of files in folders that are no pushes, from this folder |
+/// | `exclude` | a list of patterns of files in folders that are passed over, from this folder |
 ///
 /// A key that is not listed is an error.
-struct LintConfiguration: Sendable {
+package struct LintConfiguration: Sendable {
     /// The file's name.
-    static let fileName = ".rouse-lint.yaml"
+    package static let fileName = ".rouse-lint.yaml"
     private static let keys = [
-        "severity", "push-types", "call-id-keys", "reserved-keys", "authentication", "thresholds",
-        "exclude",
+        "select", "ignore", "severity", "push-types", "call-id-keys", "reserved-keys",
+        "authentication", "thresholds", "exclude", "baseline", "sends",
     ]
 
+    /// The only rules to report; `nil` for all.
+    package var selected: RuleSelection?
+    /// The rules not to report.
+    package var ignored = RuleSelection()
+    /// The file of the known findings, from the configuration's folder.
+    package var baseline: String?
+    /// What the server sends to each target of an app's project, by the names of targets.
+    package var sends: [String: [String]] = [:]
     /// What is said of rules.
-    var weights: [RuleID: RulePolicy.Weight] = [:]
+    package var weights: [RuleID: RulePolicy.Weight] = [:]
     /// What the rules compare with.
     var validator = WakeValidator.Configuration()
     /// The files that are passed over.
-    var excluded: [GlobPattern] = []
+    package var excluded: [GlobPattern] = []
 
     /// Nothing said.
-    init() {}
+    package init() {}
 
     /// Reads a file.
     init(path: String) throws(LintProblem) {
@@ -53,7 +65,10 @@ struct LintConfiguration: Sendable {
         // A file of comments says nothing, which is fine.
         guard let node = try Self.compose(yaml, file: file), !Self.isNull(node) else { return }
         let root = try SettingsMapping(node, file: file, known: Self.keys)
+        try readSelections(root)
         try readSeverities(root)
+        try readSends(root)
+        baseline = try root.string("baseline")
         if let types = try root.strings("push-types") { validator.extraPushTypes = Set(types) }
         if let keys = try root.strings("call-id-keys") { validator.callIdentifierKeys = keys }
         if let keys = try root.strings("reserved-keys") { validator.reservedKeys = keys }
@@ -62,8 +77,26 @@ struct LintConfiguration: Sendable {
         excluded = try root.strings("exclude")?.map { GlobPattern($0) } ?? []
     }
 
+    private mutating func readSelections(_ root: SettingsMapping) throws(LintProblem) {
+        for key in ["select", "ignore"] {
+            guard let names = try root.strings(key) else { continue }
+            let rules: RuleSelection
+            do throws(LintProblem) {
+                rules = try RuleSelection(names)
+            } catch {
+                throw root.problem(key, "names what is no rule", error.message)
+            }
+            if key == "select" { selected = rules } else { ignored = rules }
+        }
+    }
+
+    private mutating func readSends(_ root: SettingsMapping) throws(LintProblem) {
+        guard let mapping = try root.mapping("sends") else { return }
+        for target in mapping.names { sends[target] = try mapping.strings(target) ?? [] }
+    }
+
     private mutating func readSeverities(_ root: SettingsMapping) throws(LintProblem) {
-        let ids = Rules.table.map(\.id.rawValue)
+        let ids = RuleTable.all.map(\.rawValue)
         guard let mapping = try root.mapping("severity", known: ids, noun: "rules") else { return }
         for (id, word) in try mapping.scalars {
             // YAML 1.1 readers take `off` for false, YAML 1.2 and this one do not.

@@ -6,6 +6,9 @@ public import PayloadRules
 public struct RuleSelection: Hashable, Sendable {
     private var rules: Set<RuleID> = []
 
+    /// Names nothing.
+    package init() {}
+
     /// Reads names, of which one text may hold several with commas between them. Case makes no
     /// difference. Throws for a name that no rule and no family has.
     public init(_ texts: [String]) throws(LintProblem) {
@@ -24,23 +27,28 @@ public struct RuleSelection: Hashable, Sendable {
     /// Whether a rule is among them.
     public func contains(_ rule: RuleID) -> Bool { rules.contains(rule) }
 
+    /// Adds the rules of another selection.
+    package mutating func formUnion(_ other: RuleSelection) { rules.formUnion(other.rules) }
+
     /// What to do about a name that no rule has.
     public static func remedy(for name: String) -> String {
-        let ids = Rules.table.map(\.id.rawValue)
+        let ids = RuleTable.all.map(\.rawValue)
         // `BG4` means BG004.
-        let family = name.uppercased().prefix { $0.isLetter }
+        let family = family(of: name.uppercased())
         let number = name.dropFirst(family.count)
         let padded = family + String(repeating: "0", count: max(0, 3 - number.count)) + number
         if ids.contains(String(padded)) { return "Did you mean \(padded)?" }
         if let meant = Nearest.name(to: name, among: ids) { return "Did you mean \(meant)?" }
-        let families = Rule.Family.allCases.map(\.rawValue).joined(separator: ", ")
-        return "`rouse rules` lists all; the families are \(families)."
+        var families: [String] = []
+        for id in ids where families.last != String(Self.family(of: id)) {
+            families.append(String(Self.family(of: id)))
+        }
+        return "`rouse rules` lists all; the families are \(families.joined(separator: ", "))."
     }
 
     private static func rules(named name: String) -> [RuleID] {
-        if let family = Rule.Family(rawValue: name) {
-            return Rules.table.filter { $0.family == family }.map(\.id)
-        }
-        return Rules.rule(RuleID(rawValue: name)).map { [$0.id] } ?? []
+        RuleTable.all.filter { $0.rawValue == name || family(of: $0.rawValue) == name }
     }
+
+    private static func family(of id: String) -> Substring { id.prefix { $0.isLetter } }
 }

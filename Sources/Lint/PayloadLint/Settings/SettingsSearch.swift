@@ -11,15 +11,18 @@ public enum SettingsSource: Hashable, Sendable {
 }
 
 /// Finds the settings of each file's folder, and reads each configuration file once.
-struct SettingsSearch {
+package struct SettingsSearch {
     /// A configuration and the folder that its patterns begin in.
-    struct Found: Sendable {
-        var configuration = LintConfiguration()
+    package struct Found: Sendable {
+        /// What the file says.
+        package var configuration = LintConfiguration()
+        /// The known findings.
+        package var baseline: Baseline?
         /// From the root, without symbolic links; empty for settings that no file gives.
         var folder = ""
 
         /// Whether a path from the root is one that the configuration passes over.
-        func excludes(_ path: String) -> Bool {
+        package func excludes(_ path: String) -> Bool {
             guard !configuration.excluded.isEmpty, path.hasPrefix(folder + "/") else {
                 return false
             }
@@ -30,15 +33,15 @@ struct SettingsSearch {
 
     private let source: SettingsSource
     /// All settings that were found, each once.
-    private(set) var found: [Found] = []
+    package private(set) var found: [Found] = []
     private var indexByFolder: [String: Int] = [:]
     private var indexByFile: [String: Int] = [:]
 
     /// Looks nowhere yet.
-    init(_ source: SettingsSource) { self.source = source }
+    package init(_ source: SettingsSource) { self.source = source }
 
     /// The index in ``found`` of the settings for a folder's files.
-    mutating func index(forFolder folder: String) throws(LintProblem) -> Int {
+    package mutating func index(forFolder folder: String) throws(LintProblem) -> Int {
         if let index = indexByFolder[folder] { return index }
         let index: Int
         switch source {
@@ -57,6 +60,10 @@ struct SettingsSearch {
             new.configuration = try LintConfiguration(path: path)
             let real = realPath(path) ?? path
             new.folder = real.lastIndex(of: "/").map { String(real[..<$0]) } ?? "."
+            if let baseline = new.configuration.baseline {
+                let path = baseline.hasPrefix("/") ? baseline : new.folder + "/" + baseline
+                new.baseline = try Baseline(readingFrom: path)
+            }
         }
         found.append(new)
         indexByFile[path ?? ""] = found.count - 1

@@ -9,6 +9,8 @@ struct DraftHeaders: Sendable {
     /// Their names in lower case, in the same order.
     let names: [String]
     let isComplete: Bool
+    /// The names of headers that are sent with unknown values.
+    let opaque: Set<String>
     let target: PushDraft.Target
     let now: WallInstant?
     /// The value of `apns-push-type`; `nil` if absent or empty.
@@ -22,6 +24,7 @@ struct DraftHeaders: Sendable {
         fields = draft.headers
         names = draft.headers.map { $0.name.lowercased() }
         isComplete = draft.headersAreComplete
+        opaque = draft.opaqueHeaders
         target = draft.target
         now = draft.now
         let find = { [names, fields] (name: String) in
@@ -39,13 +42,15 @@ struct DraftHeaders: Sendable {
     }
 
     /// Whether the draft says that a header is not sent.
-    func lacks(_ name: String) -> Bool { isComplete && !names.contains(name) }
+    func lacks(_ name: String) -> Bool {
+        isComplete && !names.contains(name) && !opaque.contains(name)
+    }
 
     /// Whether this is a request to broadcast to a channel, not to one device: its path says so, or
     /// it names a channel and neither a path nor a topic (facts §2.2).
     var isBroadcast: Bool {
         if let path { return path.hasPrefix("/4/broadcasts/") }
-        return topic == nil && names.contains("apns-channel-id")
+        return topic == nil && !opaque.contains("apns-topic") && names.contains("apns-channel-id")
     }
 
     /// A whole number in decimal digits; `nil` for anything else, also beyond 64 bits.

@@ -28,9 +28,13 @@ public struct PushDraft: Sendable {
         case watchOS
     }
 
-    /// The header fields as written, duplicates included. The pseudo-header fields `:path` and
-    /// `:authority` may be among them: the rules about path, device token and host need them.
+    /// The header fields as written, duplicates included. The pseudo-header fields `:method`,
+    /// `:path` and `:authority` may be among them: the rules about path, device token and host need
+    /// them. `:version` is the version of HTTP, as `HTTP/1.1`.
     public var headers: [Header]
+    /// The names, in lower case, of headers that are sent with values that nobody knows here, such
+    /// as a variable of a script: no rule speaks of them.
+    public var opaqueHeaders: Set<String> = []
     /// The JSON body, byte for byte.
     public var payload: [UInt8]
     /// The platform.

@@ -47,14 +47,14 @@ package final class JSONDocument: Sendable {
     }
 
     /// The member of an object with this key; the last one, as most parsers see it.
-    func member(_ key: StaticString, of object: Int) -> (key: Int, value: Int)? {
+    package func member(_ key: StaticString, of object: Int) -> (key: Int, value: Int)? {
         var found: (key: Int, value: Int)?
         for member in members(of: object) where hasText(member.key, key) { found = member }
         return found
     }
 
     /// The elements of an array.
-    func elements(of array: Int) -> [Int] {
+    package func elements(of array: Int) -> [Int] {
         var elements: [Int] = []
         var element = array + 1
         while element < Int(nodes[array].next) {

@@ -111,7 +111,7 @@ extension JSONDocument {
     /// Whether a key is called as services call what tells one call from another.
     func namesCallIdentity(_ key: Int) -> Bool {
         let letters = NearMiss.letters(text(key))
-        return Lexicon.callIdentitySuffixes.contains { letters.ends(with: $0) }
+        return CallService.endings.contains { letters.ends(with: $0) }
     }
 
     /// Whether a string is a UUID in its usual form (RFC 9562 §4).

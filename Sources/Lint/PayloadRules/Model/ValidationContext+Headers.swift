@@ -32,7 +32,7 @@ extension ValidationContext {
         init(_ draft: DraftHeaders) {
             hasCollapseID = draft["apns-collapse-id"] != nil
             guard let text = draft["apns-expiration"] else {
-                expiration = draft.isComplete ? .absent : .unstated
+                expiration = draft.lacks("apns-expiration") ? .absent : .unstated
                 return
             }
             expiration =

@@ -177,6 +177,11 @@ extension JSONDocument {
         return roles
     }
 
+    /// How many words a string has, with blanks between them.
+    func wordCount(_ string: Int) -> Int {
+        text(string).split { $0 == 0x20 || $0 == 0x0a || $0 == 0x09 }.count
+    }
+
     /// Whether a string has several words.
     func hasSeveralWords(_ string: Int) -> Bool {
         var reader = NameReader()

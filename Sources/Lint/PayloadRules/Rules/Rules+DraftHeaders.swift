@@ -40,7 +40,7 @@ extension Rules {
             from: [.sending, .troubleshooting], fix: "Say the push type.", in: .draft
         ) { push, findings in
             guard let draft = push.draft, draft.pushType == nil,
-                draft.isComplete || draft.names.contains("apns-push-type")
+                draft.lacks("apns-push-type") || draft.names.contains("apns-push-type")
             else { return }
             let isForWatch = draft.target == .watchOS
             findings.report(
@@ -165,6 +165,19 @@ extension Rules {
         },
     ]
 
+    static let connectionHeaders: [Rule] = [
+        Rule(
+            "H021", .error, "the request is not sent with HTTP/2",
+            why: "APNs speaks HTTP/2 only; a connection with an older version fails.",
+            from: [.sending], fix: "Send it with HTTP/2.", in: .draft
+        ) { push, findings in
+            guard let version = push.draft?[":version"], !version.hasPrefix("HTTP/2") else {
+                return
+            }
+            findings.report(.header(":version"), "the request is sent with \(shown(version))")
+        }
+    ]
+
     static let priorityHeader = "apns-priority"
 
     /// A header's value or name as a message shows it: short, and without control characters.
@@ -208,6 +221,11 @@ extension Rules {
     }
 
     private static func wrongPath(_ push: ValidationContext, _ findings: inout Findings) {
+        if let method = push.draft?[":method"], method != "POST" {
+            findings.report(
+                .header(":method"), "the request is a \(shown(method)), not a POST",
+                fix: "Send a POST request with the payload as its body.")
+        }
         guard let draft = push.draft, let path = draft.path, !draft.isBroadcast else { return }
         if deviceToken(of: push)?.isEmpty == true || path == "/3/device" {
             findings.report(.header(":path"), "the path has no device token")

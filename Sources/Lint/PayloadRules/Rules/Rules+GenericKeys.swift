@@ -16,7 +16,11 @@ extension Rules {
             for: .every.subtracting(.voip)
         ) { push, findings in
             forEachForeignKey(push) { key, nearMiss in
-                if nearMiss == nil { findings.report(.node(key)) }
+                guard nearMiss == nil else { return }
+                let isForWebsite = push.document?.hasText(key, "url-args") == true
+                findings.report(
+                    .node(key), isForWebsite ? "`url-args` is for pushes of a website" : nil,
+                    severity: isForWebsite ? .note : nil)
             }
             noteForeignAlertKeys(push, &findings)
         },

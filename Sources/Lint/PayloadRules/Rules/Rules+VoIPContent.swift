@@ -45,6 +45,12 @@ extension Rules {
         _ push: ValidationContext, _ body: (_ node: Int, _ severity: Severity) -> Void
     ) {
         guard let document = push.document else { return }
+        forEachShownText(push, document) { value in
+            let words = document.wordRoles(value)
+            if words.isSuperset(of: [.laterCallEvent, .call]), document.wordCount(value) <= 4 {
+                body(value, .warning)
+            }
+        }
         push.forEachCustomMember { key, value in
             switch document.kind(value) {
             case .string:
@@ -63,6 +69,25 @@ extension Rules {
                 body(key, .warning)
             case .trueLiteral, .falseLiteral, .null, .number, .object, .array, .key: break
             }
+        }
+    }
+
+    /// Calls `body` with the texts that a person would read: the alert, or its parts, and `title`
+    /// and the like beside `aps`.
+    private static func forEachShownText(
+        _ push: ValidationContext, _ document: JSONDocument, _ body: (_ node: Int) -> Void
+    ) {
+        if let alert = push.member(.alert) {
+            if document.kind(alert.value) == .string { body(alert.value) }
+            if document.kind(alert.value) == .object {
+                for member in document.members(of: alert.value)
+                where document.kind(member.value) == .string { body(member.value) }
+            }
+        }
+        guard push.hasRootObject else { return }
+        for member in document.members(of: 0) where document.kind(member.value) == .string {
+            let names: [StaticString] = ["title", "message", "alert", "body", "msg_content"]
+            if names.contains(where: { document.hasText(member.key, $0) }) { body(member.value) }
         }
     }
 

@@ -9,7 +9,8 @@ public enum Rules {
         families.flatMap(\.self).sorted { $0.id < $1.id }
 
     private static let families: [[Rule]] = [
-        genericText, genericKeys, genericTypes, genericValues, headers, draftHeaders, background,
+        genericText, genericKeys, genericTypes, genericValues, headers, draftHeaders,
+        connectionHeaders, background,
         backgroundHeaders, backgroundContent, voip, voipHeaders, voipContent, alert, liveActivity,
         liveActivityContent, otherTypes, authentication, history,
     ]

@@ -140,16 +140,6 @@ extension Lexicon {
         (.callEventKey, "type event action status state reason"),
     ])
 
-    /// How names of what tells one call from another end, by the habits of calling services, as the
-    /// letters that are left without capitals and separators: `twi_call_sid`, `stream.call_cid`,
-    /// `roomName`; `sin` and `nexmo` are whole bodies of two services.
-    static let callIdentitySuffixes: [[UInt8]] = [
-        "callid", "callsid", "callcid", "calluuid", "callkey", "callref", "calltoken",
-        "callidentifier", "sessionid", "sessionuuid", "sessiontoken", "roomid", "roomname",
-        "roomuuid", "roomsid", "conferenceid", "conferencename", "meetingid", "meetingnumber",
-        "channelid", "channelname", "channeluuid", "uuid", "guid", "sin", "nexmo",
-    ].map { Array($0.utf8) }
-
     /// Words of a discriminator's value, and such values as a whole.
     static let values = Lexicon([
         (
@@ -167,7 +157,7 @@ extension Lexicon {
             .notCall,
             """
             message messages msg chat text sync refresh unread badge config configuration settings \
-            location logout signout ping keepalive wake wakeup heartbeat news sms email
+            location logout signout ping keepalive wake wakeup heartbeat news sms im email
             """
         ),
         (.call, "call calls calling caller voip voice video ring ringing dial incoming offer"),

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AppAudit
+import Foundation
+import PayloadLint
+import PayloadRules
+import WakeModel
+
+/// Writes what an audit found with the writers that `rouse validate` has.
+struct AuditFindings {
+    let report: AuditReport
+    let settings: ReportSettings
+
+    /// Will write a report in a format.
+    init(
+        _ report: AuditReport, _ format: ReportFormat, isStrict: Bool, usesColour: Bool
+    ) {
+        self.report = report
+        let now = Int64(Date.now.timeIntervalSince1970 * 1000)
+        settings = ReportSettings(
+            format: format, rules: .apps, isStrict: isStrict, usesColour: usesColour,
+            version: RouseVersion.current, now: WallInstant(millisecondsSinceEpoch: now))
+    }
+
+    /// Writes the report.
+    func write(to console: Console) {
+        var stream = ReportStream(settings) { console.writeRaw($0) }
+        var count = report.fileCount
+        for file in report.files {
+            stream.add(
+                ReportedFile(path: file.path, kind: file.kind.rawValue),
+                file.findings.map(finding))
+            count -= 1
+        }
+        stream.count(cleanFiles: count)
+        for problem in report.problems {
+            let place = problem.place
+            stream.add(
+                ReportProblem(
+                    path: place.file, line: place.line, column: place.column,
+                    message: problem.message))
+            tell(problem, console)
+        }
+        stream.end()
+    }
+
+    /// People are told in any case what could not be read.
+    private func tell(_ problem: AuditReport.Problem, _ console: Console) {
+        let place = problem.place
+        let line = "\(place.file):\(place.line):\(place.column): \(problem.message)"
+        if settings.format == .text {
+            console.say(console.coloured("problem", .bad) + " " + line.printable)
+        } else {
+            console.remark(line.printable)
+        }
+    }
+
+    private func finding(_ finding: AppFinding) -> Finding {
+        let found = finding.diagnostic
+        let showsAll = finding.configurations.count >= report.configurationCount
+        return Finding(
+            rule: found.rule, severity: found.severity, message: found.message, fix: found.fix,
+            line: found.line, column: found.column, pointer: found.pointer,
+            target: finding.target, configurations: showsAll ? [] : finding.configurations,
+            detail: found.message)
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What could not be read, as reports tell it.
+package struct ReportProblem: Hashable, Sendable {
+    /// The path; `nil` for a problem of no file.
+    package let path: String?
+    /// From 1.
+    package let line: Int
+    /// In Unicode scalars, from 1.
+    package let column: Int
+    /// What is wrong, without a line end.
+    package let message: String
+
+    /// Creates a problem.
+    package init(path: String?, line: Int = 1, column: Int = 1, message: String) {
+        self.path = path
+        self.line = line
+        self.column = column
+        self.message = message
+    }
+}
+
+/// What a report says behind its findings.
+package struct ReportTotals: Sendable {
+    /// What was counted.
+    package internal(set) var summary = LintSummary()
+    /// What could not be read.
+    package internal(set) var problems: [ReportProblem] = []
+    /// What was not judged and why, as sentences.
+    package internal(set) var notJudged: [String] = []
+
+    /// All that was not judged, or is not told, and why: the counts of the summary, then the rest.
+    var statements: [String] {
+        var statements: [String] = []
+        let files = { (count: Int) in count == 1 ? "1 file" : "\(count) files" }
+        let findings = { (count: Int) in count == 1 ? "1 finding" : "\(count) findings" }
+        if summary.foreignFiles > 0 {
+            statements.append(
+                "\(files(summary.foreignFiles)) passed over: neither `aps` nor headers beside a "
+                    + "payload. A file that is named is checked.")
+        }
+        if summary.excludedFiles > 0 {
+            statements.append(
+                "\(files(summary.excludedFiles)) passed over: the settings exclude them.")
+        }
+        if summary.ignoredFindings > 0 {
+            statements.append(
+                "\(findings(summary.ignoredFindings)) not told: a comment ignores them.")
+        }
+        if summary.knownFindings > 0 {
+            statements.append(
+                "\(findings(summary.knownFindings)) not told: they stand in the baseline.")
+        }
+        return statements + notJudged
+    }
+}

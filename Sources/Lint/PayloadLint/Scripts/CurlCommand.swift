@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// A `curl` command, as far as it says what is sent: curl's manual page, "curl(1)".
+struct CurlCommand {
+    /// A header of the command.
+    struct Header {
+        let name: String
+        let value: String
+        /// Where it stands in the file.
+        let offset: Int
+    }
+
+    /// Where the command stands.
+    let start: Int
+    private(set) var url: (text: String, offset: Int)?
+    private(set) var headers: [Header] = []
+    /// The body; `nil` where the command sends none, or one that is not in the script.
+    private(set) var body: EmbeddedText?
+    /// Whether there is a body, known or not.
+    private(set) var hasBody = false
+    private(set) var method: (text: String, offset: Int)?
+    /// The word that asks for an older HTTP.
+    private(set) var oldHTTP: Int?
+
+    private static let short = "HdXEowmuAebFxTKCDPQYyzcrtU"
+    private static let valued: Set = [
+        "--header", "--data", "--data-raw", "--data-binary", "--data-ascii", "--data-urlencode",
+        "--json", "--request", "--url", "--cert", "--cert-type", "--key", "--key-type", "--pass",
+        "--output", "--write-out", "--max-time", "--connect-timeout", "--user", "--user-agent",
+        "--cacert", "--capath", "--proxy", "--resolve", "--form", "--retry", "--retry-delay",
+        "--referer", "--cookie", "--config", "--dump-header", "--stderr", "--trace", "--tlsv1",
+    ]
+    private static let bodies: Set = [
+        "-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json",
+    ]
+    private static let old: Set = ["--http1.1", "--http1.0", "-0", "--http0.9"]
+
+    /// Reads a command. `read` returns a file that the command sends, or `nil`.
+    init(_ command: ShellText.Command, read: (String) -> [UInt8]?) {
+        start = command.words.first?.start ?? 0
+        var words = command.words.dropFirst()
+        while let word = words.popFirst() {
+            let option = word.string
+            if option.hasPrefix("--") {
+                if Self.old.contains(option) { oldHTTP = word.start }
+                guard Self.valued.contains(option), option != "--tlsv1" else { continue }
+                if let value = words.popFirst() { take(option, value, command, read) }
+            } else if option.hasPrefix("-"), option.count > 1 {
+                takeShort(word, &words, command, read)
+            } else if url == nil {
+                url = (option, word.start)
+            }
+        }
+    }
+
+    /// Takes short options, of which several may stand in one word: `-vH`.
+    private mutating func takeShort(
+        _ word: ShellText.Word, _ words: inout ArraySlice<ShellText.Word>,
+        _ command: ShellText.Command, _ read: (String) -> [UInt8]?
+    ) {
+        for (index, letter) in word.string.enumerated().dropFirst() {
+            if letter == "0" { oldHTTP = word.start }
+            guard Self.short.contains(letter) else { continue }
+            var value = ShellText.Word(start: word.start)
+            let offset = word.string.prefix(index + 1).utf8.count
+            if offset < word.text.bytes.count {
+                value.text = word.text.slice(offset..<word.text.bytes.count)
+            } else if let next = words.popFirst() {
+                value = next
+            }
+            take("-\(letter)", value, command, read)
+            return
+        }
+    }
+
+    private mutating func take(
+        _ option: String, _ value: ShellText.Word, _ command: ShellText.Command,
+        _ read: (String) -> [UInt8]?
+    ) {
+        switch option {
+        case "-H", "--header": takeHeader(value)
+        case "-X", "--request": method = (value.string, value.start)
+        case "--url": url = (value.string, value.start)
+        case _ where Self.bodies.contains(option):
+            hasBody = true
+            takeBody(value, isRaw: option == "--data-raw", command, read)
+        default: break
+        }
+    }
+
+    private mutating func takeHeader(_ word: ShellText.Word) {
+        guard let colon = word.string.firstIndex(of: ":"), !word.string.hasPrefix("@") else {
+            return
+        }
+        let value = word.string[word.string.index(after: colon)...]
+        headers.append(
+            Header(
+                // HTTP/2 has names in lower case, and curl writes them so.
+                name: word.string[..<colon].lowercased(),
+                value: String(value.drop { $0 == " " || $0 == "\t" }), offset: word.start))
+    }
+
+    private mutating func takeBody(
+        _ word: ShellText.Word, isRaw: Bool, _ command: ShellText.Command,
+        _ read: (String) -> [UInt8]?
+    ) {
+        guard body == nil else { return }
+        let text = word.string
+        guard text.hasPrefix("@"), !isRaw else {
+            let body = word.text.trimmed
+            // A variable that the script does not set.
+            if body.bytes != [ShellText.unknown] { self.body = Self.filled(body) }
+            return
+        }
+        if text == "@-" {
+            body = command.input.map { Self.filled($0.trimmed) }
+        } else if let bytes = read(String(text.dropFirst())) {
+            var body = EmbeddedText()
+            body.append(String(decoding: bytes, as: UTF8.self), standingAt: word.start)
+            self.body = body.trimmed
+        }
+    }
+
+    /// The body with something in the places of what is not in the script: a letter inside of a
+    /// string, a digit elsewhere.
+    private static func filled(_ body: EmbeddedText) -> EmbeddedText {
+        var isInString = false
+        var isEscaped = false
+        return body.replacingBytes { _, byte in
+            defer { isEscaped = byte == UInt8(ascii: "\\") && !isEscaped && isInString }
+            if byte == UInt8(ascii: "\""), !isEscaped { isInString.toggle() }
+            guard byte == ShellText.unknown else { return byte }
+            return isInString ? UInt8(ascii: "x") : UInt8(ascii: "0")
+        }
+    }
+
+    /// Whether the command speaks to APNs itself.
+    var isForAPNs: Bool {
+        if let url, url.text.contains("/3/device") || url.text.contains("push.apple.com") {
+            return true
+        }
+        return headers.contains { $0.name.hasPrefix("apns-") }
+    }
+
+    /// Whether the command speaks to Azure Notification Hubs, in Apple's format.
+    var isForAzure: Bool {
+        headers.contains {
+            $0.name == "servicebusnotification-format" && $0.value.hasPrefix("apple")
+        }
+    }
+
+    /// The request's path, with a stand-in for a device token that is not in the script.
+    var path: String? {
+        guard let url else { return nil }
+        let start = url.text.firstRange(of: "://").map { $0.upperBound } ?? url.text.startIndex
+        let rest = url.text[start...]
+        guard let slash = rest.firstIndex(of: "/") else { return nil }
+        let path = String(rest[slash...].prefix { $0 != "?" })
+        let device = "/3/device/"
+        guard path.hasPrefix(device) else { return path }
+        let token = String(path.dropFirst(device.count))
+        return device + (Placeholder.isIn(token) ? String(repeating: "0", count: 64) : token)
+    }
+}
+
+/// Text that stands for something that is put in later: a variable, `<token>`, `{{topic}}`.
+enum Placeholder {
+    /// Whether a text is, or holds, a placeholder.
+    static func isIn(_ text: String) -> Bool {
+        // A device token as Data describes it is no placeholder, but a mistake.
+        guard text.count < 32 || 2 * text.count(where: \.isHexDigit) < text.count else {
+            return false
+        }
+        if text.utf8.contains(where: { "<>{}[]%\u{1a}".utf8.contains($0) }) { return true }
+        if text.contains("$") { return true }
+        // DEVICE_TOKEN, YOUR-TOKEN-HERE
+        return !text.isEmpty && text.contains { "_-".contains($0) }
+            && text.allSatisfy { $0.isUppercase || "_-".contains($0) }
+    }
+
+    /// A header's value, as far as it is known: a placeholder in front of a topic's suffix is a
+    /// bundle id. `nil` for one of which nothing is known.
+    static func known(_ value: String, of name: String) -> String? {
+        guard isIn(value) else { return value }
+        guard name.lowercased() == "apns-topic" else { return nil }
+        let marks = "<>{}[]%$\u{1a}".unicodeScalars
+        guard let last = value.unicodeScalars.lastIndex(where: { marks.contains($0) }) else {
+            return nil
+        }
+        var end = String(value.unicodeScalars[value.unicodeScalars.index(after: last)...])
+        // `$TOPIC.voip`: the name goes on to the point.
+        if value.unicodeScalars[last] == "$" {
+            end = String(end.drop { $0 != "." })
+        }
+        return end.hasPrefix(".") ? "com.example.app" + end : nil
+    }
+}

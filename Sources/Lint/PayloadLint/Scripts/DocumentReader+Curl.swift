@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Pushes that are sent by `curl` in a script, or in a text with such commands.
+extension DocumentReader {
+    /// Reads the `curl` commands of a text that speak to APNs, or to a service in front of it;
+    /// `nil` where there are none.
+    func readCurl(_ bytes: [UInt8], name: String) -> PushDocument? {
+        guard forcedKind == nil || forcedKind == .request, bytes.contains(text: "curl"),
+            bytes.contains(text: "-H") || bytes.contains(text: "--header")
+                || bytes.contains(text: "/3/device")
+        else { return nil }
+        var result = PushDocument(kind: .request)
+        result.hasComments = true
+        var isFound = false
+        for command in ShellText(bytes).commands {
+            let curl = CurlCommand(command) { Self.file($0, besideScript: name) }
+            guard curl.isForAPNs || curl.isForAzure else {
+                guard let body = curl.body, let wrapped = wrapped(body) else { continue }
+                isFound = true
+                result.items += wrapped.items
+                result.faults += wrapped.faults
+                continue
+            }
+            isFound = true
+            if let item = item(of: curl) { result.items.append(item) }
+        }
+        return isFound ? result : nil
+    }
+
+    private func item(of curl: CurlCommand) -> PushItem? {
+        guard let body = curl.body ?? (curl.hasBody ? nil : EmbeddedText()) else { return nil }
+        var places = PlaceMap()
+        places.payload = body.places
+        places.missingHeaders = (.offset(curl.start), "")
+        var headers: [PushDraft.Header] = []
+        var opaque: Set<String> = []
+        for header in curl.headers {
+            let name = curl.isForAzure ? Self.azureNames[header.name] ?? header.name : header.name
+            places.headers.append(
+                PlaceMap.Header(name: name, place: .offset(header.offset), pointer: ""))
+            if let value = Placeholder.known(header.value, of: name) {
+                headers.append(PushDraft.Header(name, value))
+            } else {
+                opaque.insert(name)
+            }
+        }
+        guard !curl.isForAzure else {
+            return PushItem(
+                draft: assumptions.draft(payload: body.bytes, knownHeaders: headers),
+                places: places)
+        }
+        if let path = curl.path, let url = curl.url {
+            headers.append(PushDraft.Header(":path", path))
+            places.headers.append(
+                PlaceMap.Header(name: ":path", place: .offset(url.offset), pointer: ""))
+        }
+        let method = curl.method?.text ?? (curl.hasBody ? "POST" : "GET")
+        headers.append(PushDraft.Header(":method", method))
+        places.headers.append(
+            PlaceMap.Header(
+                name: ":method", place: .offset(curl.method?.offset ?? curl.start), pointer: ""))
+        if let old = curl.oldHTTP {
+            headers.append(PushDraft.Header(":version", "HTTP/1.1"))
+            places.headers.append(
+                PlaceMap.Header(name: ":version", place: .offset(old), pointer: ""))
+        }
+        var draft = assumptions.draft(payload: body.bytes, headers: headers)
+        draft.opaqueHeaders = opaque
+        return PushItem(draft: draft, places: places)
+    }
+
+    private static let azureNames = [
+        "x-apns-push-type": "apns-push-type", "x-apns-priority": "apns-priority",
+        "x-apns-topic": "apns-topic", "x-apns-collapse-id": "apns-collapse-id",
+    ]
+
+    /// A file that a script sends, if it stands in the script's folder or below: what a script
+    /// names elsewhere is not read.
+    private static func file(_ path: String, besideScript name: String) -> [UInt8]? {
+        let folder = LintInput(path: name, isNamed: true).folder
+        guard !path.isEmpty, path.utf8.allSatisfy({ $0 >= 0x20 }),
+            let root = realPath(folder),
+            let real = realPath(path.hasPrefix("/") ? path : folder + "/" + path),
+            real.hasPrefix(root == "/" ? root : root + "/"), PathKind(path: real) == .file,
+            let file = try? OpenFile(path: real),
+            let bytes = try? file.readAll(limit: LintLimits.headBytes),
+            bytes.count <= LintLimits.headBytes, String(validating: bytes, as: UTF8.self) != nil
+        else { return nil }
+        return bytes
+    }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A shell script, as far as the words of its `curl` commands need it: quotes, escapes, variables
+/// that the script sets, here-documents and `$(cat …)`. Nothing is run.
+struct ShellText {
+    /// What stands for text that is not in the script: a variable's value, a command's output.
+    static let unknown: UInt8 = 0x1a
+
+    /// One word of a command.
+    struct Word {
+        var text = EmbeddedText()
+        /// Where it begins.
+        let start: Int
+
+        /// The word as a text.
+        var string: String { String(decoding: text.bytes, as: UTF8.self) }
+    }
+
+    /// A command, and what it gets on standard input.
+    struct Command {
+        var words: [Word] = []
+        var input: EmbeddedText?
+    }
+
+    private let file: EmbeddedText
+    private var index = 0
+    private var variables: [String: EmbeddedText] = [:]
+    /// The `curl` commands, in their order.
+    private(set) var commands: [Command] = []
+    /// The here-documents whose bodies follow the line: delimiter and whether it was quoted.
+    private var waiting: [(delimiter: String, isQuoted: Bool)] = []
+
+    private var bytes: [UInt8] { file.bytes }
+
+    /// Reads a script.
+    init(_ bytes: [UInt8]) {
+        file = EmbeddedText(file: bytes)
+        while index < bytes.count { readLine() }
+    }
+
+    /// Reads from the beginning of a line: an assignment, a `curl` command, or nothing.
+    private mutating func readLine() {
+        let lineEnd = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+        guard let start = commandStart(in: index..<lineEnd) else {
+            index = lineEnd + 1
+            return
+        }
+        index = start
+        note(readCommand(until: nil))
+        if index == start { index = lineEnd + 1 }
+    }
+
+    /// Where in a line an assignment or `curl` begins.
+    private func commandStart(in line: Range<Int>) -> Int? {
+        var start = line.lowerBound
+        while start < line.upperBound, " \t$".utf8.contains(bytes[start]) { start += 1 }
+        for prefix in ["export ", "local ", "readonly "] where matches(prefix, at: start) {
+            start += prefix.utf8.count
+        }
+        var end = start
+        while end < line.upperBound, Self.isName(bytes[end]) { end += 1 }
+        if end > start, end < line.upperBound, bytes[end] == UInt8(ascii: "=") { return start }
+        var place = line.lowerBound
+        while place + 4 <= line.upperBound {
+            if matches("curl", at: place),
+                place == line.lowerBound || " \t|;&(`$".utf8.contains(bytes[place - 1]),
+                place + 4 == line.upperBound || " \t\\".utf8.contains(bytes[place + 4])
+            {
+                // A here-document in front of a pipe is what curl reads.
+                let isFed = Array(bytes[line.lowerBound..<place]).contains(text: "<<")
+                return isFed ? line.lowerBound : place
+            }
+            place += 1
+        }
+        return nil
+    }
+
+    private mutating func note(_ command: Command) {
+        guard let first = command.words.first else { return }
+        let name = first.string.prefix { Self.isName($0.utf8.first ?? 0) }
+        if command.words.count == 1, !name.isEmpty, first.string.dropFirst(name.count).first == "="
+        {
+            let value = first.text.slice((name.utf8.count + 1)..<first.text.bytes.count)
+            variables[String(name)] = value
+        }
+        if let curl = command.words.firstIndex(where: { $0.string == "curl" }) {
+            commands.append(Command(words: Array(command.words[curl...]), input: command.input))
+        }
+    }
+
+    /// Reads words up to the end of a command: a line end, a separator, or `close`.
+    private mutating func readCommand(until close: UInt8?) -> Command {
+        var command = Command()
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == close { break }
+            switch byte {
+            case 0x20, 0x09, 0x0d: index += 1
+            case UInt8(ascii: "\\") where isLineEnd(at: index + 1):
+                index = (bytes[index...].firstIndex(of: 0x0a) ?? bytes.count - 1) + 1
+            case UInt8(ascii: "#"):
+                index = bytes[index...].firstIndex(of: 0x0a) ?? bytes.count
+            case 0x0a:
+                index += 1
+                if !waiting.isEmpty { command.input = readHereDocuments() }
+                return command
+            case UInt8(ascii: ";"), UInt8(ascii: "|"), UInt8(ascii: "&"), UInt8(ascii: "("),
+                UInt8(ascii: ")"):
+                index += 1
+                if !waiting.isEmpty, command.input == nil { continue }
+                return command
+            case UInt8(ascii: "<"), UInt8(ascii: ">"): readRedirection()
+            default: command.words.append(readWord(until: close))
+            }
+        }
+        if !waiting.isEmpty { command.input = readHereDocuments() }
+        return command
+    }
+
+    private mutating func readRedirection() {
+        let isHere = matches("<<", at: index) && !matches("<<<", at: index)
+        while index < bytes.count, "<>&-".utf8.contains(bytes[index]) { index += 1 }
+        while index < bytes.count, bytes[index] == 0x20 { index += 1 }
+        guard index < bytes.count, bytes[index] != 0x0a else { return }
+        let isQuoted = "'\"\\".utf8.contains(bytes[index])
+        let word = readWord(until: nil)
+        if isHere { waiting.append((word.string, isQuoted)) }
+    }
+
+    private mutating func readHereDocuments() -> EmbeddedText? {
+        var last: EmbeddedText?
+        for here in waiting {
+            let start = index
+            var end = bytes.count
+            while index < bytes.count {
+                let lineEnd = bytes[index...].firstIndex(of: 0x0a) ?? bytes.count
+                let line = String(decoding: bytes[index..<lineEnd], as: UTF8.self)
+                let isEnd = line.drop { $0 == "\t" || $0 == " " } == here.delimiter[...]
+                if isEnd { end = index }
+                index = min(lineEnd + 1, bytes.count)
+                if isEnd { break }
+            }
+            let behind = index
+            last = here.isQuoted ? file.slice(start..<end) : expanded(start..<end)
+            index = behind
+        }
+        waiting = []
+        return last
+    }
+
+    /// A range with its variables replaced.
+    private mutating func expanded(_ range: Range<Int>) -> EmbeddedText {
+        var text = EmbeddedText()
+        index = range.lowerBound
+        while index < range.upperBound {
+            if bytes[index] == UInt8(ascii: "$") || bytes[index] == UInt8(ascii: "`") {
+                text.append(readExpansion())
+            } else {
+                let start = index
+                if bytes[index] == UInt8(ascii: "\\"), index + 1 < range.upperBound,
+                    "$`\\".utf8.contains(bytes[index + 1])
+                {
+                    index += 1
+                }
+                text.append(file.slice(index..<index + 1))
+                index = max(index + 1, start + 1)
+            }
+        }
+        return text
+    }
+
+    private mutating func readWord(until close: UInt8?) -> Word {
+        var word = Word(start: index)
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == close || " \t\r\n;|&()<>".utf8.contains(byte) { break }
+            switch byte {
+            case UInt8(ascii: "'"):
+                let end = bytes[(index + 1)...].firstIndex(of: byte) ?? bytes.count
+                word.text.append(file.slice(index + 1..<end))
+                index = min(end + 1, bytes.count)
+            case UInt8(ascii: "\""): readQuoted(into: &word)
+            case UInt8(ascii: "\\"):
+                if isLineEnd(at: index + 1) { return word }
+                word.text.append(
+                    file.slice(min(index + 1, bytes.count)..<min(index + 2, bytes.count)))
+                index += 2
+            case UInt8(ascii: "$") where matches("$'", at: index):
+                index += 1
+                readEscaped(into: &word)
+            case UInt8(ascii: "$"), UInt8(ascii: "`"): word.text.append(readExpansion())
+            default:
+                word.text.append(file.slice(index..<index + 1))
+                index += 1
+            }
+        }
+        return word
+    }
+
+    /// Reads `"…"`, in which a backslash quotes only some characters.
+    private mutating func readQuoted(into word: inout Word) {
+        index += 1
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+            switch bytes[index] {
+            case UInt8(ascii: "\\") where index + 1 < bytes.count:
+                if bytes[index + 1] == 0x0a {
+                    index += 2
+                    continue
+                }
+                if "\"\\$`".utf8.contains(bytes[index + 1]) { index += 1 }
+                word.text.append(file.slice(index..<index + 1))
+                index += 1
+            case UInt8(ascii: "$"), UInt8(ascii: "`"): word.text.append(readExpansion())
+            default:
+                let end =
+                    bytes[index...].firstIndex { "\"\\$`".utf8.contains($0) } ?? bytes.count
+                word.text.append(file.slice(index..<max(end, index + 1)))
+                index = max(end, index + 1)
+            }
+        }
+        index = min(index + 1, bytes.count)
+    }
+
+    /// Reads `$'…'`, with the escapes of C.
+    private mutating func readEscaped(into word: inout Word) {
+        index += 1
+        while index < bytes.count, bytes[index] != UInt8(ascii: "'") {
+            if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count {
+                let stands: [UInt8: String] = [
+                    UInt8(ascii: "n"): "\n", UInt8(ascii: "t"): "\t", UInt8(ascii: "r"): "\r",
+                ]
+                if let text = stands[bytes[index + 1]] {
+                    word.text.append(text, standingAt: index)
+                } else {
+                    word.text.append(file.slice(index + 1..<index + 2))
+                }
+                index += 2
+            } else {
+                word.text.append(file.slice(index..<index + 1))
+                index += 1
+            }
+        }
+        index = min(index + 1, bytes.count)
+    }
+
+    /// Reads `$name`, `${name}`, `${name:-word}`, `$(command)` and a command in backquotes.
+    private mutating func readExpansion() -> EmbeddedText {
+        let start = index
+        var unknown = EmbeddedText()
+        unknown.append(String(decoding: [Self.unknown], as: UTF8.self), standingAt: start)
+        index += 1
+        guard start < bytes.count, bytes[start] == UInt8(ascii: "$") else {
+            let end = bytes[index...].firstIndex(of: UInt8(ascii: "`")) ?? bytes.count
+            index = min(end + 1, bytes.count)
+            return unknown
+        }
+        guard index < bytes.count else { return file.slice(start..<start + 1) }
+        switch bytes[index] {
+        case UInt8(ascii: "("): return readSubstitution() ?? unknown
+        case UInt8(ascii: "{"):
+            let end = bytes[index...].firstIndex(of: UInt8(ascii: "}")) ?? bytes.count
+            let inside = String(decoding: bytes[(index + 1)..<end], as: UTF8.self)
+            index = min(end + 1, bytes.count)
+            let name = inside.prefix { Self.isName($0.utf8.first ?? 0) }
+            return variables[String(name)] ?? unknown
+        case let byte where Self.isName(byte):
+            let end = bytes[index...].firstIndex { !Self.isName($0) } ?? bytes.count
+            let name = String(decoding: bytes[index..<end], as: UTF8.self)
+            index = end
+            return variables[name] ?? unknown
+        case let byte where "@*#?!-".utf8.contains(byte):
+            index += 1
+            return unknown
+        default: return file.slice(start..<start + 1)
+        }
+    }
+
+    /// Reads `$(…)`: the text of `cat` with a here-document, or `nil`.
+    private mutating func readSubstitution() -> EmbeddedText? {
+        let outer = waiting
+        waiting = []
+        defer { waiting = outer }
+        index += 1
+        var commands: [Command] = []
+        while index < bytes.count, bytes[index] != UInt8(ascii: ")") {
+            let start = index
+            let command = readCommand(until: UInt8(ascii: ")"))
+            note(command)
+            if !command.words.isEmpty { commands.append(command) }
+            if index == start { index += 1 }
+        }
+        index = min(index + 1, bytes.count)
+        guard commands.count == 1, commands[0].words.first?.string == "cat" else { return nil }
+        return commands[0].input
+    }
+
+    private func isLineEnd(at place: Int) -> Bool {
+        guard place < bytes.count else { return false }
+        return bytes[place] == 0x0a
+            || (bytes[place] == 0x0d && place + 1 < bytes.count && bytes[place + 1] == 0x0a)
+    }
+
+    private func matches(_ text: String, at place: Int) -> Bool {
+        place <= bytes.count && bytes[place...].starts(with: text.utf8)
+    }
+
+    private static func isName(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "_") || byte &- UInt8(ascii: "0") < 10
+            || (byte | 0x20) &- UInt8(ascii: "a") < 26
+    }
+}

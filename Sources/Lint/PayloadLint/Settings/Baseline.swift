@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// The findings that a team knows of and has put off, in a file that is committed: only findings
+/// that do not stand there are told.
+///
+/// The file is JSON: `version` 1 and `findings`, each with `path`, `rule` and `fingerprint` in a
+/// line. Paths begin in the file's folder, so that it does not matter where a command runs.
+package struct Baseline: Sendable {
+    /// One finding of the file.
+    package struct Entry: Hashable, Sendable {
+        let path: String
+        let rule: String
+        let fingerprint: String
+    }
+
+    private static let version = "1"
+
+    /// The file's folder from the root, without symbolic links.
+    private let folder: String
+    private var known: Set<Entry> = []
+
+    /// A baseline without findings, for a file that is to be written at `path`.
+    package init(at path: String) {
+        let cut = path.lastIndex(of: "/")
+        let folder = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        self.folder = realPath(folder) ?? folder
+    }
+
+    /// Reads a file.
+    package init(readingFrom path: String) throws(LintProblem) {
+        self.init(at: path)
+        let file = try OpenFile(path: path)
+        let bytes = try file.readAll(limit: LintLimits.baselineBytes)
+        guard bytes.count <= LintLimits.baselineBytes else {
+            throw LintProblem(
+                .configuration,
+                "\(path) has more than \(LintLimits.baselineBytes) bytes. Mend findings, and write "
+                    + "the baseline anew.")
+        }
+        guard let document = try? JSONScanner.scan(bytes), document.kind(0) == .object,
+            let version = document.member("version", of: 0),
+            document.scalarText(version.value) == Self.version,
+            let findings = document.member("findings", of: 0),
+            document.kind(findings.value) == .array
+        else {
+            throw LintProblem(
+                .configuration,
+                "\(path) is no baseline of version \(Self.version). Write it anew with "
+                    + "--write-baseline.")
+        }
+        for element in document.elements(of: findings.value)
+        where document.kind(element) == .object {
+            let text = { (name: StaticString) in
+                document.member(name, of: element).flatMap { document.scalarText($0.value) } ?? ""
+            }
+            known.insert(
+                Entry(path: text("path"), rule: text("rule"), fingerprint: text("fingerprint")))
+        }
+    }
+
+    /// The findings of a file as entries, in their order.
+    package func entries(
+        of findings: [Finding], at path: String, isManyLines: Bool = false
+    ) -> [Entry] {
+        guard !findings.isEmpty else { return [] }
+        let path = own(path)
+        var fingerprints = Fingerprints(path: path, isManyLines: isManyLines)
+        return findings.map {
+            Entry(path: path, rule: $0.rule.rawValue, fingerprint: fingerprints.next($0))
+        }
+    }
+
+    /// The findings of a file that the baseline does not know.
+    package func unknown(
+        _ findings: [Finding], at path: String, isManyLines: Bool = false
+    ) -> [Finding] {
+        guard !known.isEmpty else { return findings }
+        return zip(findings, entries(of: findings, at: path, isManyLines: isManyLines))
+            .compactMap { known.contains($1) ? nil : $0 }
+    }
+
+    /// The text of a file with these findings.
+    package static func text(_ entries: [Entry]) -> String {
+        let lines = entries.map { entry in
+            "{\"path\":\(JSONLiteral.string(entry.path)),\"rule\":\"\(entry.rule)\","
+                + "\"fingerprint\":\"\(entry.fingerprint)\"}"
+        }
+        return "{\"version\":\(version),\"findings\":[\n"
+            + Set(lines).sorted().joined(separator: ",\n") + "\n]}\n"
+    }
+
+    /// A path from the baseline's folder, or else from the root.
+    private func own(_ path: String) -> String {
+        guard path != "-", let real = realPath(path) else { return path }
+        let start = folder.hasSuffix("/") ? folder : folder + "/"
+        return real.hasPrefix(start) ? String(real.dropFirst(start.count)) : real
+    }
+}

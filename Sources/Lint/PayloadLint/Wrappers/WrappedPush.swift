@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// A push that a service in front of APNs makes of a request of its own: what reaches APNs, put
+/// together from pieces of the request.
+struct WrappedPush {
+    /// Something that the service adds to the payload.
+    struct Member {
+        let name: String
+        /// The value as JSON.
+        let value: EmbeddedText
+        /// Where it stands in the request, as a JSON pointer.
+        let pointer: String
+    }
+
+    /// The payload in the request, or what there is of it.
+    var base: (text: EmbeddedText, document: JSONDocument, node: Int)?
+    /// The base's JSON pointer.
+    var pointer = ""
+    /// What the service puts into `aps` unless it stands there.
+    var aps: [Member] = []
+    /// What the service puts beside `aps` unless it stands there.
+    var root: [Member] = []
+    /// The headers that the request gives.
+    var headers: [(name: String, value: String, offset: Int, pointer: String)] = []
+    /// Where the request begins.
+    var start = 0
+
+    /// The push, where the request gives anything that can be judged.
+    func item(_ assumptions: PushAssumptions) -> PushItem {
+        var places = PlaceMap()
+        places.pointer = pointer
+        let text = payload(&places)
+        places.payload = text.places
+        places.missingHeaders = (.offset(start), "")
+        var fields: [PushDraft.Header] = []
+        for header in headers {
+            guard let value = Placeholder.known(header.value, of: header.name) else { continue }
+            fields.append(PushDraft.Header(header.name, value))
+            places.headers.append(
+                PlaceMap.Header(
+                    name: header.name.lowercased(), place: .offset(header.offset),
+                    pointer: header.pointer))
+        }
+        return PushItem(
+            draft: assumptions.draft(payload: text.bytes, knownHeaders: fields), places: places)
+    }
+
+    private func payload(_ places: inout PlaceMap) -> EmbeddedText {
+        guard let base, base.document.kind(base.node) == .object else {
+            if let base, aps.isEmpty, root.isEmpty { return Self.text(of: base.node, in: base) }
+            return made(&places)
+        }
+        let document = base.document
+        var object: Int?
+        var names: Set<String> = []
+        for member in document.members(of: base.node) {
+            names.insert(String(decoding: document.text(member.key), as: UTF8.self))
+            if document.hasText(member.key, "aps") { object = member.value }
+        }
+        let isObject = object.map { document.kind($0) == .object } ?? true
+        var own: Set<String> = []
+        if let object, isObject {
+            for member in document.members(of: object) {
+                own.insert(String(decoding: document.text(member.key), as: UTF8.self))
+            }
+        }
+        let missing = isObject ? aps.filter { !own.contains($0.name) } : []
+        let beside = root.filter { !names.contains($0.name) }
+        for member in missing { places.origins["/aps/" + member.name] = member.pointer }
+        for member in beside { places.origins["/" + member.name] = member.pointer }
+        let whole = document.range(of: base.node)
+        var text = EmbeddedText()
+        var rest = whole.lowerBound
+        var front = beside
+        if object == nil, !missing.isEmpty {
+            front.insert(Self.member("aps", of: missing, at: base.text.fileOffset(of: rest)), at: 0)
+        }
+        if !front.isEmpty {
+            text.append(base.text.slice(rest..<rest + 1))
+            rest += 1
+            Self.append(front, to: &text, hasMore: !names.isEmpty)
+        }
+        if let object, !missing.isEmpty {
+            let start = Int(document.nodes[object].start) + 1
+            text.append(base.text.slice(rest..<start))
+            rest = start
+            Self.append(missing, to: &text, hasMore: !own.isEmpty)
+        }
+        text.append(base.text.slice(rest..<whole.upperBound))
+        return text
+    }
+
+    /// A payload of which nothing stands in the request as such.
+    private func made(_ places: inout PlaceMap) -> EmbeddedText {
+        for member in aps { places.origins["/aps/" + member.name] = member.pointer }
+        for member in root { places.origins["/" + member.name] = member.pointer }
+        var members = root.filter { $0.name != "aps" }
+        members.insert(Self.member("aps", of: aps, at: start), at: 0)
+        var text = EmbeddedText()
+        text.append("{", standingAt: start)
+        Self.append(members, to: &text, hasMore: false)
+        text.append("}", standingAt: start)
+        return text
+    }
+
+    private static func member(_ name: String, of members: [Member], at offset: Int) -> Member {
+        var value = EmbeddedText()
+        value.append("{", standingAt: offset)
+        append(members, to: &value, hasMore: false)
+        value.append("}", standingAt: offset)
+        return Member(name: name, value: value, pointer: "")
+    }
+
+    private static func append(_ members: [Member], to text: inout EmbeddedText, hasMore: Bool) {
+        for (index, member) in members.enumerated() {
+            let offset = member.value.fileOffset(of: 0)
+            text.append(JSONLiteral.string(member.name) + ":", standingAt: offset)
+            text.append(member.value)
+            if hasMore || index + 1 < members.count { text.append(",", standingAt: offset) }
+        }
+    }
+
+    private static func text(
+        of node: Int, in base: (text: EmbeddedText, document: JSONDocument, node: Int)
+    ) -> EmbeddedText {
+        base.document.kind(node) == .string
+            ? base.text.unquoted(base.document.content(node))
+            : base.text.slice(base.document.range(of: node))
+    }
+}
+
+extension JSONDocument {
+    /// Where a value stands.
+    func range(of node: Int) -> Range<Int> { Int(nodes[node].start)..<Int(nodes[node].end) }
+
+    /// The member with this name of an object; the last one, as most parsers see it.
+    func last(_ name: String, of object: Int?) -> (key: Int, value: Int)? {
+        guard let object, kind(object) == .object else { return nil }
+        var found: (key: Int, value: Int)?
+        for member in members(of: object) where text(member.key).elementsEqual(name.utf8) {
+            found = member
+        }
+        return found
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A calling service, and how its VoIP payloads name what tells one call from another: data for
+/// rule VO003, from the services' documentation and sources.
+struct CallService: Sendable {
+    /// The service; `nil` for the habits of many.
+    let name: String?
+    /// The ends of names of keys, at any depth. Case and separators make no difference, so that
+    /// `call_id` is also the end of `twiCallId`.
+    let identities: [String]
+
+    /// All of them.
+    static let all: [CallService] = [
+        CallService(
+            name: nil,
+            identities: [
+                "call_id", "call_uuid", "call_identifier", "call_key", "call_ref", "call_token",
+                "session_id", "session_uuid", "session_token", "uuid", "guid", "connection_id",
+            ]),
+        CallService(name: "Twilio Voice", identities: ["twi_call_sid", "call_sid"]),
+        CallService(name: "Stream", identities: ["call_cid"]),
+        CallService(name: "Telnyx", identities: ["metadata.call_id"]),
+        CallService(name: "Sinch", identities: ["sin"]),
+        CallService(name: "Vonage", identities: ["nexmo"]),
+        CallService(name: "Agora", identities: ["channel_name", "channel_id"]),
+        CallService(name: "CometChat", identities: ["sessionid"]),
+        CallService(name: "ConnectyCube", identities: ["session_id"]),
+        CallService(name: "LiveKit", identities: ["room_name", "room_sid"]),
+        CallService(name: "Matrix", identities: ["room_id"]),
+        CallService(name: "PortSIP", identities: ["x-push-id"]),
+        CallService(name: "VoIPGRID", identities: ["unique_key"]),
+        CallService(
+            name: "conferences",
+            identities: [
+                "room_uuid", "conference_id", "conference_name", "meeting_id", "meeting_number",
+                "channel_uuid",
+            ]),
+    ]
+
+    /// The letters of all ends, each once.
+    static let endings: [[UInt8]] = {
+        var endings: Set<[UInt8]> = []
+        for service in all {
+            for identity in service.identities {
+                // What stands before a point is the object around the key.
+                let key = identity.split(separator: ".").last ?? ""
+                endings.insert(NearMiss.letters(Array(key.utf8)[...]))
+            }
+        }
+        return Array(endings)
+    }()
+}

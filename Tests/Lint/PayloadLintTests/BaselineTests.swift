@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import PayloadLint
+
+@Suite("Known and ignored findings")
+struct BaselineTests {
+    private static let bad = #"{"aps":{"content-available":1,"badge":0},"version":7}"#
+
+    private static func baseline(_ folder: TestFolder, _ paths: [String]) async throws -> String {
+        let run = try await FinishedRun(paths) {
+            $0.newBaseline = folder.path + "/known.json"
+            $0.selected = try? .only("BG004,BG003")
+        }
+        #expect(run.result.isFailure)
+        return try #require(run.result.baseline)
+    }
+
+    @Test("only findings that do not stand in the baseline are told")
+    func known() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Self.bad, to: "in/a.json")
+        try folder.write(try await Self.baseline(folder, [path]), to: "known.json")
+        let same = try await FinishedRun([path]) {
+            $0.baseline = folder.path + "/known.json"
+            $0.selected = try? .only("BG004,BG003")
+        }
+        #expect(!same.result.isFailure)
+        #expect(same.result.summary.knownFindings == 1)
+        #expect(same.report.contains("1 finding not told: they stand in the baseline."))
+        // Moved by a line, with one more.
+        try folder.write(
+            "\n" + Self.bad.replacing("\"badge\":0", with: "\"badge\":0,\"sound\":\"\""),
+            to: "in/a.json")
+        let more = try await FinishedRun([folder.path + "/in"]) {
+            $0.format = .json
+            $0.baseline = folder.path + "/known.json"
+            $0.selected = try? .only("BG004,BG003")
+        }
+        #expect(try more.findings().map { $0.prefix(5) } == ["BG003"])
+    }
+
+    @Test("settings name the baseline, the rules and what is passed over")
+    func settings() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Self.bad, to: "a.json")
+        try folder.write(Self.bad, to: "old/b.json")
+        try folder.write(try await Self.baseline(folder, [path]), to: "known.json")
+        try folder.write(
+            "baseline: known.json\nselect: [BG]\nignore: [BG018, BG023]\nexclude: ['old/**']\n",
+            to: ".rouse-lint.yaml")
+        let run = try await FinishedRun([folder.path]) { $0.settings = .nearest }
+        #expect(!run.result.isFailure)
+        #expect(run.result.summary.knownFindings == 1)
+        #expect(run.result.summary.excludedFiles == 1)
+        #expect(run.report.contains("1 file passed over: the settings exclude them."))
+        try folder.write("select: [BX]\n", to: ".rouse-lint.yaml")
+        await #expect(throws: LintProblem.self) {
+            try await FinishedRun([folder.path]) { $0.settings = .nearest }
+        }
+    }
+
+    @Test("what is no baseline is refused")
+    func refused() async throws {
+        let folder = try TestFolder()
+        for text in ["", "{}", "[]", #"{"version":2,"findings":[]}"#, #"{"version":1}"#] {
+            let path = try folder.write(text, to: "known.json")
+            #expect(throws: LintProblem.self) { try Baseline(readingFrom: path) }
+        }
+        #expect(throws: LintProblem.self) { try Baseline(readingFrom: folder.path + "/none") }
+        let empty = try folder.write(Baseline.text([]), to: "known.json")
+        #expect(throws: Never.self) { try Baseline(readingFrom: empty) }
+    }
+
+    @Test(
+        "a comment ignores rules in its line, or alone in the next one",
+        arguments: [
+            ("a: 1 # rouse:ignore BG004 why", 1, true), ("a: 1 # rouse:ignore BG005 why", 1, false),
+            ("# rouse:ignore BG004 why\n\na: 1\nb: 2", 3, true),
+            ("# rouse:ignore BG004 why\na: 1\nb: 2", 3, false),
+            ("// rouse:ignore G001, BG004 why", 1, true), ("x /* rouse:ignore BG */", 1, true),
+            ("# rouse:ignore G001\n# rouse:ignore BG004\na", 3, true),
+            ("a: rouse:ignore BG004", 1, false), ("a # rouse:ignore", 1, false),
+            ("a # rouse:ignore nothing BG004", 1, false),
+        ])
+    func comments(text: String, line: Int, isIgnored: Bool) {
+        #expect(InlineIgnores(Array(text.utf8)).cover("BG004", line: line) == isIgnored)
+    }
+
+    @Test("a comment in YAML keeps a finding from being told and mended")
+    func yaml() async throws {
+        let folder = try TestFolder()
+        let text = """
+            headers:
+              apns-push-type: background
+            payload:
+              aps:
+                content-available: 1
+                badge: 0  # rouse:ignore BG004 an old server
+            """
+        let path = try folder.write(text, to: "a.yaml")
+        let run = try await FinishedRun([path]) { $0.selected = try? .only("BG004") }
+        #expect(!run.result.isFailure)
+        #expect(run.report.contains("1 finding not told: a comment ignores them."))
+    }
+}

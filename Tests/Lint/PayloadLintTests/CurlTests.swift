@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+import WakeModel
+
+@testable import PayloadLint
+
+@Suite("curl commands")
+struct CurlTests {
+    private static let token = String(repeating: "a5", count: 32)
+
+    private static func read(_ text: String, name: String = "push.sh") -> PushDocument {
+        DocumentReader(assumptions: PushAssumptions(), forcedKind: nil)
+            .read(Array(text.utf8), name: name)
+    }
+
+    private static func findings(
+        _ text: String, _ rules: String, name: String = "push.sh", files: [String: String] = [:]
+    ) async throws -> [String] {
+        let folder = try TestFolder()
+        for (name, text) in files { try folder.write(text, to: name) }
+        let path = try folder.write(text, to: name)
+        let run = try await FinishedRun([path]) {
+            $0.format = .json
+            $0.selected = try? .only(rules)
+        }
+        return try run.findings()
+    }
+
+    @Test("headers, payload, token and place are those of the command")
+    func command() throws {
+        let text = """
+            TOPIC=com.example.app
+            curl -v --header "apns-topic: $TOPIC" -H 'apns-push-type: alert' \\
+              -H"Apns-Priority: 10" --data '{"aps":{"alert":"it'"'"'s"}}' --http2 \\
+              https://api.push.apple.com/3/device/\(Self.token)
+            """
+        let item = try #require(Self.read(text).items.first)
+        #expect(String(decoding: item.draft.payload, as: UTF8.self) == #"{"aps":{"alert":"it's"}}"#)
+        #expect(
+            item.draft.headers == [
+                .init("apns-topic", "com.example.app"), .init("apns-push-type", "alert"),
+                .init("apns-priority", "10"), .init(":path", "/3/device/" + Self.token),
+                .init(":method", "POST"),
+            ])
+        #expect(item.draft.headersAreComplete)
+    }
+
+    @Test("findings point into the script")
+    func places() async throws {
+        let text = """
+            #!/bin/sh
+            curl --http1.1 -H "apns-topic: .voip" -H "apns-push-type: voip" \\
+              -H "authorization: bearer $JWT" \\
+              -d "{\\"aps\\":{},\\"badge\\":1,\\"call_id\\":1}" \\
+              https://api.push.apple.com/3/device/zz
+            """
+        #expect(
+            try await Self.findings(text, "VO001,H002,H021,VO003,H006,AU") == [
+                "H021 2:6 ", "VO001 2:19 ", "H002 5:3 ",
+            ])
+        let badge =
+            "curl -H 'apns-push-type: alert' -H \"apns-topic: com.example.app\" "
+            + "-d '{\"aps\":{\"badge\":\"1\"}}' https://api.push.apple.com/3/device/\(Self.token)"
+        #expect(try await Self.findings(badge, "G014") == ["G014 1:86 /aps/badge"])
+    }
+
+    @Test("what a script does not say is not judged")
+    func unknown() async throws {
+        let text = """
+            curl --http2 -H "apns-topic: $BUNDLE.voip" -H "apns-push-type: $TYPE" \\
+              -H "authorization: bearer $JWT" -H "apns-expiration: $(date +%s)" \\
+              -d "{\\"aps\\":{\\"badge\\":$COUNT,\\"alert\\":\\"$TEXT\\"}}" \\
+              "https://$HOST/3/device/${TOKEN}"
+            """
+        #expect(try await Self.findings(text, "G,H,AU") == [])
+        #expect(
+            Self.read("curl -H 'apns-topic: a' -d \"$PAYLOAD\" https://x/3/device/ab").items.isEmpty
+        )
+        let missing =
+            "curl -H 'apns-push-type: background' -d '{\"aps\":{\"content-available\":1}}' "
+            + "https://api.push.apple.com/3/device/$TOKEN"
+        #expect(
+            try await Self.findings(missing, "BG007,H006,H002") == ["BG007 1:1 ", "H006 1:1 "])
+    }
+
+    @Test("a payload can stand in a variable, a here-document or a file beside the script")
+    func bodies() async throws {
+        let url = "https://api.push.apple.com/3/device/\(Self.token)"
+        let head = "curl -H 'apns-topic: com.example.app' -H 'apns-push-type: alert' "
+        let variable =
+            "PAYLOAD='{\n  \"aps\": {\"badge\": \"1\"}\n}'\n\(head)-d \"$PAYLOAD\" \(url)\n"
+        #expect(try await Self.findings(variable, "G014") == ["G014 2:20 /aps/badge"])
+        let here = "\(head)-d @- \(url) <<EOF\n{\"aps\":{\"badge\":\"1\"}}\nEOF\n"
+        #expect(try await Self.findings(here, "G014") == ["G014 2:17 /aps/badge"])
+        let cat = "\(head)-d \"$(cat <<'EOF'\n{\"aps\":{\"badge\":\"1\"}}\nEOF\n)\" \(url)\n"
+        #expect(try await Self.findings(cat, "G014") == ["G014 2:17 /aps/badge"])
+        let file = "\(head)--data-binary @p.json \(url)\n"
+        #expect(
+            try await Self.findings(file, "G014", files: ["p.json": #"{"aps":{"badge":"1"}}"#])
+                == ["G014 1:80 /aps/badge"])
+        // What stands outside of the script's folder is not read.
+        let outside = "\(head)-d @/etc/hostname \(url)\n"
+        #expect(Self.read(outside).items.isEmpty)
+    }
+
+    @Test("commands to services in front of APNs are judged by what reaches APNs")
+    func services() async throws {
+        let azure =
+            "curl -X POST \"$URI\" -H 'ServiceBusNotification-Format: apple' "
+            + "-d '{\"aps\":{\"badge\":\"1\"}}'"
+        #expect(try await Self.findings(azure, "G014,H") == ["G014 1:83 /aps/badge"])
+        let oneSignal =
+            "curl --request POST --url https://onesignal.com/api/v1/notifications "
+            + "--header 'Authorization: Basic k' --data '{\"app_id\":\"x\","
+            + "\"content_available\":true,\"priority\":10}'"
+        #expect(try await Self.findings(oneSignal, "BG006").count == 1)
+    }
+
+    @Test("several commands in a text, whatever stands between them")
+    func several() {
+        let text = """
+            Don't forget: run `curl` twice.
+
+            $ curl -H 'apns-topic: a.b' -d '{"aps":{"alert":"1"}}' https://x/3/device/ab
+            it's fine
+            X=$(curl -s -H 'apns-topic: a.b' -d '{"aps":{"alert":"2"}}' https://x/3/device/ab)
+            """
+        #expect(
+            Self.read(text, name: "README.md").items.map {
+                String(decoding: $0.draft.payload, as: UTF8.self)
+            } == [#"{"aps":{"alert":"1"}}"#, #"{"aps":{"alert":"2"}}"#])
+    }
+
+    @Test("a comment in the script ignores a finding")
+    func comments() async throws {
+        let text = """
+            # rouse:ignore G014 the app of 2019 needs it
+            curl -H 'apns-topic: a.b' -d '{"aps":{"badge":"1"}}' https://x/3/device/ab
+            """
+        #expect(try await Self.findings(text, "G014") == [])
+    }
+
+    @Test(
+        "no text makes the reader fail",
+        arguments: [
+            "curl -H '", "curl -d \"", "X=$(", "curl $(cat <<E",
+            "curl -d ${", "curl -H \\", "A=`", "curl -H a -d @- <<", "curl -vH", "=curl -H 'x",
+        ])
+    func broken(text: String) {
+        _ = Self.read(text)
+        _ = Self.read(text + "\n-H 'apns-topic: x' /3/device/")
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+import WakeModel
+
+@testable import PayloadLint
+
+@Suite("Requests of push services")
+struct WrapperTests {
+    private static func read(_ text: String, name: String = "a.json") -> PushDocument {
+        DocumentReader(assumptions: PushAssumptions(), forcedKind: nil)
+            .read(Array(text.utf8), name: name)
+    }
+
+    private static func payloads(_ text: String) -> [String] {
+        read(text).items.map { String(decoding: $0.draft.payload, as: UTF8.self) }
+    }
+
+    private static func findings(_ text: String, _ rules: String) async throws -> [String] {
+        let folder = try TestFolder()
+        let path = try folder.write(text, to: "a.json")
+        let run = try await FinishedRun([path]) {
+            $0.format = .json
+            $0.selected = try? .only(rules)
+        }
+        return try run.findings()
+    }
+
+    @Test("Firebase: the notification and the data are merged into the payload")
+    func firebase() {
+        #expect(
+            Self.payloads(
+                #"{"message":{"token":"t","notification":{"title":"T","body":"B"},"#
+                    + #""apns":{"payload":{"aps":{"badge":1}}},"data":{"k":"v"}}}"#)
+                == [#"{"k":"v","aps":{"alert":{"title":"T","body":"B"},"badge":1}}"#])
+        #expect(
+            Self.payloads(
+                #"{"apns":{"payload":{"aps":{"alert":"own"}}},"#
+                    + #""notification":{"title":"T"}}"#)
+                == [#"{"aps":{"alert":"own"}}"#])
+        // Only for Android.
+        #expect(Self.payloads(#"{"message":{"token":"t","android":{"priority":"high"}}}"#).isEmpty)
+    }
+
+    @Test("Firebase: a silent push without a priority is sent at 10")
+    func firebasePriority() async throws {
+        let text = #"{"message":{"token":"t","apns":{"payload":{"aps":{"content-available":1}}}}}"#
+        #expect(
+            try await Self.findings(text, "BG006,BG007,H006,AL001") == ["BG006 1:43 /message/apns"])
+        let right =
+            #"{"message":{"apns":{"headers":{"apns-priority":"5","apns-push-type":"background"},"#
+            + #""payload":{"aps":{"content-available":1}}}}}"#
+        #expect(try await Self.findings(right, "BG,H,AL").allSatisfy { $0.hasPrefix("BG0") })
+    }
+
+    @Test("Firebase: a finding points at what the request says")
+    func firebasePlaces() async throws {
+        let text =
+            "{\"message\":{\"apns\":{\"payload\":{\"aps\":{\"badge\":\"1\"}}},\n"
+            + "\"data\":{\"from\":\"x\"}}}"
+        #expect(
+            try await Self.findings(text, "G014,G016") == [
+                "G014 1:47 /message/apns/payload/aps/badge", "G016 2:16 /message/data/from",
+            ])
+    }
+
+    @Test("Amazon SNS: payloads are the texts of strings, and places are those in the file")
+    func sns() async throws {
+        let text =
+            #"{"default":"x","APNS":"{\"aps\":{\"alert\":\"a\",\"badge\":\"1\"}}","#
+            + #""APNS_VOIP":"{\"callUUID\":\"u\",\"handle\":\"h\"}","GCM":"{}"}"#
+        let document = Self.read(text)
+        #expect(document.items.count == 2)
+        #expect(
+            document.items.last?.draft.headers == [PushDraft.Header("apns-push-type", "voip")])
+        #expect(try await Self.findings(text, "G014,G010,AL001") == ["G014 1:60 /APNS/aps/badge"])
+    }
+
+    @Test("Amazon SNS: a whole publication, with the message in a string and its attributes")
+    func snsPublication() async throws {
+        let text =
+            #"{"Message":"{\"APNS\":\"{\\\"aps\\\":{\\\"content-available\\\":1}}\"}","#
+            + #""MessageAttributes":{"AWS.SNS.MOBILE.APNS.PUSH_TYPE":{"StringValue":"background"},"#
+            + #""AWS.SNS.MOBILE.APNS.PRIORITY":{"StringValue":"10"}}}"#
+        #expect(Self.payloads(text) == [#"{"aps":{"content-available":1}}"#])
+        #expect(
+            try await Self.findings(text, "BG006,BG001,H")
+                .map { $0.split(separator: " ")[0] } == ["BG006"])
+    }
+
+    @Test("Azure: templates are judged with numbers in the places of theirs")
+    func azure() async throws {
+        let text =
+            ##"{"installationId":"i","platform":"apns","templates":{"t":{"body":"##
+            + ##""{\"aps\":{\"alert\":\"$(m)\",\"badge\":\"#(n)\",\"sound\":3}}"}}}"##
+        #expect(Self.payloads(text) == [#"{"aps":{"alert":"$(m)","badge":1,"sound":3}}"#])
+        #expect(
+            try await Self.findings(text, "G014").map { $0.split(separator: " ")[2] }
+                == ["/templates/t/body/aps/sound"])
+    }
+
+    @Test("OneSignal: its names become Apple's")
+    func oneSignal() async throws {
+        #expect(
+            Self.payloads(
+                #"{"app_id":"x","headings":{"en":"T"},"contents":{"en":"B"},"ios_sound":"s","#
+                    + #""data":{"k":1}}"#)
+                == [#"{"aps":{"alert":{"title":"T","body":"B"},"sound":"s"},"custom":{"k":1}}"#])
+        let silent =
+            #"{"app_id":"x","content_available":true,"data":{"k":1},"priority":10}"#
+        #expect(
+            try await Self.findings(silent, "BG006,BG001,G010,G013") == ["BG006 1:66 /priority"])
+        let call =
+            #"{"app_id":"x","apns_push_type_override":"voip","contents":{"en":"Call ended"},"#
+            + #""data":{"uuid":"u","callStatus":"ended"}}"#
+        #expect(
+            try await Self.findings(call, "VO003,VO007").contains {
+                $0.hasSuffix("/data/callStatus")
+            })
+    }
+
+    @Test("a payload beside nothing, and the former Firebase API, are judged where they are named")
+    func named() {
+        #expect(Self.payloads(#"{"payload":{"aps":{"badge":1}}}"#) == [#"{"aps":{"badge":1}}"#])
+        #expect(
+            Self.payloads(#"{"to":"t","content_available":true,"data":{"k":1}}"#)
+                == [#"{"aps":{"content-available":1},"k":1}"#])
+        #expect(Self.read(#"{"to":"t","content_available":true}"#).isForeign)
+        // The data of a call.
+        let call = #"{"to":"bob","from":"ann","data":{"callId":"1"}}"#
+        #expect(Self.payloads(call) == [call])
+    }
+
+    @Test("PubNub: what says how the push is sent is no part of it")
+    func pubNub() {
+        let text =
+            #"{"pn_apns":{"aps":{"alert":"a"},"pn_push":[{"push_type":"alert"}]},"pn_fcm":{}}"#
+        #expect(Self.payloads(text) == [#"{"aps":{"alert":"a"}}"#])
+        #expect(
+            Self.read(text).items.first?.draft.headers == [
+                PushDraft.Header("apns-push-type", "alert")
+            ])
+    }
+
+    @Test("a repair changes the request in its place")
+    func repair() async throws {
+        let folder = try TestFolder()
+        let text =
+            #"{"message":{"notification":{"title":"T"},"#
+            + #""apns":{"payload":{"aps":{"badge":"1"}}}}}"#
+        let path = try folder.write(text, to: "a.json")
+        _ = try await FinishedRun([path]) { $0.fixes = .safe }
+        #expect(try folder.text(of: "a.json") == text.replacing("\"1\"", with: "1"))
+    }
+
+    @Test("in a folder, requests are judged where they hold something for APNs")
+    func folders() async throws {
+        let folder = try TestFolder()
+        try folder.write(#"{"message":{"apns":{"payload":{"aps":{"badge":"1"}}}}}"#, to: "f.json")
+        try folder.write(#"{"app_id":"x","contents":{"en":"B"}}"#, to: "o.json")
+        try folder.write(#"{"to":"x","subject":"y"}"#, to: "mail.json")
+        try folder.write(#"{"message":"hello","topic":"x"}"#, to: "m.json")
+        let run = try await FinishedRun([folder.path])
+        #expect(run.result.summary.files == 2)
+        #expect(run.result.summary.foreignFiles == 2)
+        #expect(run.report.contains("2 files passed over"))
+    }
+}
