@@ -151,7 +151,7 @@ struct CurlCommand {
         }
     }
 
-    /// The request's path, with a stand-in for a device token that is not in the script.
+    /// The request's path, with a placeholder for a device token that is not in the script.
     var path: String? {
         guard let url else { return nil }
         let start = url.text.firstRange(of: "://").map { $0.upperBound } ?? url.text.startIndex
