@@ -18,7 +18,7 @@ struct ModuleTests {
         "PayloadLint": ["Darwin", "Glibc", "Musl", "PayloadRules", "WakeModel", "Yams"],
         "AppAudit": ["FoundationEssentials", "Glibc", "PayloadRules"],
         "Gateway": [
-            "Darwin", "Glibc", "Logging", "Musl", "PayloadRules", "ServiceLifecycle",
+            "Glibc", "Logging", "PayloadRules", "ServiceLifecycle",
             "Synchronization", "WakeBudget", "WakeModel",
         ],
         "LoopKit": ["Glibc", "HeapModule", "PushTransport", "Synchronization", "WakeModel"],
@@ -34,14 +34,14 @@ struct ModuleTests {
             "LoopKit", "OpenSSLCrypto", "PushTransport", "Synchronization", "WakeModel",
         ],
         "StoreSQLite": [
-            "CGatheredLog", "Darwin", "Dispatch", "GRDB", "GRDBSQLite", "Gateway", "Glibc", "Musl",
+            "CGatheredLog", "Dispatch", "GRDB", "GRDBSQLite", "Gateway", "Glibc",
             "PayloadRules", "Synchronization", "WakeBudget", "WakeModel",
         ],
         "CurlHTTP": ["CCurlCalls", "CCurlShims"],
         "AdminAPI": [
-            "CDashboard", "CoreMetrics", "Darwin", "Foundation", "Gateway", "Glibc",
+            "CDashboard", "CoreMetrics", "Foundation", "Gateway", "Glibc",
             "HTTPTypes",
-            "Hummingbird", "HummingbirdCore", "Logging", "Musl", "NIOCore", "NIOHTTP1",
+            "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1",
             "NIOHTTPTypes",
             "NIOHTTPTypesHTTP1", "NIOSSL", "OpenSSLCrypto", "PayloadRules", "ServiceLifecycle",
             "Synchronization",

@@ -3,14 +3,7 @@
 import GRDB
 import GRDBSQLite
 import Gateway
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// A store's file that somebody looks at, and leaves as it was found.
 ///
@@ -137,11 +130,7 @@ struct AuditedFile {
     private func stamp(_ suffix: String) -> WrappedSeconds? {
         var status = stat()
         guard stat(path + suffix, &status) == 0 else { return nil }
-        #if canImport(Darwin)
-        let changed = status.st_mtimespec
-        #else
         let changed = status.st_mtim
-        #endif
         return WrappedSeconds(
             device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino),
             length: Int64(status.st_size), seconds: changed.tv_sec,

@@ -2,15 +2,8 @@
 
 import Dispatch
 import Gateway
-import Synchronization
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Synchronization
 
 /// Brings committed transactions to the disk beside the writing of the next ones.
 ///
@@ -161,12 +154,7 @@ final class LogFlusher: Sendable {
     /// The system's own way.
     static func sync(_ descriptor: CInt) -> CInt {
         while true {
-            #if canImport(Darwin)
-            // `fsync` there leaves it in the drive's own memory.
-            let code = fcntl(descriptor, F_FULLFSYNC)
-            #else
             let code = fdatasync(descriptor)
-            #endif
             if code == 0 { return 0 }
             if errno != EINTR { return errno }
         }

@@ -2,14 +2,7 @@
 
 import GRDB
 import Gateway
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// What tells a store from every other file: the application id in the header of its database
 /// (sqlite.org/fileformat.html §1.3). A file that is something else is never written to.

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
-import Synchronization
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Synchronization
 
 /// The right to be the one process that uses a store file: an advisory lock on a file beside it,
 /// and where the system has locks that belong to an open file (Linux), another on the file itself.
@@ -142,7 +135,6 @@ final class StoreLock: Sendable {
 
     /// Sets a lock on one byte of a file or takes it away. Returns 0, or an `errno`.
     private static func setLock(_ descriptor: CInt, _ type: CInt) -> CInt {
-        #if os(Linux)
         var lock = flock()
         lock.l_type = Int16(type)
         lock.l_whence = Int16(SEEK_SET)
@@ -151,9 +143,6 @@ final class StoreLock: Sendable {
         // F_OFD_SETLK, which only GNU's headers name: the lock belongs to the open file, so that
         // closing another descriptor does not drop it.
         return fcntl(descriptor, 37, &lock) == 0 ? 0 : errno
-        #else
-        return ENOTSUP
-        #endif
     }
 
     /// Remembers which files the store consists of, when they are open. A file that is not there is

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// The one name of a store's file, behind all symbolic links.
 ///

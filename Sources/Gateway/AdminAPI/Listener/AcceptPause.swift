@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logging
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// What the listener does when the system has no descriptor or memory for another connection: a
 /// stranger gives its place away, and the listener rests for a moment.

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import NIOCore
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// One connection of the listener, from its accept to its close. May be used from any thread.
 final class ListenerConnection: Sendable {
@@ -185,11 +178,7 @@ final class ListenerConnections: Sendable {
     static var systemLimit: Int {
         var limit = rlimit()
         // Cannot fail: the resource exists, and the pointer is to a live local.
-        #if canImport(Glibc)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        #else
-        getrlimit(RLIMIT_NOFILE, &limit)
-        #endif
         let files = Int(clamping: limit.rlim_cur)
         return max(8, files - min(256, files / 2) - 2 * reserveCount)
     }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Synchronization
 
 /// Who may connect to a Unix domain socket: its permissions and its group.
 public struct SocketAccess: Hashable, Sendable {

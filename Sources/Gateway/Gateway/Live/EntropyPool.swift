@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Synchronization
 
 /// Random words of the system, fetched 32 at a time: a system call for each word of each id was a
 /// noticeable part of what a wake costs.

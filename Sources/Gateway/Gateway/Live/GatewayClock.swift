@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WakeModel
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+public import WakeModel
 
 /// The gateway's time: wall time, because due times and deadlines outlive the process.
 public protocol GatewayClock: Sendable {
@@ -44,11 +37,7 @@ public struct SystemGatewayClock: GatewayClock {
     /// Milliseconds by `CLOCK_BOOTTIME`, or by its like on Darwin.
     public func millisecondsSinceBoot() -> Int64? {
         var time = timespec()
-        #if canImport(Darwin)
-        let clock = CLOCK_MONOTONIC
-        #else
         let clock = CLOCK_BOOTTIME
-        #endif
         guard clock_gettime(clock, &time) == 0 else { return nil }
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Synchronization
 
 /// Turns on the processors for those who go through long lists, so that no list keeps a short
 /// request waiting: fewer turns at a time than there are processors, and none longer than a moment

@@ -51,8 +51,12 @@ typedef struct Place {
 // The shims' allocation after so many others fails, all others do not. Negative for none.
 extern long scarceCountdown;
 
+// Makes OpenSSL's allocations count, too; before its first.
+void use_scarce_memory(void);
+
 void check_sessions(void);
 void check_failures(void);
+void check_crypto(const Place *place);
 void check_channels(const Place *place);
 void check_curl(const Place *place);
 

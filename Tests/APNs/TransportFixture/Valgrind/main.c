@@ -15,8 +15,10 @@ int main(int count, char **arguments) {
                          .key = arguments[5],
                          .lockedKey = arguments[6],
                          .archive = arguments[7]};
+    use_scarce_memory();
     check_sessions();
     check_failures();
+    check_crypto(&place);
     check_channels(&place);
     check_curl(&place);
     return EXIT_SUCCESS;

@@ -13,15 +13,11 @@ private struct SmallDisk {
     let folder: String
 
     static var canMount: Bool {
-        #if os(Linux)
         guard geteuid() == 0, let folder = try? makeFolder() else { return false }
         defer { rmdir(folder) }
         guard mount("tmpfs", folder, "tmpfs", 0, "size=64k") == 0 else { return false }
         umount(folder)
         return true
-        #else
-        return false
-        #endif
     }
 
     private static func makeFolder() throws -> String {
@@ -32,7 +28,6 @@ private struct SmallDisk {
         return folder
     }
 
-    #if os(Linux)
     // MS_RDONLY | MS_REMOUNT and MNT_DETACH of <sys/mount.h>, which Swift imports differently from
     // one C library to the next.
     private static let readOnlyRemount: UInt = 1 | 32
@@ -51,10 +46,8 @@ private struct SmallDisk {
         umount2(folder, Self.detach)
         rmdir(folder)
     }
-    #endif
 }
 
-#if os(Linux)
 @Suite("A disk that fails", .enabled(if: SmallDisk.canMount), .timeLimit(.minutes(2)))
 struct DiskTests {
     @Test("A full disk refuses, keeps what it has, and takes wakes again when there is room")
@@ -135,7 +128,6 @@ struct DiskTests {
         #expect(failure?.kind == .readOnly)
     }
 }
-#endif
 
 @Suite("A damaged file", .timeLimit(.minutes(1)))
 struct DamageTests {

@@ -38,7 +38,6 @@ struct OwnershipTests {
 
     @Test("A lock file that was deleted lets nobody in, and is there again with the next write")
     func deletedLock() async throws {
-        #if os(Linux)
         try await withStore { path, store, connection in
             try await connection.admit([Samples.wake()])
             try FileManager.default.removeItem(atPath: path + ".lock")
@@ -54,7 +53,6 @@ struct OwnershipTests {
             try await connection.admit([Samples.wake(device: 3)])
             #expect(FileManager.default.fileExists(atPath: path + ".lock"))
         }
-        #endif
     }
 
     @Test("A lock file that another process has locked anew ends the store")
