@@ -62,6 +62,17 @@ struct BaselineTests {
         }
     }
 
+    @Test("the findings of the other command stay in a baseline that is written anew")
+    func others() async throws {
+        let folder = try TestFolder()
+        let entry = #"{"path":"Info.plist","rule":"CF001","fingerprint":"a"}"#
+        let old = #"{"path":"a.json","rule":"BG001","fingerprint":"b"}"#
+        try folder.write(#"{"version":1,"findings":[\#(entry),\#(old)]}"#, to: "known.json")
+        let path = try folder.write(Self.bad, to: "a.json")
+        let text = try await Self.baseline(folder, [path])
+        #expect(text.contains(entry) && !text.contains("BG001") && text.contains("BG004"))
+    }
+
     @Test("what is no baseline is refused")
     func refused() async throws {
         let folder = try TestFolder()
@@ -70,7 +81,8 @@ struct BaselineTests {
             #expect(throws: LintProblem.self) { try Baseline(readingFrom: path) }
         }
         #expect(throws: LintProblem.self) { try Baseline(readingFrom: folder.path + "/none") }
-        let empty = try folder.write(Baseline.text([]), to: "known.json")
+        let none = Baseline(at: folder.path + "/new.json").text(with: [], of: .pushes)
+        let empty = try folder.write(none, to: "known.json")
         #expect(throws: Never.self) { try Baseline(readingFrom: empty) }
     }
 

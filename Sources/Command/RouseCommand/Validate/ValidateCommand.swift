@@ -10,9 +10,11 @@ struct ValidateCommand: AsyncParsableCommand {
         abstract: "Check push payloads and requests in files, for people and for CI.",
         discussion: """
             Reads payloads (JSON), Xcode's .apns files, request documents (JSON or YAML with \
-            headers and payload side by side) and JSON lines of either. What a file is, is told \
-            by its content. Of a folder, all .json, .apns, .yaml, .yml, .jsonl and .ndjson files \
-            are checked, but no hidden ones and none in node_modules.
+            headers and payload side by side), requests to Firebase (HTTP v1), Amazon SNS, Azure \
+            Notification Hubs, OneSignal and PubNub, curl commands in scripts, and JSON lines. \
+            What a file is, is told by its content; what a service wraps is judged by what reaches \
+            APNs. Of a folder, the .json, .apns, .yaml, .yml, .jsonl and .ndjson files that hold \
+            pushes are checked, but no hidden ones and none in node_modules.
 
             A payload without a push type is judged by what it holds: as background when it has \
             content-available and nothing visible. The source lines of the text format are the \

@@ -104,6 +104,6 @@ final class Report {
         return LintResult(
             summary: stream.totals.summary, problems: problems,
             isFailure: stream.totals.summary.isFailure(isStrict: options.isStrict),
-            baseline: recorder == nil ? nil : Baseline.text(entries))
+            baseline: recorder?.text(with: entries, of: .pushes))
     }
 }

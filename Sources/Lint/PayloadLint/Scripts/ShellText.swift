@@ -54,6 +54,8 @@ struct ShellText {
     private func commandStart(in line: Range<Int>) -> Int? {
         var start = line.lowerBound
         while start < line.upperBound, " \t$".utf8.contains(bytes[start]) { start += 1 }
+        // A command that is commented out is not sent.
+        if start < line.upperBound, bytes[start] == UInt8(ascii: "#") { return nil }
         for prefix in ["export ", "local ", "readonly "] where matches(prefix, at: start) {
             start += prefix.utf8.count
         }

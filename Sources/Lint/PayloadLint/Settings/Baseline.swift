@@ -21,8 +21,13 @@ package struct Baseline: Sendable {
     private let folder: String
     private var known: Set<Entry> = []
 
-    /// A baseline without findings, for a file that is to be written at `path`.
+    /// A baseline for a file that is to be written at `path`, with what it holds now, if anything.
     package init(at path: String) {
+        self.init(inFolderOf: path)
+        known = (try? Baseline(readingFrom: path))?.known ?? []
+    }
+
+    private init(inFolderOf path: String) {
         let cut = path.lastIndex(of: "/")
         let folder = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         self.folder = realPath(folder) ?? folder
@@ -30,7 +35,7 @@ package struct Baseline: Sendable {
 
     /// Reads a file.
     package init(readingFrom path: String) throws(LintProblem) {
-        self.init(at: path)
+        self.init(inFolderOf: path)
         let file = try OpenFile(path: path)
         let bytes = try file.readAll(limit: LintLimits.baselineBytes)
         guard bytes.count <= LintLimits.baselineBytes else {
@@ -81,14 +86,16 @@ package struct Baseline: Sendable {
             .compactMap { known.contains($1) ? nil : $0 }
     }
 
-    /// The text of a file with these findings.
-    package static func text(_ entries: [Entry]) -> String {
-        let lines = entries.map { entry in
+    /// The text of a file with these findings of a command's rules, and with those of other rules
+    /// that the file holds already.
+    package func text(with entries: [Entry], of rules: RuleTable) -> String {
+        let others = known.filter { rules.indices[RuleID(rawValue: $0.rule)] == nil }
+        let lines = others.union(entries).map { entry in
             "{\"path\":\(JSONLiteral.string(entry.path)),\"rule\":\"\(entry.rule)\","
                 + "\"fingerprint\":\"\(entry.fingerprint)\"}"
         }
-        return "{\"version\":\(version),\"findings\":[\n"
-            + Set(lines).sorted().joined(separator: ",\n") + "\n]}\n"
+        return "{\"version\":\(Self.version),\"findings\":[\n"
+            + lines.sorted().joined(separator: ",\n") + "\n]}\n"
     }
 
     /// A path from the baseline's folder, or else from the root.

@@ -11,7 +11,7 @@ import Yams
 /// | `ignore` | a list of rules or families not to report |
 /// | `severity` | a mapping of rule ids to `error`, `warning`, `note` or `off` |
 /// | `baseline` | the file of the findings that are known, from this folder |
-/// | `sends` | for `rouse audit`: a mapping of targets to lists of what the server sends them |
+/// | `sends` | for `rouse audit`, which reads it: what the server sends |
 /// | `push-types` | a list of further values of `apns-push-type` that are fine |
 /// | `call-id-keys` | a list of keys that name a call, the preferred one first (VO003) |
 /// | `reserved-keys` | a list of keys that another push service keeps for itself (G016) |
@@ -34,8 +34,6 @@ package struct LintConfiguration: Sendable {
     package var ignored = RuleSelection()
     /// The file of the known findings, from the configuration's folder.
     package var baseline: String?
-    /// What the server sends to each target of an app's project, by the names of targets.
-    package var sends: [String: [String]] = [:]
     /// What is said of rules.
     package var weights: [RuleID: RulePolicy.Weight] = [:]
     /// What the rules compare with.
@@ -67,7 +65,6 @@ package struct LintConfiguration: Sendable {
         let root = try SettingsMapping(node, file: file, known: Self.keys)
         try readSelections(root)
         try readSeverities(root)
-        try readSends(root)
         baseline = try root.string("baseline")
         if let types = try root.strings("push-types") { validator.extraPushTypes = Set(types) }
         if let keys = try root.strings("call-id-keys") { validator.callIdentifierKeys = keys }
@@ -88,11 +85,6 @@ package struct LintConfiguration: Sendable {
             }
             if key == "select" { selected = rules } else { ignored = rules }
         }
-    }
-
-    private mutating func readSends(_ root: SettingsMapping) throws(LintProblem) {
-        guard let mapping = try root.mapping("sends") else { return }
-        for target in mapping.names { sends[target] = try mapping.strings(target) ?? [] }
     }
 
     private mutating func readSeverities(_ root: SettingsMapping) throws(LintProblem) {

@@ -22,7 +22,9 @@ package struct RulePolicy: Sendable {
     package init(
         selected: RuleSelection?, ignored: RuleSelection?, settings: LintConfiguration
     ) {
-        self.selected = selected ?? settings.selected
+        // Settings are for both commands: rules about apps select nothing among those of pushes.
+        let own = settings.selected?.intersection(RuleTable.pushes)
+        self.selected = selected ?? own.flatMap { $0.isEmpty ? nil : $0 }
         self.ignored = settings.ignored
         self.ignored.formUnion(ignored ?? RuleSelection())
         weights = settings.weights

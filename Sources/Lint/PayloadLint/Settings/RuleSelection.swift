@@ -30,6 +30,13 @@ public struct RuleSelection: Hashable, Sendable {
     /// Adds the rules of another selection.
     package mutating func formUnion(_ other: RuleSelection) { rules.formUnion(other.rules) }
 
+    /// The rules that stand in a table too.
+    func intersection(_ table: RuleTable) -> RuleSelection {
+        var selection = RuleSelection()
+        selection.rules = rules.filter { table.indices[$0] != nil }
+        return selection
+    }
+
     /// What to do about a name that no rule has.
     public static func remedy(for name: String) -> String {
         let ids = RuleTable.all.map(\.rawValue)

@@ -9,30 +9,26 @@ struct SettingsMapping {
     private let mapping: Node.Mapping
 
     /// Wraps a node. Throws for anything but a mapping, and for a key that is not `known`; `noun`
-    /// says what the keys are. `nil` takes every key.
+    /// says what the keys are.
     init(
-        _ node: Node, file: String, path: String = "", known: [String]?, noun: String = "keys here"
+        _ node: Node, file: String, path: String = "", known: [String], noun: String = "keys here"
     ) throws(LintProblem) {
         guard let mapping = node.mapping else {
             throw Self.problem(
                 file, node, path.isEmpty ? "the file" : path, "is not a mapping",
-                "Write keys and values"
-                    + (known.map { "; the \(noun) are \($0.joined(separator: ", "))." } ?? "."))
+                "Write keys and values; the \(noun) are \(known.joined(separator: ", ")).")
         }
         self.file = file
         self.path = path
         self.mapping = mapping
         for (key, _) in mapping {
             let name = key.scalar?.string ?? ""
-            guard let known, !known.contains(name) else { continue }
+            guard !known.contains(name) else { continue }
             throw Self.problem(
                 file, key, path.isEmpty ? name : "\(path).\(name)", "is no key that Rouse knows",
                 Nearest.remedy(for: name, among: known, called: noun))
         }
     }
-
-    /// The keys, in the order of the file.
-    var names: [String] { mapping.compactMap { $0.key.scalar?.string } }
 
     /// The keys with their values, in the order of the file.
     var scalars: [(key: String, value: String)] {
@@ -77,7 +73,7 @@ struct SettingsMapping {
 
     /// A mapping inside this one; `nil` when the key is absent.
     func mapping(
-        _ key: String, known: [String]? = nil, noun: String = "keys"
+        _ key: String, known: [String], noun: String
     ) throws(LintProblem) -> SettingsMapping? {
         guard let node = mapping[key] else { return nil }
         return try SettingsMapping(node, file: file, path: key, known: known, noun: noun)
