@@ -22,6 +22,8 @@ struct LintConfiguration: Sendable {
     private static let keys = [
         "severity", "push-types", "call-id-keys", "reserved-keys", "authentication", "thresholds",
         "exclude",
+        // What `rouse audit` reads of the same file.
+        "select", "ignore", "sends", "baseline",
     ]
 
     /// What is said of rules.
@@ -63,7 +65,7 @@ struct LintConfiguration: Sendable {
     }
 
     private mutating func readSeverities(_ root: SettingsMapping) throws(LintProblem) {
-        let ids = Rules.table.map(\.id.rawValue)
+        let ids = Rules.table.map(\.id.rawValue) + AppRules.table.map(\.id.rawValue)
         guard let mapping = try root.mapping("severity", known: ids, noun: "rules") else { return }
         for (id, word) in try mapping.scalars {
             // YAML 1.1 readers take `off` for false, YAML 1.2 and this one do not.
