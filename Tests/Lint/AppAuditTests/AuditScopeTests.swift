@@ -25,7 +25,8 @@ struct AuditScopeTests {
               P = { isa = PBXProject; buildConfigurationList = L0; mainGroup = G; targets = ( T );
                 packageReferences = ( PR ); };
               L0 = { isa = XCConfigurationList; buildConfigurations = ( C0 ); };
-              C0 = { isa = XCBuildConfiguration; name = Release; buildSettings = { }; };
+              C0 = { isa = XCBuildConfiguration; name = Release; buildSettings = {
+                SDKROOT = iphoneos; }; };
               G = { isa = PBXGroup; children = ( F ); sourceTree = "<group>"; };
               F = { isa = PBXFileReference; path = \(name).swift; sourceTree = "<group>"; };
               T = { isa = PBXNativeTarget; name = \(name); buildConfigurationList = L1;
@@ -35,7 +36,7 @@ struct AuditScopeTests {
               B = { isa = PBXBuildFile; fileRef = F; };
               L1 = { isa = XCConfigurationList; buildConfigurations = ( C1 ); };
               C1 = { isa = XCBuildConfiguration; name = Release; buildSettings = {
-                SDKROOT = iphoneos; GENERATE_INFOPLIST_FILE = YES; \(settings) }; };
+                GENERATE_INFOPLIST_FILE = YES; \(settings) }; };
               \(objects)
             }; }
             """, to: "\(name)/\(name).xcodeproj/project.pbxproj")

@@ -255,8 +255,11 @@ struct CompletionPaths {
 
     /// Whether a condition says that this is not what the function is for.
     private func isExempt(_ range: Range<Int>) -> Bool {
-        range.contains {
-            text.tokens[$0].isName && strictness.exemptNames.contains(text.tokens[$0].text)
+        range.contains { index in
+            guard text.tokens[index].isName else { return false }
+            // `guard let self`: the object that handles pushes lives as long as the app.
+            if text.tokens[index].text == "self" { return text[index - 1]?.isName("let") == true }
+            return strictness.exemptNames.contains(text.tokens[index].text)
         }
     }
 

@@ -98,7 +98,8 @@ extension SourceReader {
             }
         }
         let close = text.partners[index + 1]
-        guard close > index else { return false }
+        // A closure behind the name or behind the arguments.
+        guard close > index, !text.sees("{", at: index + 1) else { return false }
         if text.sees("{", at: close + 1) { return false }
         let label = (index..<close).first { text.tokens[$0].isName("expirationHandler") }
         guard let label else { return true }
@@ -140,7 +141,6 @@ extension SourceReader {
                 parent: scope.parent)
             let settles = { [text] (word: Int) in
                 text.tokens[word].isName(variable) && !text.isLabel(word)
-                    && !text.sees("==", at: word + 1) && !text.sees("!=", at: word + 1)
             }
             let paths = CompletionPaths(text, body: rest, settles: settles)
             if let gap = paths.gaps.min() { see(.fault(.assertionPathWithoutEnd), at: gap) }

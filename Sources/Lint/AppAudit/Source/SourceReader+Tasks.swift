@@ -63,9 +63,10 @@ extension SourceReader {
 
     /// A function that takes a task.
     mutating func readTaskFunction(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
-        for parameter in head.parameters
-        where parameter.types.contains(where: Self.taskTypes.contains) && parameter.types.count < 3
-        {
+        for parameter in head.parameters {
+            // Not a closure that takes one.
+            let types = parameter.types.filter { $0 != "any" }
+            guard types.count == 1, Self.taskTypes.contains(types[0]) else { continue }
             readTask(
                 parameter.name, in: scope, isRefresh: parameter.types.contains("BGAppRefreshTask"))
         }
@@ -90,11 +91,15 @@ extension SourceReader {
                 handedOn = true
             }
         }
+        if let expiration, let closure = expirationClosure(expiration) {
+            // What happens when time is up ends no other path.
+            ends = ends.filter { !closure.contains($0) }
+        }
         let gaps = CompletionPaths(
             text, body: scope,
             CompletionPaths.Strictness(exemptNames: Self.taskTypes), settles: ends.contains
         ).gaps
-        for gap in gaps { see(.fault(.taskPathWithoutEnd), at: gap) }
+        if let gap = gaps.min() { see(.fault(.taskPathWithoutEnd), at: gap) }
         let works = body.contains {
             let name = text.tokens[$0].text
             return name == "await"
@@ -160,6 +165,14 @@ extension SourceReader {
         return names
     }
 
+    /// The words of the closure that `task.expirationHandler = { … }` sets.
+    private func expirationClosure(_ index: Int) -> Range<Int>? {
+        guard let equals = (index..<index + 6).first(where: { text[$0]?.isMark("=") == true })
+        else { return nil }
+        let open = text.sees("^", at: equals + 1) ? equals + 2 : equals + 1
+        return text.sees("{", at: open) ? text.content(ofBracket: open) : nil
+    }
+
     /// The closure that runs when time is up.
     private mutating func readExpiration(_ index: Int, _ body: Range<Int>) {
         let scopeIndex = text.scopeIndices[index]
@@ -167,12 +180,7 @@ extension SourceReader {
             text.tokens[$0].isName("await") && text.scopeIndices[$0] == scopeIndex
         }
         if waits { see(.fault(.lateExpiration), at: index) }
-        guard let equals = (index..<index + 6).first(where: { text[$0]?.isMark("=") == true })
-        else { return }
-        var open = equals + 1
-        while open < equals + 4, text[open]?.isMark("{") == false { open += 1 }
-        guard text[open]?.isMark("{") == true else { return }
-        let closure = text.content(ofBracket: open)
+        guard let closure = expirationClosure(index) else { return }
         let works = closure.contains { isCall($0) && !Self.isIdle(text.tokens[$0].text) }
         let assigns = closure.contains { text.tokens[$0].isMark("=") }
         if !works, !assigns { see(.fault(.idleExpiration), at: index) }
