@@ -103,6 +103,8 @@ struct ProjectReader {
         let isGenerated = settings.text("GENERATE_INFOPLIST_FILE")?.value == "YES"
         var info = AppProperties([:], at: place)
         if let file = settings.text("INFOPLIST_FILE") {
+            // A setting that only Xcode knows: the file can be any.
+            guard !AppProperty.namesBuildSetting(file.value) else { return nil }
             let path = project.path(ofSetting: file.value)
             // A preprocessor may leave another text than stands in the file.
             let isOptional = settings.text("INFOPLIST_PREPROCESS")?.value == "YES"
@@ -164,6 +166,7 @@ struct ProjectReader {
             return .known(overlaid(stated, file, .entitlements, settings))
         }
         guard let file = settings.text("CODE_SIGN_ENTITLEMENTS") else { return .none(place) }
+        guard !AppProperty.namesBuildSetting(file.value) else { return .unknown }
         let path = project.path(ofSetting: file.value)
         guard let list = library.properties(path, .entitlements) else { return .unknown }
         return .known(

@@ -142,6 +142,28 @@ struct AuditTests {
         #expect(try Audit(paths: [other.path], sends: [.background]).report().problems.count == 1)
     }
 
+    @Test(
+        "a setting that only Xcode knows leaves open what it stands for",
+        arguments: ["$(ONLY_XCODE)", "${ONLY_XCODE}", "$ONLY_XCODE"])
+    func unknownSettings(setting: String) throws {
+        let folder = try Self.project(
+            entitlements: XML.dictionary([("aps-environment", "<string>\(setting)</string>")]))
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(!Self.rules(report).contains("CF006"))
+        let files = try Self.project(app: "INFOPLIST_FILE = \"\(setting)/Info.plist\";")
+        let other = try Audit(paths: [files.path], sends: [.background]).report()
+        #expect(other.problems == [] && !Self.rules(other).contains("CF001"))
+    }
+
+    @Test("a mode that is generated for one platform alone is there")
+    func conditionalKey() throws {
+        let folder = try Self.project(
+            app: "GENERATE_INFOPLIST_FILE = YES; "
+                + "\"INFOPLIST_KEY_UIBackgroundModes[sdk=iphoneos*]\" = remote-notification;")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(!Self.rules(report).contains("CF001"))
+    }
+
     @Test("an extension: its settings, its synchronised folder and the app's prefix")
     func serviceExtension() throws {
         let folder = try Self.project(

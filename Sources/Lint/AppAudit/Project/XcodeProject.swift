@@ -142,7 +142,7 @@ struct XcodeProject {
                 "TARGETNAME": target.name,
                 "PROJECT": name, "PROJECT_NAME": name, "SRCROOT": sourceRoot,
                 "SOURCE_ROOT": sourceRoot, "PROJECT_DIR": sourceRoot,
-                "PRODUCT_NAME": target.name,
+                "PRODUCT_NAME": target.name, "PRODUCT_MODULE_NAME": target.name,
             ])
     }
 
