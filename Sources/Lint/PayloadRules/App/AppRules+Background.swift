@@ -20,7 +20,7 @@ extension AppRules {
         AppRule(
             "CF034", .warning,
             "a path through the handler of VoIP pushes does not call its completion handler",
-            why: "PushKit waits for it, and counts an app that does not call as hanging.",
+            why: "Without the call the system takes the app to be busy with the push.",
             from: [.pushKitHandler],
             fix: "Call the completion handler on every path, once the call is reported."
         ) { faults($0, &$1, .voipPathWithoutCompletion) },
@@ -90,8 +90,9 @@ extension AppRules {
         ) { faults($0, &$1, .ignoredSubmitError) },
         AppRule(
             "CF040", .warning, "a background task may begin only in more than a week",
-            why: "The system does not keep the promise of a launch so far ahead.",
-            from: [.beginDate], fix: "Choose an earliestBeginDate within a week, and submit again."
+            why: "The system may never launch the app for a date so far ahead.",
+            from: [.backgroundTasks, .beginDate],
+            fix: "Choose an earliestBeginDate within a week, and submit again."
         ) { faults($0, &$1, .distantBeginDate) },
         AppRule(
             "CF041", .note, "a background task is submitted each time the app becomes active",
