@@ -85,8 +85,9 @@ extension AppRules {
             let registration = app.observations.first { $0.subject == .voipRegistration }
             if let mode = app.mode(.voip) {
                 // An app that makes calls without pushes needs the mode for CallKit.
-                guard app.platform != .watchOS,
-                    app.lacks({ $0 == .voipRegistration || $0 == .callInterface })
+                let isPushedTo = facts.sends(.voip, to: app)
+                guard app.platform != .watchOS, app.lacks({ $0 == .voipRegistration }),
+                    isPushedTo || app.lacks({ $0 == .callInterface })
                 else { continue }
                 findings.suspect(
                     app, at: mode.place,

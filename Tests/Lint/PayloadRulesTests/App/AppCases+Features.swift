@@ -14,6 +14,9 @@ extension AppCase {
         source("CF008", "mode only", [], info: Plist.modes("voip"), .warning),
         source("CF008", "registration only", [.voipRegistration], info: [:], .warning),
         AppCase("CF008", "sent", .app([.voip], info: Plist.modes("fetch")), .error),
+        source(
+            "CF008", "calls without the pushes that are sent", [.callInterface],
+            info: Plist.modes("voip"), sends: [.voip], .warning),
         source("CF008", "calls without pushes", [.callInterface], info: Plist.modes("voip"), nil),
         source("CF008", "both", [.voipRegistration], info: Plist.modes("voip"), nil),
         source("CF008", "neither", [], nil),
