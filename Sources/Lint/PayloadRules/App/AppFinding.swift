@@ -36,8 +36,11 @@ public struct AppFinding: Hashable, Sendable {
             var place = finding
             place.configurations = []
             place.targets = []
+            // Other projects may have targets of the same name.
+            let folder = String(finding.file.prefix(upTo: finding.file.lastSlash))
             let message =
-                finding.targets + [finding.diagnostic.rule.rawValue, finding.diagnostic.message]
+                finding.targets
+                + [folder, finding.diagnostic.rule.rawValue, finding.diagnostic.message]
             let index =
                 byPlace[place]
                 ?? byMessage[message]?.first {
@@ -68,6 +71,11 @@ public struct AppFinding: Hashable, Sendable {
         targets += other.targets.filter { !targets.contains($0) }
         configurations += other.configurations.filter { !configurations.contains($0) }
     }
+}
+
+extension String {
+    /// Where the name of a file begins in its path.
+    fileprivate var lastSlash: Index { lastIndex(of: "/") ?? startIndex }
 }
 
 /// What the app rules have found so far.
