@@ -165,7 +165,7 @@ let package = Package(
         tests(
             of: "PayloadLint", in: .lint, ["PayloadRules", "SeedKit", "WakeModel"],
             exclude: ["Golden"]),
-        module("AppAudit", in: .lint, ["PayloadRules"]),
+        module("AppAudit", in: .lint, ["PayloadRules", yams]),
         tests(of: "AppAudit", in: .lint, ["PayloadRules", "SeedKit"]),
 
         // Layer 2: the gateway.

@@ -16,7 +16,7 @@ struct ModuleTests {
         "WakeSimulation": ["DeviceModel", "WakeBudget", "WakeModel"],
         "APNsWire": ["PushTransport", "WakeModel"],
         "PayloadLint": ["Darwin", "Glibc", "Musl", "PayloadRules", "WakeModel", "Yams"],
-        "AppAudit": ["FoundationEssentials", "Glibc", "PayloadRules"],
+        "AppAudit": ["FoundationEssentials", "Glibc", "PayloadRules", "Yams"],
         "Gateway": [
             "Glibc", "Logging", "PayloadRules", "ServiceLifecycle",
             "Synchronization", "WakeBudget", "WakeModel",

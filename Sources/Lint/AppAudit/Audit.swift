@@ -4,68 +4,93 @@ public import PayloadRules
 
 /// Audits the app's side of pushes: finds its files, reads them, and asks the rules.
 ///
-/// It reads Info.plists and entitlements, Xcode projects with their build settings, Swift sources,
-/// and signed apps. It writes nothing and starts nothing. Runs where it is called; it may take
-/// seconds for a large project.
+/// It reads Info.plists and entitlements, Xcode projects and those of XcodeGen with their build
+/// settings, sources in Swift and Objective-C, and signed apps. It writes nothing and starts
+/// nothing. Runs where it is called; it may take seconds for a large project.
 public struct Audit: Sendable {
     /// Files and folders to look at.
     public var paths: [String]
-    /// What the server sends; empty where nobody said.
+    /// What the server sends; empty where nobody said. It is meant for the iOS apps that show a
+    /// sign of such pushes.
     public var sends: Set<ServerPush>
+    /// What the server sends to single targets.
+    public var sendsByTarget: [String: Set<ServerPush>]
     /// The storefronts that the app is offered in, by ISO 3166-1 alpha-3 code.
     public var storefronts: Set<String>
     /// The targets of Xcode projects to look at; empty for all.
     public var targets: Set<String>
     /// The build configurations to look at; empty for all.
     public var configurations: Set<String>
+    /// Patterns of files and folders that are passed over (`*`, `?`, `**`), from ``excludedFrom``.
+    public var excluded: [String]
+    /// The folder that the patterns begin at.
+    public var excludedFrom: String
 
     /// Will look at these paths.
     public init(
         paths: [String], sends: Set<ServerPush> = [], storefronts: Set<String> = [],
-        targets: Set<String> = [], configurations: Set<String> = []
+        targets: Set<String> = [], configurations: Set<String> = [],
+        sendsByTarget: [String: Set<ServerPush>] = [:], excluded: [String] = [],
+        excludedFrom: String = "."
     ) {
         self.paths = paths
         self.sends = sends
         self.storefronts = storefronts
         self.targets = targets
         self.configurations = configurations
+        self.sendsByTarget = sendsByTarget
+        self.excluded = excluded
+        self.excludedFrom = excludedFrom
     }
 
-    /// Looks at everything and returns what was found.
+    /// Looks at everything and returns what was found. `progress` is told how many files were
+    /// examined, now and then.
     ///
     /// - Throws: ``AuditFailure`` where there is nothing to look at. A file that cannot be
     ///   understood is a problem in the report.
-    public func report() throws(AuditFailure) -> AuditReport {
-        let library = FileLibrary()
+    public func report(
+        progress: ((Int) -> Void)? = nil
+    ) throws(AuditFailure) -> AuditReport {
+        let library = FileLibrary(progress)
+        library.tree.exclude(excluded, from: excludedFrom)
         let found = try FoundFiles(paths, library.tree)
         var facts: [AppFacts] = []
         var known = (targets: Set<String>(), configurations: Set<String>())
-        for path in found.projects {
+        var scopes: [Int] = []
+        for (index, path) in found.projects.enumerated() {
             guard let reader = ProjectReader(path, library) else { continue }
             known.targets.formUnion(reader.targetNames)
             known.configurations.formUnion(reader.configurationNames)
             facts += reader.facts(targets: targets, configurations: configurations)
+            scopes += Array(repeating: index, count: facts.count - scopes.count)
         }
         try checkNames(known)
         // What no target names is not built, where there are targets.
-        if known.targets.isEmpty { facts += BundleReader(found, library).facts() }
+        if known.targets.isEmpty {
+            facts += BundleReader(found, library).facts()
+            scopes += Array(repeating: -1, count: facts.count - scopes.count)
+        }
         library.noteUnreadableFolders()
         guard !facts.isEmpty || !library.problems.isEmpty else { throw .nothingToAudit }
+        var recipients = Recipients(facts, scopes)
+        recipients.apply(sends, sendsByTarget, isChosen: !targets.isEmpty)
         var findings: [AppFinding] = []
-        for var facts in facts {
-            facts.sends = sends
+        for var facts in recipients.facts {
             facts.storefronts = storefronts
             findings += AppRules.findings(in: facts)
         }
-        return library.report(
+        var report = library.report(
             AppFinding.merged(findings),
             configurationCount: Set(facts.compactMap(\.configuration)).count)
+        report.unjudged += recipients.unjudged
+        return report
     }
 
     private func checkNames(
         _ known: (targets: Set<String>, configurations: Set<String>)
     ) throws(AuditFailure) {
-        if let name = targets.subtracting(known.targets).min() {
+        let named = known.targets.isEmpty ? targets : targets.union(sendsByTarget.keys)
+        if let name = named.subtracting(known.targets).min() {
             throw .unknownTarget(name, known: known.targets.sorted())
         }
         if let name = configurations.subtracting(known.configurations).min() {
@@ -74,19 +99,141 @@ public struct Audit: Sendable {
     }
 }
 
+/// Which apps the server's pushes are meant for.
+struct Recipients {
+    private(set) var facts: [AppFacts]
+    private(set) var unjudged: [AuditReport.Unjudged] = []
+    private let scopes: [Int]
+
+    /// An app in all of its configurations.
+    private struct App: Hashable {
+        let scope: Int
+        let name: String?
+    }
+
+    /// `scopes` tells the projects apart.
+    init(_ facts: [AppFacts], _ scopes: [Int]) {
+        self.facts = facts
+        self.scopes = scopes
+    }
+
+    /// Says of each app what the server sends to it. Without names that is every iOS app that shows
+    /// a sign of such pushes; the only one needs none, and neither do targets that were chosen.
+    mutating func apply(
+        _ sends: Set<ServerPush>, _ byTarget: [String: Set<ServerPush>], isChosen: Bool
+    ) {
+        var apps: [App] = []
+        var signs: [App: Set<ServerPush>] = [:]
+        for (facts, scope) in zip(facts, scopes) {
+            for bundle in facts.bundles where bundle.canReceive {
+                let app = App(scope: scope, name: bundle.name)
+                if signs[app] == nil { apps.append(app) }
+                signs[app, default: []].formUnion(bundle.signsOfPush)
+            }
+        }
+        let receivers = apps.filter { isChosen || apps.count == 1 || signs[$0]?.isEmpty == false }
+        var pushes: [App: Set<ServerPush>] = [:]
+        for push in sends.sorted(by: { $0.rawValue < $1.rawValue }) {
+            let showing = receivers.filter { signs[$0]?.contains(push) == true }
+            let meant = showing.isEmpty || isChosen ? receivers : showing
+            for app in meant { pushes[app, default: []].insert(push) }
+            note(push, receivers.filter { !meant.contains($0) && byTarget[$0.name ?? ""] == nil })
+        }
+        if !sends.isEmpty, receivers.isEmpty, byTarget.isEmpty {
+            unjudged.append(
+                AuditReport.Unjudged(
+                    targets: [],
+                    reason: "--sends was applied to no app: there is no iOS app that shows a sign "
+                        + "of push; name one, as in --sends App=background", rules: []))
+        }
+        for index in facts.indices {
+            for place in facts[index].bundles.indices where facts[index].bundles[place].role == .app
+            {
+                let bundle = facts[index].bundles[place]
+                let app = App(scope: scopes[index], name: bundle.name)
+                facts[index].bundles[place].sends =
+                    Self.named(bundle.name, in: byTarget) ?? pushes[app] ?? []
+            }
+        }
+    }
+
+    /// What is said of a bundle by its name, or by the folder that stands for it.
+    private static func named(
+        _ name: String?, in byTarget: [String: Set<ServerPush>]
+    ) -> Set<ServerPush>? {
+        guard let name else { return byTarget.count == 1 ? byTarget.first?.value : nil }
+        return byTarget[name] ?? byTarget[Paths.stem(of: name)]
+    }
+
+    private mutating func note(_ push: ServerPush, _ apps: [App]) {
+        let names = apps.compactMap(\.name)
+        guard let first = names.first else { return }
+        unjudged.append(
+            AuditReport.Unjudged(
+                targets: names,
+                reason: "--sends \(push) was not applied, for lack of a sign of such pushes; name "
+                    + "the target, as in --sends \(first)=\(push)", rules: []))
+    }
+}
+
+extension AppFacts.Bundle {
+    /// Whether a server's pushes can be meant for this: an iOS app that is not part of another.
+    fileprivate var canReceive: Bool {
+        role == .app && host == nil && (platform == .iOS || platform == nil)
+    }
+
+    /// What an app shows a sign of; empty for one that has nothing to do with pushes.
+    fileprivate var signsOfPush: Set<ServerPush> {
+        var signs: Set<ServerPush> = []
+        let subjects = Set((sources?.observations ?? []).map(\.subject))
+        let modes = (info?["UIBackgroundModes"]?.strings ?? []).map { $0.value.lowercased() }
+        let isRegistered = subjects.contains { subject in
+            switch subject {
+            case .remoteNotificationRegistration: true
+            default: false
+            }
+        }
+        if hasPushEntitlement || isRegistered { signs.insert(.alert) }
+        let wakes = subjects.contains { subject in
+            switch subject {
+            case .remoteNotificationHandler: true
+            default: false
+            }
+        }
+        if wakes || modes.contains(where: { $0.hasPrefix("remote") }) { signs.insert(.background) }
+        let takesCalls = subjects.contains { subject in
+            switch subject {
+            case .voipRegistration, .voipHandler: true
+            default: false
+            }
+        }
+        if takesCalls || modes.contains("voip") { signs.insert(.voip) }
+        if modes.contains("push-to-talk") { signs.insert(.pushToTalk) }
+        if info?["NSSupportsLiveActivities"] != nil {
+            signs.formUnion([.liveActivity, .broadcast])
+        }
+        return signs
+    }
+
+    private var hasPushEntitlement: Bool {
+        guard case .known(let list) = entitlements else { return false }
+        return list["aps-environment"] != nil
+    }
+}
+
 /// The files that the paths of an audit lead to.
 struct FoundFiles {
     private(set) var projects: [String] = []
     private(set) var infoPlists: [String] = []
     private(set) var entitlements: [String] = []
-    private(set) var swiftFiles: [String] = []
-    private(set) var hasForeignFiles = false
+    /// The files of source text.
+    private(set) var sources = SourceList()
     /// The property lists that were named themselves, whatever they are called.
     private(set) var named: Set<String> = []
+    private var specifications: [String] = []
 
     /// Looks at these paths.
     init(_ paths: [String], _ tree: FileTree) throws(AuditFailure) {
-        var sources = SourceList()
         var seen: Set<String> = []
         for path in paths.map(Paths.normalised) {
             guard let kind = FileTree.kind(of: path) else { throw .missing(path: path) }
@@ -95,14 +242,21 @@ struct FoundFiles {
             for file in files where seen.insert(file).inserted { sort(file) }
             sources.add(files)
         }
-        swiftFiles = sources.swiftFiles
-        hasForeignFiles = sources.hasForeignFiles
+        sources.sort()
+        // The project that a description was made into says more than it.
+        let made = Set(projects.map { Paths.folder(of: Paths.folder(of: $0)) })
+        projects += specifications.filter {
+            named.contains($0) || !made.contains(Paths.folder(of: $0))
+        }
+        projects.sort()
     }
 
     private mutating func sort(_ file: String) {
         let name = Paths.name(of: file)
         if name == "project.pbxproj" {
             projects.append(file)
+        } else if name == "project.yml" || name == "project.yaml" {
+            specifications.append(file)
         } else if name.hasSuffix(".entitlements") || name.hasSuffix(".xcent") {
             entitlements.append(file)
         } else if name.hasSuffix("Info.plist")

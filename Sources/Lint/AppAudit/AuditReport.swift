@@ -33,6 +33,23 @@ public struct AuditReport: Hashable, Sendable {
         public var message: String
     }
 
+    /// Rules that were not asked, and why.
+    public struct Unjudged: Hashable, Sendable {
+        /// The targets; empty where there are none.
+        public var targets: [String]
+        /// Why, as a clause without a full stop: "3 packages (A, B, C) were not read".
+        public var reason: String
+        /// The rules that need what is missing.
+        public var rules: [RuleID]
+
+        /// All of it as a sentence.
+        public var description: String {
+            let names = rules.map(\.rawValue).joined(separator: ", ")
+            let owner = targets.isEmpty ? "" : targets.joined(separator: ", ") + ": "
+            return rules.isEmpty ? "\(owner)\(reason)." : "\(owner)\(reason): \(names) not judged."
+        }
+    }
+
     /// The property lists, projects and programs that were read, and the source files in which
     /// something was found, by path.
     public var files: [File]
@@ -42,6 +59,8 @@ public struct AuditReport: Hashable, Sendable {
     public var configurationCount: Int
     /// What could not be read. The findings do not speak for it.
     public var problems: [Problem]
+    /// What was not judged, and why.
+    public var unjudged: [Unjudged] = []
 
     /// All findings, by file and place.
     public var findings: [AppFinding] { files.flatMap(\.findings) }

@@ -37,6 +37,9 @@ struct BundleReader {
                 entitlements: lists[index].map { .known($0) } ?? .unknown,
                 host: piece.role == .appExtension ? host(of: piece, apps) : nil)
             bundle.sources = sources[index].flatMap { library.facts(of: $0) }
+            if piece.role == .app {
+                library.noteUnread(found.sources.unread, target: known ?? "")
+            }
             addSignature(to: &bundle, piece)
             return bundle
         }
@@ -60,14 +63,23 @@ struct BundleReader {
         }
         switch info["CFBundlePackageType"]?.string {
         case "FMWK", "BNDL", "XPC!": return .other
-        default: return .app
+        case "APPL": return .app
+        default:
+            // A framework's Info.plist says nothing of an interface.
+            let prefixes = ["UI", "LS", "BGTask", "WK"]
+            let isApp = info.members.keys.contains { key in
+                prefixes.contains(where: key.hasPrefix)
+                    || key.hasPrefix("NS") && key.hasSuffix("UsageDescription")
+            }
+            return isApp ? .app : .other
         }
     }
 
     /// Entitlements or source text alone.
     private func factsWithoutInfo() -> [AppFacts] {
         var bundle = AppFacts.Bundle()
-        bundle.sources = library.facts(of: SourceList(found.swiftFiles, found.hasForeignFiles))
+        bundle.sources = library.facts(of: found.sources)
+        library.noteUnread(found.sources.unread, target: "")
         var bundles: [AppFacts.Bundle] = []
         for path in found.entitlements {
             guard let list = library.properties(path, .entitlements) else { continue }
@@ -101,13 +113,19 @@ struct BundleReader {
     private func sources(of pieces: [Piece], _ apps: [Piece]) -> [SourceList?] {
         var paths = [[String]](repeating: [], count: pieces.count)
         let app = apps.count == 1 ? pieces.firstIndex { $0.role == .app } : nil
-        for file in found.swiftFiles {
+        for file in found.sources.files {
             let owner = pieces.indices.filter { file.hasPrefix(pieces[$0].folder + "/") }
                 .max { pieces[$0].folder.utf8.count < pieces[$1].folder.utf8.count }
             guard let index = owner ?? app else { continue }
             paths[index].append(file)
         }
-        return paths.map { $0.isEmpty ? nil : SourceList($0, found.hasForeignFiles) }
+        return paths.map { files in
+            guard !files.isEmpty else { return nil }
+            // What was not read may belong to any of them.
+            var list = found.sources.unreadOnly
+            list.add(files)
+            return list
+        }
     }
 
     /// The app that an extension lies in, or the only one.
@@ -161,14 +179,5 @@ struct BundleReader {
             let version = SystemVersion(text.value)
         else { return nil }
         return Located(version, at: text.place)
-    }
-}
-
-extension SourceList {
-    /// A list of these files.
-    init(_ swiftFiles: [String], _ hasForeignFiles: Bool) {
-        self.init()
-        add(swiftFiles)
-        if hasForeignFiles { noteForeignFiles() }
     }
 }

@@ -5,10 +5,16 @@ import PayloadRules
 /// Reads each file once, and remembers what it was and what went wrong.
 final class FileLibrary {
     let tree = FileTree()
+    private let progress: ((Int) -> Void)?
     private(set) var problems: [AuditReport.Problem] = []
+    private var unread: [(target: String, sources: UnreadSources)] = []
     private var kinds: [String: AuditReport.FileKind] = [:]
     private var properties: [String: AppProperties?] = [:]
-    private var sources: [String: SourceText?] = [:]
+    private var digests: [String: SourceDigest?] = [:]
+    private var constants: [String: SourceConstants] = [:]
+
+    /// Tells how many files were examined, now and then.
+    init(_ progress: ((Int) -> Void)? = nil) { self.progress = progress }
 
     /// The dictionary that a property list holds; `nil` where that fails, and a problem, unless it
     /// is optional.
@@ -30,16 +36,6 @@ final class FileLibrary {
         return result
     }
 
-    /// A file of source text; `nil`, and a problem, where it cannot be read.
-    func source(_ path: String) -> SourceText? {
-        if let known = sources[path] { return known }
-        let text = bytes(path, .swift, limit: AuditLimits.sourceBytes).map {
-            SourceText($0, path: path)
-        }
-        sources[path] = .some(text)
-        return text
-    }
-
     /// The bytes of a file; `nil`, and a problem, where it cannot be read.
     func bytes(_ path: String, _ kind: AuditReport.FileKind, limit: Int) -> [UInt8]? {
         do throws(FileFailure) {
@@ -54,6 +50,19 @@ final class FileLibrary {
             }
             return nil
         }
+    }
+
+    /// The bytes of a file that may be missing or mean nothing.
+    func optionalBytes(_ path: String, _ kind: AuditReport.FileKind, limit: Int) -> [UInt8]? {
+        guard let bytes = try? FileTree.read(path, limit: limit) else { return nil }
+        kinds[path] = kind
+        return bytes
+    }
+
+    /// Notes what was built into an app and not read.
+    func noteUnread(_ sources: UnreadSources, target: String) {
+        guard !sources.isEmpty else { return }
+        unread.append((target, sources))
     }
 
     /// Reads files of build settings. One that is not there is no problem: those of CocoaPods are
@@ -91,20 +100,82 @@ final class FileLibrary {
         }
         return AuditReport(
             files: files, fileCount: kinds.count,
-            configurationCount: configurationCount, problems: problems)
+            configurationCount: configurationCount, problems: problems, unjudged: unjudged)
+    }
+
+    /// What was not judged, by what was not read.
+    private var unjudged: [AuditReport.Unjudged] {
+        let rules = AppRules.table.filter(\.needsAllSources).map(\.id)
+        var texts: [String] = []
+        var targets: [String: [String]] = [:]
+        for (target, sources) in unread {
+            let text = sources.description
+            if targets[text] == nil {
+                texts.append(text)
+                targets[text] = []
+            }
+            if !target.isEmpty, targets[text]?.contains(target) != true {
+                targets[text, default: []].append(target)
+            }
+        }
+        return texts.map { text in
+            let wasOne = text.hasPrefix("1 ") && !text.contains(" and ")
+            return AuditReport.Unjudged(
+                targets: targets[text] ?? [], reason: "\(text) \(wasOne ? "was" : "were") not read",
+                rules: rules)
+        }
     }
 }
 
 extension FileLibrary {
     /// What the source files of a bundle say. `nil` where there are none.
     func facts(of list: SourceList) -> AppFacts.Sources? {
-        let texts = list.swiftFiles.compactMap(source)
-        guard !texts.isEmpty || list.hasForeignFiles else { return nil }
-        var constants = SourceConstants()
-        for text in texts { constants.add(text) }
-        let observations = texts.flatMap { SourceReader.observations(in: $0, constants) }
+        guard !list.files.isEmpty || !list.unread.isEmpty else { return nil }
+        let digests = list.files.compactMap(digest)
+        let wanted = digests.reduce(into: Set<String>()) { $0.formUnion($1.wantedNames) }
+        let constants = self.constants(named: wanted, in: list.files)
         let isComplete =
-            !list.hasForeignFiles && texts.count == list.swiftFiles.count && !tree.isExhausted
-        return AppFacts.Sources(observations, isComplete: isComplete)
+            list.unread.isEmpty && digests.count == list.files.count && !tree.isExhausted
+        return AppFacts.Sources(
+            digests.flatMap { $0.observations(constants) }, isComplete: isComplete)
+    }
+
+    /// What a file of source text says; `nil`, and a problem, where it cannot be read. Each file is
+    /// examined once, however many targets it is built into.
+    private func digest(_ path: String) -> SourceDigest? {
+        if let known = digests[path] { return known }
+        var digest: SourceDigest?
+        if let bytes = bytes(path, .swift, limit: AuditLimits.sourceBytes) {
+            // Most files hold none of the words that a rule asks for.
+            digest =
+                WordFilter.rules.finds(in: bytes)
+                ? SourceReader.digest(of: SourceText(bytes, path: path)) : SourceDigest()
+        }
+        digests[path] = .some(digest)
+        if digests.count.isMultiple(of: 500) { progress?(digests.count) }
+        return digest
+    }
+
+    /// The constants with these names that files define.
+    private func constants(named names: Set<String>, in files: [String]) -> SourceConstants {
+        var all = SourceConstants()
+        guard !names.isEmpty else { return all }
+        let filter = WordFilter(names)
+        for path in files {
+            let key = names.sorted().joined(separator: " ") + "\0" + path
+            if let known = constants[key] {
+                all.add(known)
+                continue
+            }
+            var found = SourceConstants()
+            if let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes),
+                filter.finds(in: bytes)
+            {
+                found.add(SourceText(bytes, path: path), wanted: names)
+            }
+            constants[key] = found
+            all.add(found)
+        }
+        return all
     }
 }

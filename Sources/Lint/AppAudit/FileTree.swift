@@ -16,6 +16,10 @@ final class FileTree {
     ]
 
     private var entriesLeft = AuditLimits.folderEntries
+    /// The folders that were listed, so that targets that share one do not list it again.
+    private var listed: [String: [String]] = [:]
+    private var excluded: [PathPattern] = []
+    private var excludedFrom = ""
 
     /// The folders whose names could not be read: what is in them was not looked at.
     private(set) var unreadableFolders: Set<String> = []
@@ -41,34 +45,85 @@ final class FileTree {
         return isFolder ? .folder : .file
     }
 
+    /// Passes over what patterns name, from a folder on.
+    func exclude(_ patterns: [String], from folder: String) {
+        excluded = patterns.map { PathPattern($0) }
+        excludedFrom = folder == "." ? "" : Paths.normalised(folder) + "/"
+    }
+
+    private func isExcluded(_ path: String) -> Bool {
+        guard !excluded.isEmpty else { return false }
+        let rest = path.hasPrefix(excludedFrom) ? path.dropFirst(excludedFrom.count) : path[...]
+        return excluded.contains { $0.matches(rest) }
+    }
+
     /// The files below a folder at any depth, in the order of their paths. Hidden folders and those
     /// of tests, of builds and of packages that others wrote are passed over; symbolic links are
     /// not followed.
     func files(below folder: String) -> [String] {
+        if let known = listed[folder] { return known }
         var files: [String] = []
         collect(folder, depth: 0, into: &files)
+        listed[folder] = files
         return files
     }
 
     private func collect(_ folder: String, depth: Int, into files: inout [String]) {
         guard depth < AuditLimits.folderDepth else { return }
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+        guard let entries = Self.entries(of: folder) else {
             // A local package that is named, and not there, is not built.
             if Self.kind(of: folder) == .folder { unreadableFolders.insert(folder) }
             return
         }
-        for name in names.sorted() where !name.hasPrefix(".") {
+        let isTop = folder == "."
+        for entry in entries {
             guard entriesLeft > 0 else { return }
             entriesLeft -= 1
-            let path = Paths.join(folder, name)
-            let type =
-                (try? FileManager.default.attributesOfItem(atPath: path))?[.type]
-                as? FileAttributeType
-            if type == .typeDirectory {
-                if !Self.isSkipped(name) { collect(path, depth: depth + 1, into: &files) }
-            } else if type == .typeRegular {
-                files.append(path)
+            let path = isTop ? entry.name : folder + "/" + entry.name
+            guard !isExcluded(path) else { continue }
+            switch entry.kind {
+            case .folder where !Self.isSkipped(entry.name):
+                collect(path, depth: depth + 1, into: &files)
+            case .file: files.append(path)
+            case .folder, nil: continue
             }
+        }
+    }
+
+    /// The visible entries of a folder, by name; `nil` where it cannot be looked into.
+    private static func entries(of folder: String) -> [(name: String, kind: Kind?)]? {
+        guard let stream = opendir(folder) else { return nil }
+        defer { closedir(stream) }
+        var entries: [(name: String, kind: Kind?)] = []
+        while let entry = readdir(stream) {
+            let capacity = MemoryLayout.size(ofValue: entry.pointee.d_name)
+            // SAFETY: readdir returns an entry whose name ends with a zero byte within `capacity`,
+            // and which stays valid until the next call on this stream; the name is copied before.
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: capacity) {
+                    String(cString: $0)
+                }
+            }
+            guard !name.hasPrefix(".") else { continue }
+            switch Int32(entry.pointee.d_type) {
+            case Int32(DT_DIR): entries.append((name, .folder))
+            case Int32(DT_REG): entries.append((name, .file))
+            // Some file systems say nothing here.
+            case Int32(DT_UNKNOWN): entries.append((name, unlinkedKind(of: folder + "/" + name)))
+            default: continue
+            }
+        }
+        return entries.sorted { $0.name < $1.name }
+    }
+
+    /// What stands at a path, unless that is a symbolic link or anything else.
+    private static func unlinkedKind(of path: String) -> Kind? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: return .folder
+        case S_IFREG: return .file
+        default: return nil
         }
     }
 

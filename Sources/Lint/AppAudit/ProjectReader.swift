@@ -2,13 +2,20 @@
 
 import PayloadRules
 
-/// Works out what an Xcode project says about its apps, one build configuration after the other.
+/// Works out what a project says about its apps, one build configuration after the other.
 struct ProjectReader {
-    private let project: XcodeProject
+    private let project: any ProjectDescription
     private let library: FileLibrary
 
-    /// Reads a `project.pbxproj`; `nil`, and a problem, where that fails.
+    /// Reads a `project.pbxproj`, or a `project.yml` of XcodeGen; `nil`, and a problem, where that
+    /// fails.
     init?(_ path: String, _ library: FileLibrary) {
+        self.library = library
+        if !path.hasSuffix(".pbxproj") {
+            guard let project = XcodeGenProject(path, library) else { return nil }
+            self.project = project
+            return
+        }
         guard let list = library.properties(path, .xcodeProject) else { return nil }
         let bundle = Paths.folder(of: path)
         do throws(ReadingFailure) {
@@ -18,7 +25,6 @@ struct ProjectReader {
             library.note(error)
             return nil
         }
-        self.library = library
     }
 
     private var targets: [XcodeTarget] { project.targets.filter { $0.role != .other } }
@@ -42,8 +48,9 @@ struct ProjectReader {
         let chosen = targets.filter { wanted.isEmpty || wanted.contains($0.name) }
         var sources: [String: AppFacts.Sources] = [:]
         for target in chosen {
-            sources[target.id] = library.facts(
-                of: project.sources(of: target, tree: library.tree))
+            let list = project.sources(of: target, tree: library.tree)
+            if target.role == .app { library.noteUnread(list.unread, target: target.name) }
+            sources[target.id] = library.facts(of: list)
         }
         return configurationNames.filter {
             configurations.isEmpty || configurations.contains($0)
@@ -64,7 +71,7 @@ struct ProjectReader {
             of: target, in: configuration, files: library.settingsFiles)
         let place = project.settingsPlace(of: target, in: configuration)
         let platform = Self.platform(settings)
-        let info = info(settings, place)
+        let info = info(of: target, settings, place)
         return AppFacts.Bundle(
             name: target.name, role: target.role, platform: platform,
             identifier: settings.text("PRODUCT_BUNDLE_IDENTIFIER")
@@ -72,7 +79,8 @@ struct ProjectReader {
                     property.string.map { Located($0, at: property.place) }
                 },
             deploymentTarget: Self.deploymentTarget(settings, platform), info: info,
-            entitlements: entitlements(settings, place), host: host(of: target), sources: sources)
+            entitlements: entitlements(of: target, settings, place), host: host(of: target),
+            sources: sources)
     }
 
     /// The app that embeds a target.
@@ -86,10 +94,17 @@ struct ProjectReader {
     // MARK: Info.plist and entitlements
 
     /// The Info.plist, with the keys that Xcode adds to it; `nil` where it cannot be read.
-    private func info(_ settings: BuildSettings, _ place: AppPlace) -> AppProperties? {
+    private func info(
+        of target: XcodeTarget, _ settings: BuildSettings, _ place: AppPlace
+    ) -> AppProperties? {
+        if let stated = project.generated(.infoPlist, of: target) {
+            return overlaid(stated, settings.text("INFOPLIST_FILE")?.value, .infoPlist, settings)
+        }
         let isGenerated = settings.text("GENERATE_INFOPLIST_FILE")?.value == "YES"
         var info = AppProperties([:], at: place)
         if let file = settings.text("INFOPLIST_FILE") {
+            // A setting that only Xcode knows: the file can be any.
+            guard !AppProperty.namesBuildSetting(file.value) else { return nil }
             let path = project.path(ofSetting: file.value)
             // A preprocessor may leave another text than stands in the file.
             let isOptional = settings.text("INFOPLIST_PREPROCESS")?.value == "YES"
@@ -125,10 +140,33 @@ struct ProjectReader {
         return AppProperty(.array(elements), at: text.place)
     }
 
+    /// What a description says itself, over what the file says that is made of it.
+    private func overlaid(
+        _ stated: AppProperties, _ file: String?, _ kind: AuditReport.FileKind,
+        _ settings: BuildSettings
+    ) -> AppProperties {
+        var members: [String: AppProperty] = [:]
+        if let file {
+            let path = project.path(ofSetting: file)
+            if FileTree.kind(of: path) == .file,
+                let list = library.properties(path, kind, isOptional: true)
+            {
+                members = list.members
+            }
+        }
+        members.merge(stated.members) { $1 }
+        return AppProperties(members.mapValues { $0.expanded(settings) }, at: stated.place)
+    }
+
     private func entitlements(
-        _ settings: BuildSettings, _ place: AppPlace
+        of target: XcodeTarget, _ settings: BuildSettings, _ place: AppPlace
     ) -> AppFacts.Entitlements {
+        if let stated = project.generated(.entitlements, of: target) {
+            let file = settings.text("CODE_SIGN_ENTITLEMENTS")?.value
+            return .known(overlaid(stated, file, .entitlements, settings))
+        }
         guard let file = settings.text("CODE_SIGN_ENTITLEMENTS") else { return .none(place) }
+        guard !AppProperty.namesBuildSetting(file.value) else { return .unknown }
         let path = project.path(ofSetting: file.value)
         guard let list = library.properties(path, .entitlements) else { return .unknown }
         return .known(
@@ -138,10 +176,11 @@ struct ProjectReader {
     // MARK: Platform
 
     private static func platform(_ settings: BuildSettings) -> AppPlatform? {
-        let names =
-            [settings.text("SDKROOT")?.value ?? ""]
-            + settings.list("SUPPORTED_PLATFORMS").map(\.value)
-        for name in names {
+        let kit = settings.text("SDKROOT")?.value ?? ""
+        let supported = settings.list("SUPPORTED_PLATFORMS").map(\.value)
+        // What runs on several platforms is an iOS app first: that is where pushes wake it.
+        if supported.contains("iphoneos") { return .iOS }
+        for name in [kit] + supported {
             switch name {
             case "iphoneos", "iphonesimulator": return .iOS
             case "macosx": return .macOS

@@ -103,6 +103,28 @@ struct AuditTests {
         #expect(broken.out.contains("Info.plist:1:14: the key `a` has no value"))
     }
 
+    @Test("a baseline keeps known findings quiet, whatever line they stand in, and new ones not")
+    func baseline() async throws {
+        let folder = try TestFolder()
+        let source =
+            "func f(t: Data) {\n  UserDefaults.standard.set(t, forKey: \"deviceToken\")\n}\n"
+        try folder.write(source, to: "A.swift")
+        let known = folder.path + "/known.json"
+        let first = try await Rouse.run(["audit", "--strict", folder.path])
+        #expect(first.status == 1, "\(first.all)")
+        let written = try await Rouse.run([
+            "audit", "--strict", "--write-baseline", known, folder.path,
+        ])
+        #expect(written.status == 0, "\(written.all)")
+        try folder.write("let moved = 1\n" + source, to: "A.swift")
+        let quiet = try await Rouse.run(["audit", "--strict", "--baseline", known, folder.path])
+        #expect(quiet.status == 0, "\(quiet.all)")
+        try folder.write(source, to: "B.swift")
+        let new = try await Rouse.run(["audit", "--strict", "--baseline", known, folder.path])
+        #expect(new.status == 1 && new.out.contains("B.swift"), "\(new.all)")
+        #expect(!new.out.contains("A.swift"), "\(new.all)")
+    }
+
     @Test("--explain prints a rule's manual page")
     func explain() async throws {
         let page = try await Rouse.run(["audit", "--explain", "cf020"])

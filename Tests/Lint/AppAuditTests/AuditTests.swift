@@ -142,6 +142,28 @@ struct AuditTests {
         #expect(try Audit(paths: [other.path], sends: [.background]).report().problems.count == 1)
     }
 
+    @Test(
+        "a setting that only Xcode knows leaves open what it stands for",
+        arguments: ["$(ONLY_XCODE)", "${ONLY_XCODE}", "$ONLY_XCODE"])
+    func unknownSettings(setting: String) throws {
+        let folder = try Self.project(
+            entitlements: XML.dictionary([("aps-environment", "<string>\(setting)</string>")]))
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(!Self.rules(report).contains("CF006"))
+        let files = try Self.project(app: "INFOPLIST_FILE = \"\(setting)/Info.plist\";")
+        let other = try Audit(paths: [files.path], sends: [.background]).report()
+        #expect(other.problems == [] && !Self.rules(other).contains("CF001"))
+    }
+
+    @Test("a mode that is generated for one platform alone is there")
+    func conditionalKey() throws {
+        let folder = try Self.project(
+            app: "GENERATE_INFOPLIST_FILE = YES; "
+                + "\"INFOPLIST_KEY_UIBackgroundModes[sdk=iphoneos*]\" = remote-notification;")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(!Self.rules(report).contains("CF001"))
+    }
+
     @Test("an extension: its settings, its synchronised folder and the app's prefix")
     func serviceExtension() throws {
         let folder = try Self.project(
@@ -157,8 +179,8 @@ struct AuditTests {
             ]), to: "Service/Info.plist")
         let report = try Audit(paths: [folder.path], targets: ["App", "Service"]).report()
         let found = report.findings.filter { $0.diagnostic.rule == "CF016" }
-        // The class is missing in one file, and the bundle id is wrong in two configurations.
-        #expect(found.count == 3)
+        // The class is missing, and the bundle id is wrong in two configurations.
+        #expect(found.count == 2)
         #expect(found.allSatisfy { $0.target == "Service" })
         #expect(found.contains { $0.diagnostic.message.contains("`com.example.app`") })
     }
@@ -202,15 +224,42 @@ struct AuditTests {
         #expect(report.findings.allSatisfy { $0.target == nil && $0.configurations == [] })
     }
 
-    @Test("source text in other languages keeps back what was not seen")
+    @Test("source text in other languages keeps back what was not seen, and that is said")
     func foreignLanguages() throws {
         let folder = try TestFolder()
         try folder.write(
             XML.dictionary([("UIBackgroundModes", XML.array("remote-notification"))]),
             to: "Info.plist")
         try folder.write("let x = 1", to: "A.swift")
-        try folder.write("int main() {}", to: "main.m")
-        #expect(try Audit(paths: [folder.path]).report().findings == [])
+        try folder.write("void main() {}", to: "lib/main.dart")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.findings == [])
+        #expect(report.unjudged.first?.reason == "1 Dart file was not read")
+        #expect(report.unjudged.first?.rules.contains("CF002") == true)
+    }
+
+    @Test("Objective-C is read: it hides nothing, and its handlers count")
+    func objectiveC() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            XML.dictionary([("UIBackgroundModes", XML.array("remote-notification"))]),
+            to: "Info.plist")
+        try folder.write("int main(int argc, char *argv[]) { return 0; }", to: "main.m")
+        #expect(Self.rules(try Audit(paths: [folder.path]).report()) == ["CF002"])
+        try folder.write(
+            """
+            @implementation AppDelegate
+            - (void)application:(UIApplication *)application
+                didReceiveRemoteNotification:(NSDictionary *)info
+                fetchCompletionHandler:(void (^)(UIBackgroundFetchResult))handler {
+                if (!info[@"id"]) return;
+                handler(UIBackgroundFetchResultNoData);
+            }
+            @end
+            """, to: "AppDelegate.m")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(Self.rules(report) == ["CF003"])
+        #expect(report.findings.first?.diagnostic.line == 5)
     }
 
     @Test("a built app: a binary Info.plist, and entitlements from the code signature")

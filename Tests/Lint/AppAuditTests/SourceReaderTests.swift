@@ -197,6 +197,47 @@ struct SourceReaderTests {
         ),
         (voip("print(p.dictionaryPayload); completion()"), .voipHandlerWithoutReport, true),
         (voip("calls.incoming(p); completion()"), .voipHandlerWithoutReport, false),
+        (
+            voip(
+                "guard let c = Call(p) else { completion(); return }\n"
+                    + "provider.reportNewIncomingCall(with: c.id, update: u) { _ in completion() }"
+            ), .fault(.voipPathWithoutReport), true
+        ),
+        (
+            voip(
+                "guard t == .voIP else { completion(); return }\n"
+                    + "provider.reportNewIncomingCall(with: id, update: u) { _ in completion() }"
+            ), .fault(.voipPathWithoutReport), false
+        ),
+        (
+            voip(
+                "if app.applicationState != .active { return }\ncalls.incoming(p)\ncompletion()"),
+            .fault(.voipPathWithoutReport), true
+        ),
+        (
+            voip(
+                "if let c = parse(p) { calls.report(c) } else { log(p) }\ncompletion()"),
+            .fault(.voipPathWithoutReport), true
+        ),
+        (
+            voip(
+                "if let c = parse(p) { calls.report(c) } else { calls.reportFake() }\n"
+                    + "completion()"), .fault(.voipPathWithoutReport), false
+        ),
+        (voip("calls.incoming(p)"), .fault(.voipPathWithoutCompletion), true),
+        (
+            voip("if #available(iOS 13, *) { completion() }\ncalls.incoming(p)"),
+            .fault(.voipPathWithoutCompletion), false
+        ),
+        (
+            voip(
+                "guard let c = parse(p) else {\ncalls.reportFake()\nreturn }\n"
+                    + "calls.report(c, then: completion)"), .fault(.voipPathWithoutCompletion), true
+        ),
+        (
+            voip("defer { completion() }\nguard let c = parse(p) else { return }\ncalls.report(c)"),
+            .fault(.voipPathWithoutCompletion), false
+        ),
         (voip("calls.incoming(p)"), .voipHandler(takesMetadata: false), true),
         (
             voip("calls.incoming(p)", ", metadata: PKVoIPPushMetadata"),
@@ -247,6 +288,23 @@ struct SourceReaderTests {
             true
         ),
         ("@AppStorage(\"pushToken\") var t: String?", .storedDeviceToken, true),
+        (
+            "let t = UserDefaults.standard.data(forKey: \"deviceToken\")", .storedDeviceToken,
+            false
+        ),
+        (
+            "UserDefaults.standard.removeObject(forKey: \"deviceToken\")", .storedDeviceToken,
+            false
+        ),
+        ("UserDefaults.standard.set(true, forKey: \"pushTokenSent\")", .storedDeviceToken, false),
+        (
+            "extension UserDefaults { func keep(_ deviceToken: Data) {} }", .storedDeviceToken,
+            false
+        ),
+        (
+            "var deviceToken: String?; func f() { log(String(describing: deviceToken)) }",
+            .describedDeviceToken, false
+        ),
         (
             "UserDefaults.standard.set(accessToken, forKey: \"accessToken\")",
             .storedDeviceToken,

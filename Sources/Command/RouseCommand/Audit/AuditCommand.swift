@@ -11,13 +11,17 @@ struct AuditCommand: ParsableCommand {
         abstract: "Check an app's project, Info.plist, entitlements and sources for pushes.",
         discussion: """
             Reads Xcode projects with their build settings, Info.plists (XML, binary, generated), \
-            entitlements, Swift sources, and the code signatures of built apps. In a folder it \
-            finds them by itself; test targets, hidden folders, builds and other people's \
-            packages are left out. It builds nothing, runs nothing and changes nothing.
+            entitlements, project.yml of XcodeGen, sources in Swift and Objective-C, and the code \
+            signatures of built apps. In a folder it finds them by itself; test targets, hidden \
+            folders, builds and other people's packages are left out. It builds nothing, runs \
+            nothing and changes nothing.
 
             --sends says what the server pushes. Without it only contradictions inside of the app \
-            are found. Source text is read and not compiled: what rests on it alone is at most a \
-            warning, except for a task identifier that Info.plist does not permit.
+            are found. The nearest .rouse-lint.yaml settles for a team what is asked (select, \
+            ignore, severity, exclude, sends, baseline), and a comment \
+            `rouse:ignore CF026 reason` ignores a finding on its line or the next. Source text \
+            is read and not compiled: what rests on it alone is at most a warning, except for a \
+            task identifier that Info.plist does not permit.
 
             Ends with 0 without errors; 1 with errors (or warnings, with --strict); 64 for wrong \
             usage; 65 when a file cannot be understood; 66 when a path does not exist or holds \
@@ -27,6 +31,7 @@ struct AuditCommand: ParsableCommand {
 
               rouse audit --sends background,voip .
               rouse audit --target App --configuration Release --format github App.xcodeproj
+              rouse audit --sends App=background,voip --baseline known.json .
               rouse audit --explain CF020
             """)
 
@@ -58,7 +63,8 @@ struct AuditCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            What the server sends: alert, background, voip, liveactivity, broadcast, location, \
+            What the server sends to the apps that show a sign of it, or to one target, as \
+            App=background,voip: alert, background, voip, liveactivity, broadcast, location, \
             pushtotalk, widgets, time-sensitive, critical, communication.
             """, valueName: "pushes"))
     var sends: [String] = []
@@ -83,6 +89,9 @@ struct AuditCommand: ParsableCommand {
 
     @Flag(help: "Let warnings count as errors do.")
     var strict = false
+
+    @OptionGroup
+    var settings: AuditSettingsOptions
 
     @Option(help: ArgumentHelp("Explain a rule and look at nothing.", valueName: "rule"))
     var explain: String?

@@ -29,7 +29,7 @@ struct AuditFindings {
         for file in report.files {
             stream.add(
                 ReportedFile(path: file.path, kind: file.kind.rawValue),
-                file.findings.map(finding))
+                file.findings.map { Self.finding($0, in: report) })
             count -= 1
         }
         stream.count(cleanFiles: count)
@@ -55,13 +55,15 @@ struct AuditFindings {
         }
     }
 
-    private func finding(_ finding: AppFinding) -> Finding {
+    /// A finding as the report writers and the baseline take it.
+    static func finding(_ finding: AppFinding, in report: AuditReport) -> Finding {
         let found = finding.diagnostic
         let showsAll = finding.configurations.count >= report.configurationCount
         return Finding(
             rule: found.rule, severity: found.severity, message: found.message, fix: found.fix,
             line: found.line, column: found.column, pointer: found.pointer,
             target: finding.target, configurations: showsAll ? [] : finding.configurations,
-            detail: found.message)
+            // Lines move, and the finding stays the same.
+            detail: found.message.replacing(/, line \d+/, with: ""))
     }
 }

@@ -8,16 +8,33 @@ import PayloadRules
 struct AuditPlan {
     private let audit: Audit
     private let isStrict: Bool
+    private let settings: AuditSettings
 
     /// Reads what was typed.
     init(_ command: AuditCommand) throws(CommandFailure) {
+        settings = try AuditSettings(command.settings, paths: command.paths)
+        let configuration = settings.configuration
         var sends: Set<ServerPush> = []
-        for name in Self.words(command.sends) { sends.insert(try Self.push(name)) }
+        var byTarget: [String: Set<ServerPush>] = [:]
+        for value in command.sends {
+            // The last equals sign: a target's name may hold one.
+            guard let equals = value.lastIndex(of: "=") else {
+                for name in Self.words([value]) { sends.insert(try Self.push(name)) }
+                continue
+            }
+            for name in Self.words([String(value[value.index(after: equals)...])]) {
+                byTarget[String(value[..<equals]), default: []].insert(try Self.push(name))
+            }
+        }
         var storefronts: Set<String> = []
         for name in Self.words(command.storefront) { storefronts.insert(try Self.storefront(name)) }
+        let isSaid = !command.sends.isEmpty
         audit = Audit(
-            paths: command.paths, sends: sends, storefronts: storefronts,
-            targets: Set(command.target), configurations: Set(command.configuration))
+            paths: command.paths, sends: isSaid ? sends : configuration.sends,
+            storefronts: storefronts, targets: Set(command.target),
+            configurations: Set(command.configuration),
+            sendsByTarget: isSaid ? byTarget : configuration.sendsByTarget,
+            excluded: configuration.excluded, excludedFrom: configuration.folder)
         isStrict = command.strict
     }
 
@@ -49,18 +66,21 @@ struct AuditPlan {
 
     /// Looks, and writes what was found. Returns how the command ends.
     func run(_ console: Console, _ format: AuditCommand.Format) throws -> ExitStatus {
-        let report = try self.report()
+        let report = try settings.applied(to: self.report(console), console)
         AuditFindings(
             report, format.format, isStrict: isStrict, usesColour: console.usesColour
         ).write(to: console)
+        settings.tellUnjudged(report, console, isText: format == .text)
         guard report.problems.isEmpty else { return .data }
         let isBad = report.count(.error) > 0 || (isStrict && report.count(.warning) > 0)
         return isBad ? .no : .success
     }
 
-    private func report() throws(CommandFailure) -> AuditReport {
+    private func report(_ console: Console) throws(CommandFailure) -> AuditReport {
+        let progress = AuditProgress(console)
+        defer { progress.end() }
         do throws(AuditFailure) {
-            return try audit.report()
+            return try audit.report(progress: progress.show)
         } catch {
             switch error {
             case .missing(let path):

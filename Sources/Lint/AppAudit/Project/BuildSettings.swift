@@ -14,9 +14,10 @@ struct BuildSettings {
         self.builtIn = builtIn
     }
 
-    /// The names that begin so, in order.
+    /// The names that begin so, in order, without the conditions that some hold under.
     func names(withPrefix prefix: String) -> [String] {
-        Set(layers.flatMap(\.keys).filter { $0.hasPrefix(prefix) && !$0.contains("[") }).sorted()
+        let names = layers.flatMap(\.keys).filter { $0.hasPrefix(prefix) }
+        return Set(names.map { String($0.prefix { $0 != "[" }) }).sorted()
     }
 
     /// A setting as one text, with all others put in; `nil` where it is not set or empty.

@@ -3,21 +3,26 @@
 import PayloadRules
 
 extension XcodeProject {
-    /// The source files of a target and of the frameworks in the same project that it needs.
+    /// The source files of a target, of the frameworks in the same project that it needs, and of
+    /// the packages beside it.
     func sources(of target: XcodeTarget, tree: FileTree) -> SourceList {
         var list = SourceList()
         var pending = [target]
         var seen: Set<String> = [target.id]
+        var products: [AppProperty] = []
         while let next = pending.popLast() {
             addSources(of: next, to: &list, tree)
-            for dependency in dependencies(of: next)
+            products += objects(next.object, "packageProductDependencies")
+            var needed = dependencies(of: next)
+            addFrameworks(of: next, to: &list, &needed, &products)
+            noteOthers(of: next, in: &list)
+            for dependency in needed
             where dependency.role == .other && seen.insert(dependency.id).inserted {
                 pending.append(dependency)
             }
         }
-        for package in localPackages {
-            list.add(tree.files(below: Paths.join(package, "Sources")))
-        }
+        addPackages(products, to: &list, tree)
+        list.sort()
         return list
     }
 
@@ -26,6 +31,95 @@ extension XcodeProject {
         objects(target.object, "dependencies").compactMap { dependency in
             guard let id = dependency["target"]?.string, let object = object(id) else { return nil }
             return XcodeTarget(id: id, object: object)
+        }
+    }
+
+    /// The frameworks that a target links: those that the project makes, those of packages, and
+    /// those that are not read. The system's own are passed over.
+    private func addFrameworks(
+        of target: XcodeTarget, to list: inout SourceList, _ needed: inout [XcodeTarget],
+        _ products: inout [AppProperty]
+    ) {
+        for phase in objects(target.object, "buildPhases")
+        where phase["isa"]?.string == "PBXFrameworksBuildPhase" {
+            for file in objects(phase, "files") {
+                if let product = object(file["productRef"]?.string) {
+                    products.append(product)
+                    continue
+                }
+                guard let id = file["fileRef"]?.string, let reference = object(id) else { continue }
+                if let made = targetsByProduct[id] {
+                    needed.append(made)
+                    continue
+                }
+                let path = reference["path"]?.string ?? reference["name"]?.string ?? ""
+                let tree = reference["sourceTree"]?.string
+                let isOfSystem =
+                    tree == "SDKROOT" || tree == "DEVELOPER_DIR"
+                    || path.hasPrefix("System/") || path.hasPrefix("usr/")
+                    || path.hasSuffix(".tbd") || path.hasSuffix(".dylib")
+                if !isOfSystem, !path.isEmpty {
+                    list.addUnread(
+                        reference["isa"]?.string == "PBXReferenceProxy" ? .project : .framework,
+                        Paths.stem(of: path))
+                }
+            }
+        }
+    }
+
+    /// Notes what CocoaPods or Flutter add, which the project names nowhere but in its settings.
+    private func noteOthers(of target: XcodeTarget, in list: inout SourceList) {
+        for configuration in configurationObjects(of: target.object) {
+            guard
+                let path = path(ofFile: configuration["baseConfigurationReference"]?.string)
+            else { continue }
+            let name = Paths.name(of: path)
+            if name.hasPrefix("Pods-") || path.contains("/Pods/") || path.hasPrefix("Pods/") {
+                list.addUnread(.project, "Pods")
+            }
+            if path.hasSuffix("Flutter/\(name)") { list.addUnread(.project, "Flutter") }
+        }
+    }
+
+    /// Adds the packages whose products are linked; all that lie beside the project where its
+    /// targets name none.
+    private func addPackages(
+        _ products: [AppProperty], to list: inout SourceList, _ tree: FileTree
+    ) {
+        var seen: Set<String> = []
+        func add(_ folder: String) {
+            guard seen.insert(folder).inserted else { return }
+            guard let package = package(folder, tree) else {
+                list.add(tree.files(below: Paths.join(folder, "Sources")))
+                list.addUnread(.package, Paths.name(of: folder))
+                return
+            }
+            list.add(package.files)
+            package.localPackages.forEach(add)
+            for name in package.remotePackages { list.addUnread(.package, name) }
+        }
+        let named = products.compactMap { $0["productName"]?.string }
+        guard !named.isEmpty else {
+            for folder in localPackages {
+                if package(folder, tree) != nil {
+                    add(folder)
+                } else {
+                    list.add(tree.files(below: Paths.join(folder, "Sources")))
+                }
+            }
+            return
+        }
+        for product in products {
+            guard let name = product["productName"]?.string else { continue }
+            let reference = object(product["package"]?.string)
+            if reference?["isa"]?.string == "XCRemoteSwiftPackageReference" {
+                list.addUnread(.package, name)
+                continue
+            }
+            let folder =
+                (reference?["relativePath"]?.string).map { Paths.join(self.folder, $0) }
+                ?? localPackages.first { package($0, tree)?.literals.contains(name) == true }
+            if let folder { add(folder) } else { list.addUnread(.package, name) }
         }
     }
 
@@ -55,32 +149,6 @@ extension XcodeProject {
         objects(group, "exceptions").flatMap { exception in
             exception["target"]?.string == target.id
                 ? (exception["membershipExceptions"]?.strings ?? []).map(\.value) : []
-        }
-    }
-}
-
-/// The source files of a target.
-struct SourceList {
-    /// What Swift is not: text that the audit does not read.
-    private static let foreignEndings = [".m", ".mm", ".c", ".cc", ".cpp", ".kt", ".dart", ".js"]
-
-    /// The Swift files, each once, in the order of their paths.
-    private(set) var swiftFiles: [String] = []
-    /// Whether there are files in other languages.
-    private(set) var hasForeignFiles = false
-    private var known: Set<String> = []
-
-    /// Notes that there are files in other languages.
-    mutating func noteForeignFiles() { hasForeignFiles = true }
-
-    /// Adds files; those that hold no source text are left out.
-    mutating func add(_ paths: [String]) {
-        for path in paths.sorted() where known.insert(path).inserted {
-            if path.hasSuffix(".swift") {
-                swiftFiles.append(path)
-            } else if Self.foreignEndings.contains(where: path.hasSuffix) {
-                hasForeignFiles = true
-            }
         }
     }
 }

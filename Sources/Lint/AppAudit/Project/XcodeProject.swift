@@ -19,6 +19,19 @@ struct XcodeProject {
     private let root: AppProperty
     /// The group that an object stands in.
     private let parents: [String: String]
+    /// The targets by the file that each makes.
+    let targetsByProduct: [String: XcodeTarget]
+    /// The ids of the folders whose files belong to targets without being listed, in order.
+    let synchronizedGroups: [String]
+    /// The folders of Swift packages that lie beside the project.
+    private(set) var localPackages: [String] = []
+    private let memory = Memory()
+
+    /// What was worked out before: a project names the same files for many targets.
+    private final class Memory {
+        var paths: [String: String?] = [:]
+        var packages: [String: SwiftPackage?] = [:]
+    }
 
     /// Understands what was read from a file. `folder` holds the `.xcodeproj`.
     init(
@@ -42,6 +55,41 @@ struct XcodeProject {
             for child in object["children"]?.strings ?? [] { parents[child.value] = id }
         }
         self.parents = parents
+        synchronizedGroups =
+            objects.filter { $0.value["isa"]?.string == "PBXFileSystemSynchronizedRootGroup" }
+            .keys.sorted()
+        var targetsByProduct: [String: XcodeTarget] = [:]
+        for (id, object) in objects {
+            guard let product = object["productReference"]?.string else { continue }
+            targetsByProduct[product] = XcodeTarget(id: id, object: object)
+        }
+        self.targetsByProduct = targetsByProduct
+        localPackages = findLocalPackages()
+    }
+
+    /// The packages that the project names, and the folders among its files that hold one.
+    private func findLocalPackages() -> [String] {
+        var folders = objects(root, "packageReferences").compactMap { reference -> String? in
+            guard reference["isa"]?.string == "XCLocalSwiftPackageReference" else { return nil }
+            return (reference["relativePath"]?.string).map { Paths.join(folder, $0) }
+        }
+        for (id, object) in objects.sorted(by: { $0.key < $1.key }) {
+            let type = object["lastKnownFileType"]?.string
+            guard type == "wrapper" || type == "folder" || type == "text",
+                let path = path(ofFile: id), !folders.contains(path),
+                FileTree.kind(of: Paths.join(path, "Package.swift")) == .file
+            else { continue }
+            folders.append(path)
+        }
+        return folders
+    }
+
+    /// The package in a folder, read once.
+    func package(_ folder: String, _ tree: FileTree) -> SwiftPackage? {
+        if let known = memory.packages[folder] { return known }
+        let package = SwiftPackage(folder, tree: tree)
+        memory.packages[folder] = .some(package)
+        return package
     }
 
     /// The targets that are built from sources, in the project's order; tests are left out.
@@ -94,7 +142,7 @@ struct XcodeProject {
                 "TARGETNAME": target.name,
                 "PROJECT": name, "PROJECT_NAME": name, "SRCROOT": sourceRoot,
                 "SOURCE_ROOT": sourceRoot, "PROJECT_DIR": sourceRoot,
-                "PRODUCT_NAME": target.name,
+                "PRODUCT_NAME": target.name, "PRODUCT_MODULE_NAME": target.name,
             ])
     }
 
@@ -121,7 +169,7 @@ struct XcodeProject {
         return Paths.join(anchor, relative)
     }
 
-    private func configurationObjects(of owner: AppProperty) -> [AppProperty] {
+    func configurationObjects(of owner: AppProperty) -> [AppProperty] {
         guard let list = object(owner["buildConfigurationList"]?.string) else { return [] }
         return objects(list, "buildConfigurations")
     }
@@ -130,8 +178,16 @@ struct XcodeProject {
 
     /// The path of a file or folder of the project; `nil` for products and files of an SDK.
     func path(ofFile id: String?) -> String? {
+        guard let id else { return nil }
+        if let known = memory.paths[id] { return known }
+        let path = findPath(ofFile: id)
+        memory.paths[id] = .some(path)
+        return path
+    }
+
+    private func findPath(ofFile id: String) -> String? {
         var parts: [String] = []
-        var next = id
+        var next: String? = id
         var steps = 0
         while let id = next, let object = objects[id], steps < Self.maximumSteps {
             steps += 1
@@ -151,20 +207,6 @@ struct XcodeProject {
         }
         guard !parts.isEmpty else { return nil }
         return parts.reversed().reduce(folder, Paths.join)
-    }
-
-    /// The ids of the folders whose files belong to targets without being listed, in order.
-    var synchronizedGroups: [String] {
-        objects.filter { $0.value["isa"]?.string == "PBXFileSystemSynchronizedRootGroup" }
-            .keys.sorted()
-    }
-
-    /// The folders of Swift packages that lie beside the project.
-    var localPackages: [String] {
-        objects(root, "packageReferences").compactMap { reference in
-            guard reference["isa"]?.string == "XCLocalSwiftPackageReference" else { return nil }
-            return (reference["relativePath"]?.string).map { Paths.join(folder, $0) }
-        }
     }
 }
 

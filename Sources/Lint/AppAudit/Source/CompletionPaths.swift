@@ -1,29 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks for paths through a function's body on which its completion handler is not called.
+/// Looks for paths through a function's body on which something that has to happen does not: the
+/// call of a completion handler, the report of a call, the end of a task.
 ///
-/// It follows statements, not types: whatever mentions the handler counts as a call of it, and a
-/// closure that mentions it must do so on all of its own paths.
+/// It follows statements, not types: the caller says which words count.
 struct CompletionPaths {
+    /// How strictly paths are followed.
+    struct Strictness {
+        /// Whether a path that reaches the end of the function counts, and not only one that
+        /// returns or takes a branch beside others that do what they must.
+        var countsEnd = true
+        /// Whether a closure with such a word has to do it on all paths of its own.
+        var entersClosures = true
+        /// Names in a condition that make its other side one that does not happen, such as the
+        /// push type in a handler of VoIP pushes.
+        var exemptNames: Set<String> = []
+    }
+
     private let text: SourceText
-    /// The handler's name.
-    private let name: String
+    private let settles: (Int) -> Bool
+    private let strictness: Strictness
     /// The words at which such paths end.
     private(set) var gaps: [Int] = []
+    /// The branches that do less than those beside them.
+    private var openBranches: [Int] = []
     /// The statements that are looked at: nested closures are looked at for each level.
     private var wordsLeft = 200_000
 
-    /// Looks at the body of a function.
+    /// Looks at the body of a function for calls of this handler.
     init(_ text: SourceText, handler name: String, body: SourceScope) {
-        self.text = text
-        self.name = name
-        let end = body.close >= 0 ? body.close : text.tokens.count
-        let isSettled = walk(body.open + 1..<end, isSettled: false, depth: 0)
-        if !isSettled { gaps.append(body.head) }
+        self.init(text, body: body) { text.tokens[$0].isName(name) && !text.isLabel($0) }
     }
 
-    /// Follows statements. Returns whether the handler has been called, or the path has ended, at
-    /// the end of each path through them.
+    /// Looks at a body. `settles` says of a word whether it does what has to happen.
+    init(
+        _ text: SourceText, body: SourceScope, _ strictness: Strictness = Strictness(),
+        settles: @escaping (Int) -> Bool
+    ) {
+        self.text = text
+        self.settles = settles
+        self.strictness = strictness
+        let end = body.close >= 0 ? body.close : text.tokens.count
+        let isSettled = walk(body.open + 1..<end, isSettled: false, depth: 0)
+        guard !isSettled else { return }
+        gaps += strictness.countsEnd ? [body.head] : openBranches
+    }
+
+    /// Follows statements. Returns whether it has happened, or the path has ended, at the end of
+    /// each path through them.
     private mutating func walk(_ range: Range<Int>, isSettled: Bool, depth: Int) -> Bool {
         var isSettled = isSettled
         var index = range.lowerBound
@@ -31,6 +55,10 @@ struct CompletionPaths {
             wordsLeft -= 1
             guard wordsLeft > 0, depth < AuditLimits.scopeDepth else { return true }
             let token = text.tokens[index]
+            if case .directive = token.kind {
+                index = condition(at: index, range, &isSettled, depth)
+                continue
+            }
             guard token.isName else {
                 if token.isMark("{") {
                     index = closure(at: index, &isSettled, depth)
@@ -39,20 +67,26 @@ struct CompletionPaths {
                 }
                 continue
             }
+            if settles(index) {
+                isSettled = true
+                index += 1
+                continue
+            }
             switch token.text {
-            case name: isSettled = true
             case "return":
                 let statement = index..<statementEnd(index, range)
                 if !isSettled, !mentions(statement) { gaps.append(index) }
                 return true
             case "throw", "fatalError", "preconditionFailure":
                 return true
-            case "break", "continue":
+            case "break", "continue", "goto":
                 return isSettled
-            case "func":
+            case "func" where !text.isObjectiveC:
                 index = skipFunction(index, range, &isSettled)
                 continue
-            case "defer", "if", "guard", "switch", "do", "for", "while", "repeat":
+            case "try" where text.isObjectiveC,
+                "defer", "if", "guard", "switch", "do", "for", "while", "repeat":
+                guard text[index - 1]?.isMark(".") != true, !text.isLabel(index) else { break }
                 index = control(token.text, index, range, &isSettled, depth)
                 continue
             default: break
@@ -62,15 +96,16 @@ struct CompletionPaths {
         return isSettled
     }
 
-    private func mentions(_ range: Range<Int>) -> Bool {
-        text.tokens[range].contains { $0.isName(name) }
-    }
+    private func mentions(_ range: Range<Int>) -> Bool { range.contains(where: settles) }
 
-    /// The end of the line of a statement, or of the brackets that it opens.
+    /// The end of a statement: that of its line, or of the brackets that it opens; in Objective-C
+    /// the semicolon.
     private func statementEnd(_ start: Int, _ range: Range<Int>) -> Int {
         var index = start + 1
         var line = text.tokens[start].position.line
-        while index < range.upperBound, text.tokens[index].position.line == line {
+        while index < range.upperBound {
+            let token = text.tokens[index]
+            if text.isObjectiveC ? token.isMark(";") : token.position.line != line { break }
             if text.partners[index] > index {
                 index = min(text.partners[index], range.upperBound - 1)
                 line = text.tokens[index].position.line
@@ -82,12 +117,54 @@ struct CompletionPaths {
 
     // MARK: Blocks
 
+    /// `#if … #else … #endif`: settled if every part is. Without `#else` the part may be left out
+    /// of the build that counts, and what it lacks is no fault.
+    private mutating func condition(
+        at start: Int, _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
+    ) -> Int {
+        guard text.tokens[start].text == "if" else { return start + 1 }
+        var parts: [Range<Int>] = []
+        var partStart = start + 1
+        var nesting = 0
+        var hasElse = false
+        var index = start + 1
+        while index < range.upperBound {
+            if case .directive = text.tokens[index].kind {
+                let name = text.tokens[index].text
+                if name == "if" { nesting += 1 }
+                if name == "endif" {
+                    if nesting == 0 { break }
+                    nesting -= 1
+                }
+                if nesting == 0, name.hasPrefix("el") {
+                    parts.append(partStart..<index)
+                    partStart = index + 1
+                    if name == "else" { hasElse = true }
+                }
+            }
+            index += 1
+        }
+        parts.append(partStart..<min(index, range.upperBound))
+        let known = gaps.count
+        let results = parts.map { walk($0, isSettled: isSettled, depth: depth + 1) }
+        if hasElse {
+            // A part that leaves what is behind it to the others ends no path.
+            isSettled = results.allSatisfy { $0 } || isSettled
+        } else {
+            gaps.removeLast(gaps.count - known)
+            if mentions(partStart..<min(index, range.upperBound)) { isSettled = true }
+        }
+        return index + 1
+    }
+
     /// A closure: if it mentions the handler, it settles what follows and must settle itself.
     private mutating func closure(at open: Int, _ isSettled: inout Bool, _ depth: Int) -> Int {
         let body = text.content(ofBracket: open)
         guard !body.isEmpty else { return open + 1 }
         if mentions(body) {
-            if !walk(body, isSettled: isSettled, depth: depth + 1) { gaps.append(open) }
+            if strictness.entersClosures, !walk(body, isSettled: isSettled, depth: depth + 1) {
+                gaps.append(open)
+            }
             isSettled = true
         }
         return body.upperBound + 1
@@ -101,23 +178,50 @@ struct CompletionPaths {
         return max(body.upperBound, open) + 1
     }
 
+    /// The block behind a keyword: its words, and the index behind it. In Objective-C it may be one
+    /// statement without braces.
+    private func block(
+        after start: Int, _ range: Range<Int>
+    ) -> (open: Int, body: Range<Int>, next: Int)? {
+        if text.isObjectiveC {
+            var index = start + 1
+            if text.sees("(", at: index) { index = skipBracket(index, range) }
+            guard index < range.upperBound else { return nil }
+            if !text.tokens[index].isMark("{") {
+                let end = objectiveCStatementEnd(index, range)
+                return (index, index..<end, end)
+            }
+            let body = text.content(ofBracket: index)
+            return (index, body, max(body.upperBound, index) + 1)
+        }
+        guard let open = firstBrace(start, range) else { return nil }
+        let body = text.content(ofBracket: open)
+        return (open, body, max(body.upperBound, open) + 1)
+    }
+
+    private func objectiveCStatementEnd(_ start: Int, _ range: Range<Int>) -> Int {
+        var index = start
+        while index < range.upperBound {
+            if text.tokens[index].isMark(";") { return index + 1 }
+            index = skipBracket(index, range)
+        }
+        return range.upperBound
+    }
+
     /// A statement with blocks. Returns the index behind it.
     private mutating func control(
         _ keyword: String, _ start: Int, _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
     ) -> Int {
-        guard let open = firstBrace(start, range), open + 1 <= range.upperBound else {
-            return start + 1
-        }
-        let body = text.content(ofBracket: open)
+        guard let (open, body, next) = block(after: start, range), open + 1 <= range.upperBound
+        else { return start + 1 }
         // What stands before the brace is worked out on every path.
         if keyword != "defer", mentions(start..<open) { isSettled = true }
-        let next = max(body.upperBound, open) + 1
         switch keyword {
         case "defer":
             if mentions(body) { isSettled = true }
             return next
         case "guard":
-            _ = walk(body, isSettled: isSettled, depth: depth + 1)
+            if !isExempt(start..<open) { _ = walk(body, isSettled: isSettled, depth: depth + 1) }
             return next
         case "for", "while":
             _ = walk(body, isSettled: isSettled, depth: depth + 1)
@@ -126,52 +230,100 @@ struct CompletionPaths {
             isSettled = walk(body, isSettled: isSettled, depth: depth + 1)
             return next
         case "switch":
-            isSettled = cases(body, isSettled: isSettled, depth: depth + 1)
+            let results = cases(body, isSettled: isSettled, depth: depth + 1)
+            settle(&isSettled, isExempt(start..<open) ? results.filter(\.isSettled) : results)
             return next
         default:
-            return chain(keyword, body, next, range, &isSettled, depth)
+            return chain(keyword, start..<open, body, next, range, &isSettled, depth)
+        }
+    }
+
+    private struct Branch {
+        let open: Int
+        let isSettled: Bool
+    }
+
+    /// Settles if every branch did; notes those that did not beside others that did.
+    private mutating func settle(_ isSettled: inout Bool, _ branches: [Branch]) {
+        guard !isSettled else { return }
+        if !branches.isEmpty, branches.allSatisfy(\.isSettled) {
+            isSettled = true
+        } else if branches.contains(where: \.isSettled) {
+            openBranches += branches.filter { !$0.isSettled }.map(\.open)
+        }
+    }
+
+    /// Whether a condition says that this is not what the function is for.
+    private func isExempt(_ range: Range<Int>) -> Bool {
+        range.contains { index in
+            guard text.tokens[index].isName else { return false }
+            // `guard let self`: the object that handles pushes lives as long as the app.
+            if text.tokens[index].text == "self" { return text[index - 1]?.isName("let") == true }
+            return strictness.exemptNames.contains(text.tokens[index].text)
+        }
+    }
+
+    /// Whether a condition asks for a version of the system, which is met on those that matter.
+    private func asksForVersion(_ range: Range<Int>) -> Bool {
+        text.tokens[range].contains {
+            $0.text == "available" || $0.isName("systemVersion") || $0.isName("version")
         }
     }
 
     /// `if … else if … else …` and `do … catch …`: settled if every branch is.
     private mutating func chain(
-        _ keyword: String, _ body: Range<Int>, _ next: Int, _ range: Range<Int>,
-        _ isSettled: inout Bool, _ depth: Int
+        _ keyword: String, _ condition: Range<Int>, _ body: Range<Int>, _ next: Int,
+        _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
     ) -> Int {
-        var isEveryBranchSettled = walk(body, isSettled: isSettled, depth: depth + 1)
-        var isExhaustive = keyword == "do"
+        let isExempt = keyword == "if" && isExempt(condition)
+        let isNegated = text.tokens[condition].contains { $0.isMark("!=") || $0.isMark("!") }
+        let asksForVersion = keyword == "if" && asksForVersion(condition)
+        var branches: [Branch] = []
+        if !isExempt || !isNegated {
+            let result = walk(body, isSettled: isSettled, depth: depth + 1)
+            branches.append(Branch(open: condition.upperBound, isSettled: result))
+        }
+        var isExhaustive = keyword != "if" || asksForVersion || (isExempt && !isNegated)
         var next = next
-        let continuation = keyword == "do" ? "catch" : "else"
-        while next < range.upperBound, text.tokens[next].isName(continuation),
-            let open = firstBrace(next, range)
-        {
-            let isLast = keyword == "if" && open == next + 1
-            let branch = text.content(ofBracket: open)
-            if !walk(branch, isSettled: isSettled, depth: depth + 1) {
-                isEveryBranchSettled = false
+        let continuation = keyword == "if" ? "else" : "catch"
+        while next < range.upperBound {
+            let word = text.tokens[next].isMark("@") ? next + 1 : next
+            guard word < range.upperBound, text.tokens[word].isName(continuation) else { break }
+            let isElseIf = keyword == "if" && text[word + 1]?.isName("if") == true
+            guard let branch = block(after: isElseIf ? word + 1 : word, range) else { break }
+            if mentions(word..<branch.open) { isSettled = true }
+            if !isExempt || isNegated {
+                let result = walk(branch.body, isSettled: isSettled, depth: depth + 1)
+                branches.append(Branch(open: branch.open, isSettled: result))
             }
-            next = max(branch.upperBound, open) + 1
-            if isLast {
+            next = branch.next
+            if keyword == "if", !isElseIf {
                 isExhaustive = true
                 break
             }
         }
-        if isExhaustive, isEveryBranchSettled { isSettled = true }
+        if isExhaustive { settle(&isSettled, branches) }
         return next
     }
 
     /// The cases of a switch, which the language makes exhaustive.
-    private mutating func cases(_ body: Range<Int>, isSettled: Bool, depth: Int) -> Bool {
-        var isEveryCaseSettled = true
+    private mutating func cases(_ body: Range<Int>, isSettled: Bool, depth: Int) -> [Branch] {
+        var branches: [Branch] = []
         var start: Int?
+        var label = body.lowerBound
         var index = body.lowerBound
         while index <= body.upperBound {
             let token = index < body.upperBound ? text.tokens[index] : nil
             let isLabel = token.map { $0.isName("case") || $0.isName("default") } ?? true
             if isLabel {
-                if let start, !walk(start..<index, isSettled: isSettled, depth: depth) {
-                    isEveryCaseSettled = false
+                if let start {
+                    let result = walk(start..<index, isSettled: isSettled, depth: depth)
+                    // In Objective-C a case without statements runs the next one's.
+                    if !text.isObjectiveC || start < index {
+                        branches.append(Branch(open: label, isSettled: result))
+                    }
                 }
+                label = index
                 // Behind the label's colon the statements begin.
                 while index < body.upperBound, !text.tokens[index].isMark(":") {
                     index = skipBracket(index, body)
@@ -181,7 +333,7 @@ struct CompletionPaths {
             guard index < body.upperBound else { break }
             index = skipBracket(index, body)
         }
-        return isEveryCaseSettled && start != nil
+        return branches
     }
 
     private func skipBracket(_ index: Int, _ range: Range<Int>) -> Int {

@@ -1,17 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// A constant that an expression names: `Tasks.refresh.rawValue`.
+struct ConstantReference: Hashable, Sendable {
+    /// The constant's own name.
+    let name: String
+    /// The type that it is looked for in; `nil` for any.
+    let type: String?
+}
+
+/// The text that an expression stands for, as far as one file can tell.
+enum ConstantExpression: Hashable, Sendable {
+    case literal(String)
+    case reference(ConstantReference)
+    case unknown
+
+    /// Reads an expression, up to a comma or a closing bracket.
+    init(at start: Int, in text: SourceText) {
+        self = .unknown
+        guard let first = text[start] else { return }
+        if case .string(isInterpolated: false) = first.kind {
+            if Self.isEnd(start + 1, text) { self = .literal(first.text) }
+            return
+        }
+        var names: [String] = []
+        var index = start
+        while let token = text[index], names.count < 16 {
+            guard token.isName || (names.isEmpty && token.isMark(".")) else { return }
+            if token.isName {
+                names.append(token.text)
+                index += 1
+            }
+            if Self.isEnd(index, text) { break }
+            guard text[index]?.isMark(".") == true else { return }
+            index += 1
+        }
+        if names.last == "rawValue" { names.removeLast() }
+        guard let name = names.last else { return }
+        var qualifier = names.dropLast().last
+        if qualifier == "Self" || qualifier == "self" || qualifier == nil {
+            qualifier = text.type(around: start)?.name
+        }
+        self = .reference(ConstantReference(name: name, type: qualifier))
+    }
+
+    private static func isEnd(_ index: Int, _ text: SourceText) -> Bool {
+        guard let token = text[index] else { return false }
+        if text.isObjectiveC { return token.isMark("]") || token.isMark(",") || token.isName }
+        return token.isMark(",") || token.isMark(")")
+    }
+}
+
 /// The texts that a project's source text gives names to: `static let refresh = "com.example"`,
-/// `case refresh = "com.example"`.
+/// `case refresh = "com.example"`, `var refresh: String { "com.example" }`.
 struct SourceConstants {
     /// By name alone, and by type and name.
     private var values: [String: Set<String>] = [:]
 
-    /// Adds the constants of a file.
-    mutating func add(_ text: SourceText) {
+    /// Adds the constants of a file, or only those with a wanted name.
+    mutating func add(_ text: SourceText, wanted: Set<String>? = nil) {
         for index in text.tokens.indices {
             guard case .string(isInterpolated: false) = text.tokens[index].kind,
-                text[index - 1]?.isMark("=") == true,
-                let name = name(before: index - 1, in: text)
+                let name = name(ofValueAt: index, in: text), wanted?.contains(name) ?? true
             else { continue }
             let value = text.tokens[index].text
             values[name, default: []].insert(value)
@@ -21,56 +70,36 @@ struct SourceConstants {
         }
     }
 
-    /// The name that is declared before an equals sign: `let name =`, `let name: String =`.
-    private func name(before equals: Int, in text: SourceText) -> String? {
-        var index = equals - 1
-        if text.sees(":", "String", at: index - 1) { index -= 2 }
-        guard let token = text[index], token.isName,
-            let keyword = text[index - 1],
-            ["let", "var", "case"].contains(keyword.text)
-                || keyword.isMark(",")
+    /// Adds the constants of another file.
+    mutating func add(_ other: SourceConstants) {
+        values.merge(other.values) { $0.union($1) }
+    }
+
+    /// The name that a literal is the value of.
+    private func name(ofValueAt index: Int, in text: SourceText) -> String? {
+        var before = index - 1
+        if text[before]?.isMark("=") == true {
+            before -= 1
+            if text.sees(":", "String", at: before - 1) { before -= 2 }
+            guard let token = text[before], token.isName, let keyword = text[before - 1],
+                ["let", "var", "case", "const"].contains(keyword.text)
+                    || keyword.isMark(",") || (text.isObjectiveC && keyword.isMark("*"))
+            else { return nil }
+            return token.text
+        }
+        if text[before]?.isName("return") == true { before -= 1 }
+        guard text.sees(":", "String", "{", at: before - 2), let token = text[before - 3],
+            token.isName
         else { return nil }
         return token.text
     }
 
-    /// The text that an expression stands for, up to a comma or a closing bracket: a literal, or a
-    /// constant that has one value in the whole project. `nil` for anything else.
-    func value(of start: Int, in text: SourceText) -> String? {
-        guard let first = text[start] else { return nil }
-        if case .string(isInterpolated: false) = first.kind {
-            return isEnd(start + 1, text) ? first.text : nil
-        }
-        var names: [String] = []
-        var index = start
-        while let token = text[index], names.count < 16 {
-            guard token.isName || (names.isEmpty && token.isMark(".")) else { return nil }
-            if token.isName {
-                names.append(token.text)
-                index += 1
-            }
-            if isEnd(index, text) { break }
-            guard text[index]?.isMark(".") == true else { return nil }
-            index += 1
-        }
-        if names.last == "rawValue" { names.removeLast() }
-        return value(named: names, in: text, at: start)
-    }
-
-    private func isEnd(_ index: Int, _ text: SourceText) -> Bool {
-        guard let token = text[index] else { return false }
-        return token.isMark(",") || token.isMark(")")
-    }
-
-    private func value(named names: [String], in text: SourceText, at index: Int) -> String? {
-        guard let name = names.last else { return nil }
-        var qualifier = names.dropLast().last
-        if qualifier == "Self" || qualifier == "self" || qualifier == nil {
-            qualifier = text.type(around: index)?.name
-        }
-        if let qualifier, let found = values[qualifier + "." + name] {
+    /// The value of a constant that has one in the whole project; `nil` for anything else.
+    func value(of reference: ConstantReference) -> String? {
+        if let type = reference.type, let found = values[type + "." + reference.name] {
             return found.count == 1 ? found.first : nil
         }
-        guard let found = values[name], found.count == 1 else { return nil }
+        guard let found = values[reference.name], found.count == 1 else { return nil }
         return found.first
     }
 }

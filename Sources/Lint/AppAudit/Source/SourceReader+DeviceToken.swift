@@ -16,8 +16,7 @@ extension SourceReader {
         case "UserDefaults", "AppStorage": readStorage(name, index)
         case "describing" where text.sees(":", at: index + 1):
             if let argument = text[index + 2], argument.isName,
-                text.sees(")", at: index + 3),
-                Self.namesDeviceToken(argument.text) || isData(index + 2)
+                text.sees(")", at: index + 3), isData(index + 2)
             {
                 see(.describedDeviceToken, at: index + 2)
             }
@@ -77,26 +76,40 @@ extension SourceReader {
     }
 
     /// A token in the user defaults: `UserDefaults.standard.set(token, forKey: "deviceToken")`.
+    /// What reads or removes it keeps nothing, and neither does a parameter of that type.
     private mutating func readStorage(_ name: String, _ index: Int) {
-        var open = index + 1
-        if name == "UserDefaults" {
-            guard
-                let call = (index + 1..<index + 8).first(where: {
-                    text[$0]?.isMark("(") == true && text[$0 - 1]?.isName == true
-                        && text[$0 - 1]?.text != "UserDefaults"
-                })
-            else { return }
-            open = call
-        }
-        let arguments = text.content(ofBracket: open).prefix(AuditLimits.headWords)
-        let isToken = arguments.contains { argument in
-            let token = text.tokens[argument]
-            switch token.kind {
-            case .name, .string: return Self.namesDeviceToken(token.text)
-            case .number, .directive, .mark: return false
+        if name == "AppStorage" {
+            let key = text.content(ofBracket: index + 1).first.map { text.tokens[$0].text }
+            if let key, Self.namesDeviceToken(key), !Self.namesFlag(key) {
+                see(.storedDeviceToken, at: index)
             }
+            return
+        }
+        let calls = ["set", "setValue", "setObject"]
+        guard
+            let call = (index + 1..<index + 8).first(where: {
+                text[$0]?.isMark("(") == true && calls.contains(text[$0 - 1]?.text ?? "")
+            })
+        else { return }
+        // What is kept is the first argument; the key behind it may speak of anything.
+        let value = text.content(ofBracket: call).prefix(AuditLimits.headWords)
+            .prefix { !text.tokens[$0].isMark(",") }
+        let isToken = value.contains { word in
+            let token = text.tokens[word]
+            return token.isName && !Self.namesFlag(token.text)
+                && (Self.namesDeviceToken(token.text) || isData(word))
         }
         if isToken { see(.storedDeviceToken, at: index) }
+    }
+
+    /// Whether a name speaks of something about a token, and not of the token.
+    private static func namesFlag(_ name: String) -> Bool {
+        let name = name.lowercased()
+        let words = [
+            "is", "has", "did", "should", "was", "needs", "key", "date", "time", "sent",
+            "registered", "uploaded", "enabled", "version", "hash", "env", "type", "status",
+        ]
+        return words.contains { name.hasPrefix($0) || name.hasSuffix($0) }
     }
 
     /// A pattern for a token of 64 digits: `^[0-9a-f]{64}$`.

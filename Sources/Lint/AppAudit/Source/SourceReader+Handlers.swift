@@ -7,14 +7,12 @@ extension SourceReader {
     /// Calls that tell the system about a call.
     private static let reports: Set = [
         "reportNewIncomingCall", "reportNewIncomingConversation",
-        "reportNewIncomingVoIPPushPayload",
+        "reportNewIncomingVoIPPushPayload", "reportNewIncomingCallWithUUID",
     ]
     /// Functions whose closures run later.
-    private static let laterCallees: Set = [
+    static let laterCallees: Set = [
         "Task", "detached", "async", "asyncAfter", "dataTask", "downloadTask", "uploadTask", "sink",
     ]
-    /// Calls that do nothing with a push.
-    private static let idleCalls: Set = ["print", "NSLog", "os_log", "debugPrint", "dump"]
 
     /// A handler for pushes that wake the app. The form without a completion handler is macOS's.
     mutating func readNotificationHandler(
@@ -30,8 +28,10 @@ extension SourceReader {
         see(
             .remoteNotificationHandler(inSceneDelegate: type?.isSceneDelegate == true),
             at: scope.head)
+        readWork(of: scope, completion?.name)
         guard let completion else { return }
-        for gap in CompletionPaths(text, handler: completion.name, body: scope).gaps {
+        // One handler, one fault: its first gap stands for the others.
+        if let gap = CompletionPaths(text, handler: completion.name, body: scope).gaps.min() {
             see(.pathWithoutCompletion, at: gap)
         }
     }
@@ -39,35 +39,139 @@ extension SourceReader {
     /// A handler for VoIP pushes.
     mutating func readVoIPHandler(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
         let isHandler = head.parameters.contains { parameter in
-            parameter.label == "didReceiveIncomingPushWith"
-                || parameter.label == "didReceiveIncomingVoIPPushWith"
+            parameter.label.hasPrefix("didReceiveIncomingPushWith")
+                || parameter.label.hasPrefix("didReceiveIncomingVoIPPushWith")
         }
         guard head.name == "pushRegistry", isHandler else { return }
         let takesMetadata = text.tokens[scope.head..<scope.open]
             .contains { $0.isName("PKVoIPPushMetadata") }
         see(.voipHandler(takesMetadata: takesMetadata), at: scope.head)
         let body = text.content(ofBracket: scope.open)
-        if isIdle(body, handler: head.parameters.last?.name) {
-            see(.voipHandlerWithoutReport, at: scope.head)
-        }
+        let completion = head.parameters.last {
+            $0.label == "completion" || $0.label == "withCompletionHandler"
+        }?.name
+        readVoIPPaths(head, scope, body, completion: completion)
         for index in body where Self.reports.contains(text.tokens[index].text) {
             if isLate(index, in: scope, body) { see(.lateReport, at: index) }
         }
     }
 
-    /// Whether nothing is called that could report the call.
-    private func isIdle(_ body: Range<Int>, handler: String?) -> Bool {
-        !body.contains { index in
-            let token = text.tokens[index]
-            guard token.isName, text.sees("(", at: index + 1) || text.sees("{", at: index + 1),
-                token.text != handler, !Self.idleCalls.contains(token.text)
-            else { return false }
-            return ![
-                "if", "guard", "else", "switch", "while", "for", "return", "let", "var", "case",
-                "do", "defer",
-            ].contains(token.text)
+    /// Looks for paths that report no call, and for paths that do not call the completion handler.
+    private mutating func readVoIPPaths(
+        _ head: SourceScope.FunctionHead, _ scope: SourceScope, _ body: Range<Int>,
+        completion: String?
+    ) {
+        var strictness = CompletionPaths.Strictness(
+            countsEnd: false, entersClosures: false,
+            exemptNames: ["voIP", "PKPushTypeVoIP", "mustReport"])
+        let type = head.parameters.first { $0.label == "for" || $0.label == "forType" }
+        if let type { strictness.exemptNames.insert(type.name) }
+        let reports = possibleReports(in: body, completion: completion)
+        if reports.isEmpty {
+            see(.voipHandlerWithoutReport, at: scope.head)
+        } else if let gap = CompletionPaths(
+            text, body: scope, strictness, settles: reports.contains
+        ).gaps.min() {
+            see(.fault(.voipPathWithoutReport), at: gap)
         }
+        guard let completion, completion != "_" else { return }
+        strictness.countsEnd = true
+        strictness.entersClosures = true
+        let isCall = { [text] (index: Int) in
+            text.tokens[index].isName(completion) && !text.isLabel(index)
+        }
+        let gaps = CompletionPaths(text, body: scope, strictness, settles: isCall).gaps
+        if let gap = gaps.min() { see(.fault(.voipPathWithoutCompletion), at: gap) }
     }
+
+    /// The words in a handler that report a call, or hand the push on to something that could.
+    ///
+    /// A call whose value is asked for (`guard let call = Call(payload)`) is a question, and counts
+    /// only if its name speaks of more.
+    private func possibleReports(in body: Range<Int>, completion: String?) -> Set<Int> {
+        var questions: Set<Int> = []
+        for index in body {
+            let token = text.tokens[index]
+            let isStart =
+                token.isName("if") || token.isName("guard") || token.isName("switch")
+                || token.isName("while") || token.isMark("=")
+            guard isStart else { continue }
+            var next = index + 1
+            let line = token.position.line
+            while next < body.upperBound {
+                let word = text.tokens[next]
+                if word.isMark("{") || word.isMark(";") || word.isName("else") { break }
+                if token.isMark("="), word.position.line > line,
+                    !text.tokens[next - 1].isMark("("), !word.isMark("."), !word.isMark(")")
+                {
+                    break
+                }
+                if text.partners[next] > next {
+                    questions.formUnion(next...text.partners[next])
+                    next = text.partners[next]
+                }
+                questions.insert(next)
+                next += 1
+            }
+        }
+        return Set(
+            body.filter { index in
+                let token = text.tokens[index]
+                guard token.isName, isCall(index), token.text != completion else { return false }
+                if Self.reports.contains(token.text) { return true }
+                guard !Self.isIdle(token.text) else { return false }
+                return !questions.contains(index) || Self.speaksOfHandling(token.text)
+            })
+    }
+
+    private static func speaksOfHandling(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return [
+            "report", "handle", "process", "receive", "present", "display", "show", "incoming",
+            "ring", "notify", "deliver", "forward", "perform", "dispatch", "start", "push",
+        ].contains(where: name.contains)
+    }
+
+    /// Whether a name is called: `name(`, `name {`, `[object name` of Objective-C.
+    func isCall(_ index: Int) -> Bool {
+        guard text.tokens[index].isName, !Self.keywords.contains(text.tokens[index].text) else {
+            return false
+        }
+        if text.sees("(", at: index + 1) || text.sees("{", at: index + 1) { return true }
+        guard text.isObjectiveC, let last = text[index - 1], let next = text[index + 1] else {
+            return false
+        }
+        guard last.isName || last.isMark("]") || last.isMark(")") else { return false }
+        return next.isMark(":") || (next.isMark("]") && text.partners[index + 1] >= 0)
+    }
+
+    private static let keywords: Set = [
+        "if", "guard", "else", "switch", "while", "for", "return", "let", "var", "case", "do",
+        "defer", "in", "catch", "repeat", "try", "await", "throw", "as", "is", "where", "some",
+    ]
+
+    /// Names that do nothing with a push: what writes a log, reads a value or makes one.
+    static func isIdle(_ name: String) -> Bool {
+        if idleCalls.contains(name) { return true }
+        if name.contains("Log") || name.hasPrefix("assert") || name.hasPrefix("precondition") {
+            return true
+        }
+        // A value that is made of others.
+        return name.first?.isUppercase == true && name != "Task"
+    }
+
+    private static let idleCalls: Set = [
+        "print", "os_log", "debugPrint", "dump", "log", "debug", "info", "error", "warn",
+        "warning", "trace", "notice", "verbose", "fault", "critical", "breadcrumb",
+        "addBreadcrumb", "jsonObject", "decode", "data", "object", "bool", "integer", "string",
+        "value", "first", "filter", "map", "compactMap", "contains", "hasPrefix", "hasSuffix",
+        "components", "split", "joined", "trimmingCharacters", "lowercased", "uppercased",
+        "replacingOccurrences", "removeValue", "stringWithFormat", "objectForKey", "valueForKey",
+        "objectForKeyedSubscript", "isEqualToString", "isEqual", "isKindOfClass",
+        "respondsToSelector", "alloc", "init", "new", "sharedApplication", "sharedInstance",
+        "length", "count", "integerValue", "boolValue", "description", "copy", "selector",
+        "sizeof", "currentNotificationCenter", "date", "UUID", "UUIDString", "class",
+    ]
 
     /// Whether a report waits for something: it stands behind an `await` of an earlier line, or in
     /// a closure that runs later.

@@ -17,19 +17,26 @@ extension SourceReader {
 
     /// When the word at an index runs.
     func occasion(of index: Int) -> SourceObservation.Occasion {
+        var isLater = false
         for scope in text.scopes(around: index) {
             switch scope.kind {
             case .control("if"):
                 if let occasion = occasion(ofCondition: scope.head..<scope.open, around: index) {
                     return occasion
                 }
+            // The branch of those who refuse: `if !granted { … }`, `guard granted else { … }`.
+            case .control("else") where followsPermission(scope): return .permission
+            case .control("guard") where asksForPermission(scope.head..<scope.open, around: index):
+                return .unknown
             case .control: continue
             case .closure(let callee):
                 if let callee, Self.viewCallees.contains(callee) { return .view }
+                if let callee, Self.laterCallees.contains(callee) { isLater = true }
                 if followsGuard(index, in: scope) { return .permission }
             case .function(let head):
                 if followsGuard(index, in: scope) { return .permission }
-                return occasion(of: head, around: index)
+                let occasion = occasion(of: head, around: index)
+                return occasion == .launch && isLater ? .afterLaunch : occasion
             case .type:
                 return .unknown
             }
@@ -55,10 +62,33 @@ extension SourceReader {
     private func occasion(
         ofCondition range: Range<Int>, around index: Int
     ) -> SourceObservation.Occasion? {
-        if asksForPermission(range, around: index) { return .permission }
+        if asksForPermission(range, around: index) {
+            // Those who refuse take the branch of a condition that is turned around.
+            return isNegated(range) ? nil : .permission
+        }
         let names = text.tokens[range.prefix(AuditLimits.headWords)].filter(\.isName).map(\.text)
         let flags: Set = ["isRegisteredForRemoteNotifications", "UserDefaults", "AppStorage"]
         return names.contains(where: flags.contains) ? .flag : nil
+    }
+
+    private func isNegated(_ range: Range<Int>) -> Bool {
+        text.tokens[range.prefix(AuditLimits.headWords)].contains {
+            $0.isMark("!") || $0.isMark("!=")
+        }
+            || text.tokens[range.prefix(AuditLimits.headWords)].contains {
+                $0.isName("denied") || $0.isName("false") || $0.isName("notDetermined")
+            }
+    }
+
+    /// Whether a branch is the other side of a condition that those fulfil who refuse.
+    private func followsPermission(_ branch: SourceScope) -> Bool {
+        guard let close = text[branch.head - 1], close.isMark("}") else { return false }
+        let first = text.partners[branch.head - 1]
+        guard first >= 0, let condition = text.scopes.first(where: { $0.open == first }),
+            case .control("if") = condition.kind
+        else { return false }
+        let range = condition.head..<condition.open
+        return isNegated(range) && asksForPermission(range, around: branch.head)
     }
 
     /// Whether a condition depends on the permission to show alerts.

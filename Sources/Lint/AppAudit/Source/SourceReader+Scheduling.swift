@@ -9,13 +9,16 @@ extension SourceReader {
     mutating func readScheduling(_ name: String, _ index: Int) {
         switch name {
         case "register" where text.sees("(", "forTaskWithIdentifier", ":", at: index + 1):
-            let identifier = constants.value(of: index + 4, in: text)
-            see(.registeredTask(identifier, occasion(of: index)), at: index)
+            see(.registeredTask(nil, occasion(of: index)), at: index, named: index + 4)
+            readLaunchHandler(index)
+        case "registerForTaskWithIdentifier" where text.sees(":", at: index + 1):
+            see(.registeredTask(nil, occasion(of: index)), at: index, named: index + 2)
+            readLaunchHandler(index)
         case "backgroundTask" where text.sees("(", ".", "appRefresh", "(", at: index + 1):
-            let identifier = constants.value(of: index + 5, in: text)
             see(.backgroundWork(.appRefresh), at: index)
             // SwiftUI registers it when the scene is made, in time.
-            see(.registeredTask(identifier, .launch), at: index)
+            see(.registeredTask(nil, .launch), at: index, named: index + 5)
+            see(.sceneTask(nil), at: index, named: index + 5)
         case "BGAppRefreshTaskRequest": readRequest(.appRefresh, index)
         case "BGProcessingTaskRequest": readRequest(.processing, index)
         case "BGContinuedProcessingTaskRequest": readRequest(.continued, index)
@@ -26,8 +29,11 @@ extension SourceReader {
 
     private mutating func readRequest(_ work: SourceObservation.BackgroundWork, _ index: Int) {
         see(.backgroundWork(work), at: index)
-        guard text.sees("(", "identifier", ":", at: index + 1) else { return }
-        see(.requestedTask(constants.value(of: index + 4, in: text), work), at: index)
+        if text.sees("(", "identifier", ":", at: index + 1) {
+            see(.requestedTask(nil, work), at: index, named: index + 4)
+        } else if text.sees("alloc", "]", "initWithIdentifier", ":", at: index + 1) {
+            see(.requestedTask(nil, work), at: index, named: index + 5)
+        }
     }
 
     /// `registry.desiredPushTypes = [.voIP]`.
@@ -36,6 +42,107 @@ extension SourceReader {
         let line = text.tokens[index].position.line
         let value = text.tokens[(index + 2)...].prefix(AuditLimits.headWords)
             .prefix { $0.position.line <= line + 3 && !$0.isMark("}") }
-        if value.contains(where: { $0.isName("voIP") }) { see(.voipRegistration, at: index) }
+        if value.contains(where: { $0.isName("voIP") || $0.isName("PKPushTypeVoIP") }) {
+            see(.voipRegistration, at: index)
+        }
+    }
+
+    // MARK: Submitting
+
+    private static let foregroundFunctions: Set = [
+        "applicationDidBecomeActive", "applicationWillEnterForeground", "sceneDidBecomeActive",
+        "sceneWillEnterForeground",
+    ]
+
+    /// `try? BGTaskScheduler.shared.submit(request)`.
+    mutating func readSubmission(_ index: Int) {
+        let isOfScheduler =
+            text.sees("BGTaskScheduler", ".", "shared", ".", at: index - 4)
+            || text.sees("[", "BGTaskScheduler", "sharedScheduler", "]", at: index - 4)
+        guard isOfScheduler else { return }
+        if text.sees("try", "?", at: index - 6) { see(.fault(.ignoredSubmitError), at: index) }
+        if text.isObjectiveC,
+            let open = text.tokens.indices[..<index].last(where: {
+                text.partners[$0] > index
+            }), text.sees("error", ":", "nil", "]", at: text.partners[open] - 3)
+        {
+            see(.fault(.ignoredSubmitError), at: index)
+        }
+        guard let (head, body) = function(around: index),
+            Self.foregroundFunctions.contains(head.name),
+            !body.contains(where: {
+                let name = text.tokens[$0].text.lowercased()
+                return name.contains("pendingtaskrequests") || name.hasPrefix("cancel")
+            })
+        else { return }
+        see(.fault(.repeatedSubmission), at: index)
+    }
+
+    /// The latest date that makes sense, in seconds from now: a week, and a day more for "about".
+    private static let farthestSeconds = 8.0 * 86_400
+
+    /// `request.earliestBeginDate = Date(timeIntervalSinceNow: 30 * 24 * 60 * 60)`.
+    mutating func readBeginDate(_ index: Int) {
+        guard text.sees("=", at: index + 1) else { return }
+        let line = text.tokens[index].position.line
+        let value = (index + 2..<text.tokens.count).prefix(AuditLimits.headWords).prefix {
+            text.tokens[$0].position.line <= line + 2 && !text.tokens[$0].isMark("}")
+                && !text.tokens[$0].isMark(";")
+        }
+        for word in value {
+            let name = text.tokens[word].text
+            var seconds: Double?
+            if ["timeIntervalSinceNow", "dateWithTimeIntervalSinceNow"].contains(name),
+                text.sees(":", at: word + 1)
+            {
+                seconds = product(at: word + 2)
+            } else if name == "addingTimeInterval", text.sees("(", at: word + 1) {
+                seconds = product(at: word + 2)
+            } else if name == "byAdding",
+                text.sees(":", ".", "day", ",", "value", ":", at: word + 1)
+            {
+                seconds = product(at: word + 7).map { $0 * 86_400 }
+            }
+            if let seconds, seconds > Self.farthestSeconds {
+                see(.fault(.distantBeginDate), at: index)
+                return
+            }
+        }
+    }
+
+    /// The product of numbers that stands at a word and ends at a comma or a bracket.
+    func product(at start: Int) -> Double? {
+        var result: Double?
+        var index = start
+        while let token = text[index] {
+            if case .number = token.kind {
+                var number = token.text.replacing("_", with: "")
+                // The lexer ends a number at its point.
+                if text.sees(".", at: index + 1), case .number? = text[index + 2]?.kind {
+                    number += "." + text.tokens[index + 2].text
+                    index += 2
+                }
+                guard let value = Double(number) else { return nil }
+                result = (result ?? 1) * value
+                index += 1
+                if text.sees("*", at: index) {
+                    index += 1
+                    continue
+                }
+            }
+            let isEnd = text[index].map { $0.isMark(")") || $0.isMark(",") || $0.isMark("]") }
+            return isEnd == true ? result : nil
+        }
+        return nil
+    }
+
+    /// The function around a word, and its words.
+    func function(around index: Int) -> (SourceScope.FunctionHead, Range<Int>)? {
+        for scope in text.scopes(around: index) {
+            if case .function(let head) = scope.kind {
+                return (head, text.content(ofBracket: scope.open))
+            }
+        }
+        return nil
     }
 }

@@ -5,19 +5,24 @@ import PayloadRules
 /// Looks for what the rules want to know in the source text of one file.
 struct SourceReader {
     let text: SourceText
-    let constants: SourceConstants
-    private(set) var observations: [SourceObservation] = []
+    /// The functions of the file by name; of those that share one, the first.
+    let functions: [String: SourceScope]
+    private var entries: [SourceDigest.Entry] = []
 
-    private init(_ text: SourceText, _ constants: SourceConstants) {
+    private init(_ text: SourceText) {
         self.text = text
-        self.constants = constants
+        var functions: [String: SourceScope] = [:]
+        for scope in text.scopes {
+            if case .function(let head) = scope.kind, functions[head.name] == nil {
+                functions[head.name] = scope
+            }
+        }
+        self.functions = functions
     }
 
     /// What is seen in a file, in the order of places.
-    static func observations(
-        in text: SourceText, _ constants: SourceConstants
-    ) -> [SourceObservation] {
-        var reader = SourceReader(text, constants)
+    static func digest(of text: SourceText) -> SourceDigest {
+        var reader = SourceReader(text)
         reader.readScopes()
         for index in text.tokens.indices {
             switch text.tokens[index].kind {
@@ -26,16 +31,40 @@ struct SourceReader {
             case .number, .directive, .mark: continue
             }
         }
-        return reader.observations.sorted { $0.place.offset < $1.place.offset }
+        return SourceDigest(
+            entries: reader.entries.sorted {
+                $0.observation.place.offset < $1.observation.place.offset
+            })
+    }
+
+    /// What is seen in a file, with the identifiers that these constants give.
+    static func observations(
+        in text: SourceText, _ constants: SourceConstants
+    ) -> [SourceObservation] {
+        digest(of: text).observations(constants)
     }
 
     /// Notes that something was seen at a word.
     mutating func see(_ subject: SourceObservation.Subject, at index: Int) {
-        guard observations.count < AuditLimits.observationsPerFile else { return }
-        observations.append(
-            SourceObservation(
-                subject, at: text.place(of: index), isConditional: text.tokens[index].isConditional)
-        )
+        guard entries.count < AuditLimits.observationsPerFile else { return }
+        entries.append(
+            SourceDigest.Entry(
+                observation: SourceObservation(
+                    subject, at: text.place(of: index),
+                    isConditional: text.tokens[index].isConditional)))
+    }
+
+    /// Notes that something with an identifier was seen, and the expression that gives it.
+    mutating func see(
+        _ subject: SourceObservation.Subject, at index: Int, named expression: Int
+    ) {
+        guard entries.count < AuditLimits.observationsPerFile else { return }
+        see(subject, at: index)
+        switch ConstantExpression(at: expression, in: text) {
+        case .literal(let value): entries[entries.count - 1].name(value)
+        case .reference(let reference): entries[entries.count - 1].reference = reference
+        case .unknown: return
+        }
     }
 
     private mutating func readScopes() {
@@ -60,20 +89,39 @@ struct SourceReader {
     private mutating func readFunction(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
         readNotificationHandler(head, scope)
         readVoIPHandler(head, scope)
+        readTaskFunction(head, scope)
         if head.has("performFetchWithCompletionHandler") { see(.legacyFetch, at: scope.head) }
+        if head.has("handleEventsForBackgroundURLSession") {
+            see(.backgroundSessionEvents, at: scope.head)
+        }
     }
 
     private mutating func readName(_ index: Int) {
         let name = text.tokens[index].text
         if let subject = Self.subjects[name] { see(subject, at: index) }
         switch name {
-        case "registerForRemoteNotifications" where text.sees("(", at: index + 1):
-            see(.remoteNotificationRegistration(occasion(of: index)), at: index)
-        case "register", "backgroundTask", "BGAppRefreshTaskRequest", "BGProcessingTaskRequest",
+        case "registerForRemoteNotifications"
+        where isCall(index) && text[index - 1]?.isName("func") != true:
+            let occasion = occasion(of: index)
+            see(
+                .remoteNotificationRegistration(occasion == .afterLaunch ? .launch : occasion),
+                at: index)
+        case "register", "registerForTaskWithIdentifier", "backgroundTask",
+            "BGAppRefreshTaskRequest", "BGProcessingTaskRequest",
             "BGContinuedProcessingTaskRequest", "BGHealthResearchTaskRequest":
             readScheduling(name, index)
+        case "submit", "submitTaskRequest": readSubmission(index)
+        case "earliestBeginDate": readBeginDate(index)
+        case "as": readCast(index)
+        case "scheduledTimer", "scheduledTimerWithTimeInterval": readTimer(index)
+        case "beginBackgroundTask", "beginBackgroundTaskWithName",
+            "beginBackgroundTaskWithExpirationHandler":
+            readAssertion(index)
+        case "background", "backgroundSessionConfigurationWithIdentifier":
+            readBackgroundSession(index)
         case "desiredPushTypes": readPushTypes(index)
-        case "allowsBackgroundLocationUpdates" where text.sees("=", "true", at: index + 1):
+        case "allowsBackgroundLocationUpdates"
+        where text.sees("=", "true", at: index + 1) || text.sees("=", "YES", at: index + 1):
             see(.backgroundLocation, at: index)
         case "pushType" where text.sees(":", ".", at: index + 1):
             if let type = text[index + 3], ["token", "channel"].contains(type.text) {
@@ -92,6 +140,7 @@ struct SourceReader {
         var subjects: [String: SourceObservation.Subject] = [
             "CXProvider": .callInterface, "ConversationManager": .callInterface,
             "reportNewIncomingCall": .callInterface,
+            "reportNewIncomingCallWithUUID": .callInterface,
             "reportNewIncomingConversation": .callInterface,
             "Storefront": .regionSwitch, "SKStorefront": .regionSwitch,
             "regionCode": .regionSwitch,
@@ -99,6 +148,7 @@ struct SourceReader {
             "BGProcessingTask": .backgroundWork(.processing),
             "BGContinuedProcessingTask": .backgroundWork(.continued),
             "BGHealthResearchTask": .backgroundWork(.healthResearch),
+            "endBackgroundTask": .backgroundAssertionEnd,
             "startMonitoringLocationPushes": .locationPushes,
             "pushTokenUpdates": .pushedLiveActivity,
             "pushToStartTokenUpdates": .pushedLiveActivity,
@@ -109,6 +159,21 @@ struct SourceReader {
         }
         return subjects
     }()
+
+    /// All words for which a file is worth being looked at. Others hold nothing for a rule.
+    static let words: Set<String> = Set(subjects.keys).union([
+        "registerForRemoteNotifications", "forTaskWithIdentifier",
+        "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
+        "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
+        "BGHealthResearchTaskRequest", "BGTaskScheduler", "BGTask", "earliestBeginDate",
+        "sceneDidEnterBackground", "applicationDidEnterBackground", "beginBackgroundTask",
+        "beginBackgroundTaskWithName", "beginBackgroundTaskWithExpirationHandler",
+        "URLSessionConfiguration", "backgroundSessionConfigurationWithIdentifier",
+        "desiredPushTypes", "allowsBackgroundLocationUpdates", "pushType", "updating",
+        "UNNotificationServiceExtension", "WidgetPushHandler", "didReceiveRemoteNotification",
+        "performFetchWithCompletionHandler", "handleEventsForBackgroundURLSession",
+        "pushRegistry", "didRegisterForRemoteNotificationsWithDeviceToken", "CHN",
+    ])
 
     private mutating func readLiteral(_ index: Int) {
         let value = text.tokens[index].text

@@ -29,6 +29,8 @@ struct SourceScope {
         struct Parameter {
             let label: String
             let name: String
+            /// The names in its type.
+            var types: [String] = []
         }
 
         let name: String
@@ -61,18 +63,20 @@ struct ScopeFinder {
     private var pending: (kind: SourceScope.Kind, head: Int, depth: Int)?
     /// How many brackets of any kind are open.
     private var depth = 0
+    private let isObjectiveC: Bool
 
-    private init(_ tokens: [SwiftToken], _ partners: [Int]) {
+    private init(_ tokens: [SwiftToken], _ partners: [Int], isObjectiveC: Bool) {
         self.tokens = tokens
+        self.isObjectiveC = isObjectiveC
         self.partners = partners
         scopeIndices = [Int](repeating: -1, count: tokens.count)
     }
 
     /// The scopes, and the innermost one of each word.
     static func scopes(
-        in tokens: [SwiftToken], _ partners: [Int]
+        in tokens: [SwiftToken], _ partners: [Int], isObjectiveC: Bool = false
     ) -> ([SourceScope], [Int]) {
-        var finder = ScopeFinder(tokens, partners)
+        var finder = ScopeFinder(tokens, partners, isObjectiveC: isObjectiveC)
         for index in tokens.indices { finder.look(at: index) }
         return (finder.scopes, finder.scopeIndices)
     }
@@ -85,6 +89,13 @@ struct ScopeFinder {
         scopeIndices[index] = open.last ?? -1
         switch token.kind {
         case .name: lookAtName(token.text, index)
+        // A declaration without a body, or a statement without braces.
+        case .mark where isObjectiveC && token.text == ";":
+            if let pending, pending.depth >= depth { self.pending = nil }
+        case .mark where isObjectiveC && depth == 0 && (token.text == "-" || token.text == "+"):
+            if index + 1 < tokens.count, tokens[index + 1].isMark("(") {
+                pending = (.function(methodHead(at: index + 1)), index, depth)
+            }
         case .mark where partners[index] > index:
             if token.text == "{" { begin(at: index) }
             depth += 1
@@ -135,10 +146,16 @@ struct ScopeFinder {
         return before >= 0 && tokens[before].isName ? tokens[before].text : nil
     }
 
+    /// The keywords of Objective-C that blocks follow.
+    private static let objectiveCKeywords: Set = [
+        "if", "else", "for", "while", "switch", "do", "catch",
+    ]
+
     private mutating func lookAtName(_ text: String, _ index: Int) {
         let isMember = index > 0 && tokens[index - 1].isMark(".")
         let isLabel = index + 1 < tokens.count && tokens[index + 1].isMark(":")
         guard !isMember, !isLabel else { return }
+        if isObjectiveC, !Self.objectiveCKeywords.contains(text) { return }
         // A keyword among parameters is a label: `for type: PKPushType`.
         if case .function? = pending?.kind, let pending, depth > pending.depth { return }
         switch text {
@@ -212,16 +229,45 @@ struct ScopeFinder {
             let token = tokens[index]
             if token.isName { names.append(token.text) }
             if token.isMark(":"), let label = names.first {
-                parameters.append(
-                    SourceScope.FunctionHead.Parameter(label: label, name: names.last ?? label))
+                var parameter = SourceScope.FunctionHead.Parameter(
+                    label: label, name: names.last ?? label)
                 // What follows is the type, up to the next comma outside of brackets.
                 while index < range.upperBound, !tokens[index].isMark(",") {
+                    if tokens[index].isName { parameter.types.append(tokens[index].text) }
                     index = partners[index] > index ? partners[index] + 1 : index + 1
                 }
+                parameters.append(parameter)
                 names = []
             }
             index += 1
         }
         return parameters
+    }
+
+    /// The head of a method in Objective-C; `start` is the parenthesis of the type that it returns.
+    private func methodHead(at start: Int) -> SourceScope.FunctionHead {
+        var index = partners[start] > start ? partners[start] + 1 : start + 1
+        let end = min(tokens.count, start + AuditLimits.headWords)
+        let name = index < end ? tokens[index].text : ""
+        var parameters: [SourceScope.FunctionHead.Parameter] = []
+        while index + 1 < end, !tokens[index].isMark("{"), !tokens[index].isMark(";") {
+            guard tokens[index].isName, tokens[index + 1].isMark(":") else {
+                index += 1
+                continue
+            }
+            let label = tokens[index].text
+            index += 2
+            var types: [String] = []
+            if index < end, tokens[index].isMark("("), partners[index] > index {
+                types = tokens[index..<partners[index]].filter(\.isName).map(\.text)
+                index = partners[index] + 1
+            }
+            guard index < end, tokens[index].isName else { continue }
+            parameters.append(
+                SourceScope.FunctionHead.Parameter(
+                    label: label, name: tokens[index].text, types: types))
+            index += 1
+        }
+        return SourceScope.FunctionHead(name: name, parameters: parameters, isAsync: false)
     }
 }

@@ -2,10 +2,13 @@
 
 import PayloadRules
 
-/// One Swift file: its words, which bracket closes which, and the scopes that braces make.
+/// One file in Swift or Objective-C: its words, which bracket closes which, and the scopes that
+/// braces make.
 struct SourceText {
     /// The file's path.
     let path: String
+    /// Whether this is Objective-C, and not Swift.
+    let isObjectiveC: Bool
     /// The words.
     let tokens: [SwiftToken]
     /// For each bracket its counterpart's index; -1 otherwise, and for a bracket that stands alone.
@@ -18,9 +21,11 @@ struct SourceText {
     /// Understands the text of a file.
     init(_ bytes: [UInt8], path: String) {
         self.path = path
-        tokens = SwiftLexer.tokens(of: bytes)
+        isObjectiveC = path.hasSuffix(".m") || path.hasSuffix(".mm")
+        tokens = SwiftLexer.tokens(of: bytes, isObjectiveC: isObjectiveC)
         partners = Self.partners(in: tokens)
-        (scopes, scopeIndices) = ScopeFinder.scopes(in: tokens, partners)
+        (scopes, scopeIndices) = ScopeFinder.scopes(
+            in: tokens, partners, isObjectiveC: isObjectiveC)
     }
 
     private static func partners(in tokens: [SwiftToken]) -> [Int] {
@@ -65,6 +70,15 @@ struct SourceText {
             let token = tokens[index + offset]
             return (token.kind == .name || token.kind == .mark) && token.text == words[offset]
         }
+    }
+
+    /// Whether a name is an argument's label or a part of a selector, and no value.
+    func isLabel(_ index: Int) -> Bool {
+        guard let next = self[index + 1], next.isMark(":"), let last = self[index - 1] else {
+            return false
+        }
+        if isObjectiveC { return last.isName || last.isMark("]") || last.isMark(")") }
+        return last.isMark("(") || last.isMark(",")
     }
 
     /// The words between a bracket and its counterpart.

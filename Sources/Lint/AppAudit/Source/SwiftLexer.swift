@@ -35,20 +35,24 @@ struct SwiftToken: Hashable, Sendable {
     func isName(_ name: String) -> Bool { kind == .name && text == name }
 }
 
-/// Splits Swift source text into words. Comments are left out; string literals are one word each,
-/// and the words of their interpolations follow.
+/// Splits source text in Swift or Objective-C into words. Comments are left out; string literals
+/// are one word each, and the words of their interpolations follow.
 ///
 /// Text that is no Swift gives some words, and never a failure.
 struct SwiftLexer {
     private var cursor: TextCursor
     private var tokens: [SwiftToken] = []
     private var conditionDepth = 0
+    private let isObjectiveC: Bool
 
-    private init(_ bytes: [UInt8]) { cursor = TextCursor(bytes) }
+    private init(_ bytes: [UInt8], isObjectiveC: Bool) {
+        cursor = TextCursor(bytes)
+        self.isObjectiveC = isObjectiveC
+    }
 
     /// The words of a text.
-    static func tokens(of bytes: [UInt8]) -> [SwiftToken] {
-        var lexer = SwiftLexer(bytes)
+    static func tokens(of bytes: [UInt8], isObjectiveC: Bool = false) -> [SwiftToken] {
+        var lexer = SwiftLexer(bytes, isObjectiveC: isObjectiveC)
         lexer.run(untilParenthesis: false, depth: 0)
         return lexer.tokens
     }
@@ -75,7 +79,12 @@ struct SwiftLexer {
         let start = cursor.position
         switch byte {
         case UInt8(ascii: "\""): readLiteral(hashes: 0, depth: depth)
-        case UInt8(ascii: "#"): readHash(depth: depth)
+        case UInt8(ascii: "#"):
+            if isObjectiveC { readDirective() } else { readHash(depth: depth) }
+        // A literal of Objective-C is the same word as one of Swift.
+        case UInt8(ascii: "@") where isObjectiveC && cursor.byte(ahead: 1) == UInt8(ascii: "\""):
+            cursor.advance()
+        case UInt8(ascii: "'") where isObjectiveC: skipCharacter()
         case UInt8(ascii: "`"):
             cursor.advance()
             let name = cursor.take { $0 != UInt8(ascii: "`") && $0 != 0x0a }
@@ -149,10 +158,35 @@ struct SwiftLexer {
         }
     }
 
+    /// A character of C, such as `'"'`.
+    private mutating func skipCharacter() {
+        cursor.advance()
+        while !cursor.isAtEnd, cursor.byte != UInt8(ascii: "'"), cursor.byte != 0x0a {
+            cursor.advance(by: cursor.byte == UInt8(ascii: "\\") ? 2 : 1)
+        }
+        cursor.advance()
+    }
+
+    /// A directive of C: its name, where it is a condition; the rest of its lines is passed over.
+    private mutating func readDirective() {
+        let start = cursor.position
+        cursor.advance()
+        _ = cursor.take { $0 == 0x20 || $0 == 0x09 }
+        var name = String(decoding: cursor.take(while: Self.isNameByte), as: UTF8.self)
+        if name == "ifdef" || name == "ifndef" { name = "if" }
+        if name == "if" { conditionDepth += 1 }
+        if ["if", "elif", "else", "endif"].contains(name) { add(.directive, name, start) }
+        if name == "endif" { conditionDepth = max(0, conditionDepth - 1) }
+        while !cursor.isAtEnd, cursor.byte != 0x0a {
+            if cursor.sees("//") || cursor.sees("/*") { return }
+            cursor.advance(by: cursor.byte == UInt8(ascii: "\\") ? 2 : 1)
+        }
+    }
+
     private mutating func skipBlockComment() {
         var depth = 0
         repeat {
-            if cursor.take("/*") {
+            if cursor.sees("/*"), depth == 0 || !isObjectiveC, cursor.take("/*") {
                 depth += 1
             } else if cursor.take("*/") {
                 depth -= 1
@@ -217,7 +251,9 @@ struct SwiftLexer {
             if !isMultiline, cursor.byte == 0x0a || cursor.byte == 0x0d { break }
             if cursor.byte == UInt8(ascii: "\\"), isFollowedByHashes(hashes) {
                 cursor.advance(by: 1 + hashes)
-                if cursor.byte == UInt8(ascii: "("), depth < AuditLimits.sourceDepth {
+                if !isObjectiveC, cursor.byte == UInt8(ascii: "("),
+                    depth < AuditLimits.sourceDepth
+                {
                     isInterpolated = true
                     readInterpolation(depth: depth)
                 } else {

@@ -77,6 +77,9 @@ package struct Baseline: Sendable {
         }
     }
 
+    /// Whether the file holds a finding.
+    package func knows(_ entry: Entry) -> Bool { known.contains(entry) }
+
     /// The findings of a file that the baseline does not know.
     package func unknown(
         _ findings: [Finding], at path: String, isManyLines: Bool = false

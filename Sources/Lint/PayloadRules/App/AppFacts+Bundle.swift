@@ -32,6 +32,8 @@ extension AppFacts {
         public var isExported: Bool
         /// What its source text says.
         public var sources: Sources?
+        /// What the server sends to it, where that was said of it; otherwise what is said of all.
+        public var sends: Set<ServerPush>?
 
         /// Spells out what is known of a bundle.
         public init(

@@ -24,11 +24,16 @@ public struct AppFacts: Hashable, Sendable {
         self.bundles = bundles
     }
 
-    /// Whether the server sends such pushes to this app. An app inside of another one, such as a
-    /// watch's or a clip, is not meant.
-    func sends(_ push: ServerPush, to app: Bundle) -> Bool {
-        app.host == nil && sends.contains(push)
+    /// What the server sends to a bundle. An app inside of another one, such as a watch's or a
+    /// clip, gets nothing unless that was said; an extension gets what its app does.
+    func pushes(to bundle: Bundle) -> Set<ServerPush> {
+        if let own = bundle.sends { return own }
+        if bundle.role == .app { return bundle.host == nil ? sends : [] }
+        return host(of: bundle)?.sends ?? sends
     }
+
+    /// Whether the server sends such pushes to this app.
+    func sends(_ push: ServerPush, to app: Bundle) -> Bool { pushes(to: app).contains(push) }
 
     /// The apps; extensions and the rest left out.
     var apps: [Bundle] { bundles.filter { $0.role == .app } }

@@ -4,40 +4,57 @@
 public struct AppFinding: Hashable, Sendable {
     /// The file's path.
     public var file: String
-    /// The target that was looked at; `nil` where there are no targets.
-    public var target: String?
+    /// The targets that show it, in their order; empty where there are none.
+    public var targets: [String]
     /// The build configurations that show it, in their order; empty where there are none.
     public var configurations: [String]
     /// The finding.
     public var diagnostic: Diagnostic
+
+    /// The targets as one text; `nil` where there are none.
+    public var target: String? { targets.isEmpty ? nil : targets.joined(separator: ", ") }
 
     /// Spells out one finding.
     public init(
         file: String, target: String? = nil, configurations: [String] = [], diagnostic: Diagnostic
     ) {
         self.file = file
-        self.target = target
+        targets = target.map { [$0] } ?? []
         self.configurations = configurations
         self.diagnostic = diagnostic
     }
 
-    /// Makes one finding of those that differ only in their build configuration, and orders them by
-    /// file and place.
+    /// Makes one finding of those that have one cause, and orders them by file and place.
+    ///
+    /// One cause have findings that say the same of one place, whatever the targets that share the
+    /// file; and those that say the same of one target in different build configurations.
     public static func merged(_ findings: [AppFinding]) -> [AppFinding] {
         var merged: [AppFinding] = []
-        var indices: [AppFinding: Int] = [:]
+        var byPlace: [AppFinding: Int] = [:]
+        var byMessage: [[String]: [Int]] = [:]
         for finding in findings {
-            var key = finding
-            key.configurations = []
-            if let index = indices[key] {
-                for name in finding.configurations
-                where !merged[index].configurations.contains(name) {
-                    merged[index].configurations.append(name)
+            var place = finding
+            place.configurations = []
+            place.targets = []
+            // Other projects may have targets of the same name.
+            let folder = String(finding.file.prefix(upTo: finding.file.lastSlash))
+            let message =
+                finding.targets
+                + [folder, finding.diagnostic.rule.rawValue, finding.diagnostic.message]
+            let index =
+                byPlace[place]
+                ?? byMessage[message]?.first {
+                    Set(merged[$0].configurations).isDisjoint(with: finding.configurations)
+                        && !finding.configurations.isEmpty
                 }
-            } else {
-                indices[key] = merged.count
+            guard let index else {
+                byPlace[place] = merged.count
+                byMessage[message, default: []].append(merged.count)
                 merged.append(finding)
+                continue
             }
+            byPlace[place] = index
+            merged[index].add(finding)
         }
         return merged.sorted { left, right in
             if left.file != right.file { return left.file < right.file }
@@ -48,6 +65,17 @@ public struct AppFinding: Hashable, Sendable {
             return (left.target ?? "") < (right.target ?? "")
         }
     }
+
+    /// Takes the targets and configurations of a finding of the same cause.
+    private mutating func add(_ other: AppFinding) {
+        targets += other.targets.filter { !targets.contains($0) }
+        configurations += other.configurations.filter { !configurations.contains($0) }
+    }
+}
+
+extension String {
+    /// Where the name of a file begins in its path.
+    fileprivate var lastSlash: Index { lastIndex(of: "/") ?? startIndex }
 }
 
 /// What the app rules have found so far.

@@ -33,8 +33,18 @@ public struct AppProperty: Hashable, Sendable {
 
     /// Whether the text of a bundle id, a mode or an environment names a build setting that is not
     /// known, so that it can become anything.
-    static func namesBuildSetting(_ text: String) -> Bool {
-        text.contains("$(") || text.contains("${")
+    public static func namesBuildSetting(_ text: String) -> Bool {
+        var rest = text[...]
+        while let dollar = rest.firstIndex(of: "$") {
+            rest = rest[rest.index(after: dollar)...]
+            // `$(NAME)`, `${NAME}` and `$NAME`.
+            if let next = rest.first,
+                next == "(" || next == "{" || (next.isASCII && next.isUppercase)
+            {
+                return true
+            }
+        }
+        return false
     }
 
     /// Whether this says yes: a Boolean, or the text that stands for one in a build setting.

@@ -19,6 +19,12 @@ public struct AppRule: Sendable, Identifiable {
     public let evidence: [Evidence]
     /// What to do, as an imperative sentence.
     public let fix: String
+    /// Whether the rule finds something only where it knows that nothing does it: it is not asked
+    /// where not all source text of a target was read.
+    public var needsAllSources: Bool {
+        ["CF002", "CF008", "CF009", "CF011", "CF014", "CF019", "CF030", "CF045", "CF046"]
+            .contains(id.rawValue)
+    }
     let check: @Sendable (AppFacts, inout AppFindings) -> Void
 
     init(

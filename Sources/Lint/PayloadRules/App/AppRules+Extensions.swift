@@ -52,7 +52,7 @@ extension AppRules {
                 let isWidget = bundle.extensionPoint?.value == widgetExtensionPoint
                 guard
                     bundle.shows({ $0 == .widgetPushHandler })
-                        || (isWidget && facts.sends.contains(.widgets)),
+                        || (isWidget && facts.pushes(to: bundle).contains(.widgets)),
                     case .missing(let place) = bundle.pushEntitlement
                 else { continue }
                 findings.suspect(

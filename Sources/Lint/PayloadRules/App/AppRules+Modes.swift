@@ -25,7 +25,8 @@ extension AppRules {
             for app in facts.apps {
                 for listed in app.modes {
                     guard let mode = BackgroundMode(rawValue: listed.value) else {
-                        reportUnknownMode(listed, of: app, sends: facts.sends, &findings)
+                        reportUnknownMode(
+                            listed, of: app, sends: facts.pushes(to: app), &findings)
                         continue
                     }
                     guard !mode.featureNames.isEmpty, app.lacks({ $0 == .feature(mode) }) else {

@@ -56,7 +56,7 @@ extension AppRules {
             }
         },
         AppRule(
-            "CF018", .error, "the server sends an interruption level that the app may not use",
+            "CF018", .warning, "the server sends an interruption level that the app may not use",
             why: "Without its entitlement the system lowers the level.",
             from: [.generating, .practice],
             fix: "Add the entitlement, or send the level `active`.", check: interruptionLevels),
@@ -97,11 +97,16 @@ extension AppRules {
         for app in facts.apps {
             guard case .missing(let place) = app.pushEntitlement else { continue }
             let message = "the entitlements lack `\(app.pushEntitlementName)`"
-            let isPushedTo = app.host == nil && !facts.sends.isEmpty
-            if isPushedTo || app.mode(.remoteNotification) != nil {
+            let asksForToken = app.shows { $0.isRegistration || $0 == .voipRegistration }
+            let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS
+            if !facts.pushes(to: app).isEmpty || (hasMode && asksForToken) {
                 findings.report(app, at: place, message)
-            } else if app.shows({ $0.isRegistration || $0 == .voipRegistration }) {
+            } else if asksForToken {
                 findings.suspect(app, at: place, message + ", and the source text asks for a token")
+            } else if hasMode {
+                findings.suspect(
+                    app, at: place,
+                    message + ", and UIBackgroundModes has `remote-notification`")
             }
         }
     }
@@ -116,7 +121,15 @@ extension AppRules {
             // What is left of a build setting that only Xcode knows.
             guard !AppProperty.namesBuildSetting(text) else { continue }
             guard text != "development", text != "production" else { continue }
-            let meant = ["development", "production"].first { NearMiss.isNear(text, $0) }
+            let known = ["development", "production"]
+            if let meant = known.first(where: { $0 == text.lowercased() }) {
+                // Xcode replaces it when it signs, so that such apps reach their users.
+                findings.report(
+                    bundle, at: value.place, "the push environment is `\(text)`: case counts",
+                    fix: "Write `\(meant)`.", severity: .warning)
+                continue
+            }
+            let meant = known.first { NearMiss.isNear(text, $0) }
             findings.report(
                 bundle, at: value.place, "the push environment is `\(text)`",
                 fix: meant.map { "Write `\($0)`." })

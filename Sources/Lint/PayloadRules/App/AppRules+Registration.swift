@@ -15,17 +15,24 @@ extension AppRules {
                 server each time.
                 """
         ) { facts, findings in
-            eachObservation(in: facts) { bundle, seen in
-                switch seen.subject {
-                case .remoteNotificationRegistration(.flag):
+            for bundle in facts.bundles {
+                let registersAlways = bundle.shows {
+                    $0 == .remoteNotificationRegistration(.launch)
+                }
+                let flag = bundle.observations.first {
+                    $0.subject == .remoteNotificationRegistration(.flag)
+                }
+                if let flag, !registersAlways {
                     findings.suspect(
-                        bundle, at: seen.place,
+                        bundle, at: flag.place,
                         "registering for remote notifications depends on whether it was done before"
                     )
-                case .storedDeviceToken:
+                }
+                if let stored = bundle.observations.first(where: {
+                    $0.subject == .storedDeviceToken
+                }) {
                     findings.suspect(
-                        bundle, at: seen.place, "the device token is kept in the user defaults")
-                default: return
+                        bundle, at: stored.place, "the device token is kept in the user defaults")
                 }
             }
         },
@@ -45,15 +52,18 @@ extension AppRules {
     ) {
         for bundle in facts.bundles {
             let wantsSilentPushes =
-                facts.sends.contains(.background) || bundle.mode(.remoteNotification) != nil
+                facts.pushes(to: bundle).contains(.background)
+                || bundle.mode(.remoteNotification) != nil
             let registersOtherwise = bundle.shows {
                 $0.isRegistration && $0 != .remoteNotificationRegistration(.permission)
             }
-            guard wantsSilentPushes, !registersOtherwise else { continue }
-            for seen in bundle.observations
-            where seen.subject == .remoteNotificationRegistration(.permission) {
-                findings.suspect(bundle, at: seen.place)
-            }
+            guard wantsSilentPushes, !registersOtherwise, bundle.platform != .macOS,
+                let first = bundle.observations.first(where: {
+                    $0.subject == .remoteNotificationRegistration(.permission)
+                })
+            else { continue }
+            // The others are the same fault: one call on each launch cures it.
+            findings.suspect(bundle, at: first.place)
         }
     }
 

@@ -129,7 +129,21 @@ extension AppRules {
     ) {
         for bundle in facts.bundles {
             var first: [String: AppPlace] = [:]
-            for seen in bundle.observations where !seen.isConditional {
+            // Rule CF044 speaks of these.
+            let scenes = Set(
+                bundle.observations.compactMap { seen in
+                    if case .sceneTask = seen.subject { seen.place } else { nil }
+                })
+            let continued = Set(
+                bundle.observations.compactMap { seen -> String? in
+                    if case .requestedTask(let name, .continued) = seen.subject {
+                        name
+                    } else {
+                        nil
+                    }
+                })
+            for seen in bundle.observations
+            where !seen.isConditional && !scenes.contains(seen.place) {
                 guard case .registeredTask(let identifier, let occasion) = seen.subject else {
                     continue
                 }
@@ -143,7 +157,9 @@ extension AppRules {
                         first[identifier] = seen.place
                     }
                 }
-                if occasion == .view || occasion == .scene {
+                // Tasks of continued processing are registered when they are needed.
+                if let identifier, continued.contains(identifier) { continue }
+                if [.view, .scene, .afterLaunch].contains(occasion) {
                     findings.suspect(
                         bundle, at: seen.place,
                         "a background task is registered after the launch has finished")

@@ -84,7 +84,11 @@ extension AppRules {
         for app in facts.apps {
             let registration = app.observations.first { $0.subject == .voipRegistration }
             if let mode = app.mode(.voip) {
-                guard app.lacks({ $0 == .voipRegistration }) else { continue }
+                // An app that makes calls without pushes needs the mode for CallKit.
+                let isPushedTo = facts.sends(.voip, to: app)
+                guard app.platform != .watchOS, app.lacks({ $0 == .voipRegistration }),
+                    isPushedTo || app.lacks({ $0 == .callInterface })
+                else { continue }
                 findings.suspect(
                     app, at: mode.place,
                     "UIBackgroundModes has `voip`, and no source text registers for VoIP pushes")

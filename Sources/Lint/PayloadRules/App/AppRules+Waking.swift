@@ -21,9 +21,9 @@ extension AppRules {
                 """
         ) { facts, findings in
             for app in facts.apps {
-                guard let mode = app.mode(.remoteNotification), app.lacks(\.isHandler) else {
-                    continue
-                }
+                guard app.platform != .macOS, let mode = app.mode(.remoteNotification),
+                    app.lacks(\.isHandler)
+                else { continue }
                 findings.suspect(app, at: mode.place)
             }
         },
@@ -91,11 +91,6 @@ extension AppRules {
                         bundle, at: seen.place,
                         "a scene's delegate handles remote notifications, and the app's does not",
                         fix: "Move the handler to the app delegate.")
-                case .registeredTask(_, .view), .registeredTask(_, .scene):
-                    findings.suspect(
-                        bundle, at: seen.place,
-                        "a background task is registered only when a scene or a view appears",
-                        fix: "Register it before the app has finished launching.")
                 case .remoteNotificationRegistration(.view)
                 where !bundle.shows({ $0 == .remoteNotificationRegistration(.launch) }):
                     findings.suspect(

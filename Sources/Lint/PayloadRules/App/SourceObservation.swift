@@ -22,6 +22,8 @@ public struct SourceObservation: Hashable, Sendable {
     public enum Occasion: Hashable, Sendable {
         /// While the app launches.
         case launch
+        /// In a closure that the launch leaves for later.
+        case afterLaunch
         /// In a scene's delegate.
         case scene
         /// When a view appears.
@@ -97,5 +99,60 @@ public struct SourceObservation: Hashable, Sendable {
         case communicationStyle
         /// A name from a framework that gives this mode a purpose.
         case feature(BackgroundMode)
+
+        /// A task that SwiftUI registers with `.backgroundTask`.
+        case sceneTask(String?)
+        /// Time asked for after the app has left the foreground.
+        case backgroundAssertion
+        /// The end of such time.
+        case backgroundAssertionEnd
+        /// A session whose transfers go on without the app.
+        case backgroundSession
+        /// The app delegate's function for the events of such sessions.
+        case backgroundSessionEvents
+        /// A fault that the source text shows by itself.
+        case fault(Fault)
+    }
+
+    /// The faults in background work that one file's text shows.
+    public enum Fault: String, Hashable, Sendable, CaseIterable {
+        /// A path through a handler of VoIP pushes that returns and reports no call.
+        case voipPathWithoutReport
+        /// A path through such a handler that does not call its completion handler.
+        case voipPathWithoutCompletion
+        /// A path through a task's handler that does not end the task.
+        case taskPathWithoutEnd
+        /// A task's handler that works and sets no expiration handler.
+        case taskWithoutExpiration
+        /// An expiration handler that is set only after something was waited for.
+        case lateExpiration
+        /// An expiration handler that stops nothing.
+        case idleExpiration
+        /// A handler of a refresh task that asks for no further one.
+        case refreshWithoutNext
+        /// The errors of `submit` are thrown away.
+        case ignoredSubmitError
+        /// An earliest begin date that is more than a week ahead.
+        case distantBeginDate
+        /// A request that is submitted each time the app comes to the foreground.
+        case repeatedSubmission
+        /// The closure of a registration keeps `self`.
+        case taskHandlerKeepsSelf
+        /// A task that is cast by force.
+        case forcedTaskCast
+        /// `beginBackgroundTask` without an expiration handler.
+        case assertionWithoutExpiration
+        /// A path on which `endBackgroundTask` is not called.
+        case assertionPathWithoutEnd
+        /// A session for the background without a delegate.
+        case sessionWithoutDelegate
+        /// A transfer with a closure in such a session.
+        case closureInBackgroundSession
+        /// A timer that begins when the app leaves the foreground.
+        case timerInBackground
+        /// A handler of silent pushes that starts more than it has time for.
+        case longHandler
+        /// A handler of silent pushes that always says that there is new data.
+        case alwaysNewData
     }
 }

@@ -29,7 +29,7 @@ struct AppCase: Sendable, CustomTestStringConvertible {
     }
 
     static let all: [AppCase] =
-        waking + registration + entitlements + voip + extensions + scheduling + modes
+        waking + registration + entitlements + voip + extensions + scheduling + modes + background
 }
 
 extension AppFacts {

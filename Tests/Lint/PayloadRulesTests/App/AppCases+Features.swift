@@ -14,6 +14,10 @@ extension AppCase {
         source("CF008", "mode only", [], info: Plist.modes("voip"), .warning),
         source("CF008", "registration only", [.voipRegistration], info: [:], .warning),
         AppCase("CF008", "sent", .app([.voip], info: Plist.modes("fetch")), .error),
+        source(
+            "CF008", "calls without the pushes that are sent", [.callInterface],
+            info: Plist.modes("voip"), sends: [.voip], .warning),
+        source("CF008", "calls without pushes", [.callInterface], info: Plist.modes("voip"), nil),
         source("CF008", "both", [.voipRegistration], info: Plist.modes("voip"), nil),
         source("CF008", "neither", [], nil),
 
@@ -189,6 +193,10 @@ extension AppCase {
             "CF021", "twice", [.registeredTask("a", .launch), .registeredTask("a", .launch)],
             .warning),
         source("CF021", "late", [.registeredTask("a", .view)], .warning),
+        source("CF021", "after the launch", [.registeredTask("a", .afterLaunch)], .warning),
+        source(
+            "CF021", "continued processing",
+            [.registeredTask("a", .view), .requestedTask("a", .continued)], nil),
         source(
             "CF021", "two", [.registeredTask("a", .launch), .registeredTask("b", .launch)], nil),
         AppCase(

@@ -33,8 +33,7 @@ extension AppCase {
 
         source("CF004", "scene delegate", [sceneHandler], .warning),
         source("CF004", "both delegates", [sceneHandler, handler], nil),
-        source("CF004", "task in a view", [.registeredTask("a", .view)], .warning),
-        source("CF004", "task at launch", [.registeredTask("a", .launch)], nil),
+        source("CF004", "task in a view, which is CF021's", [.registeredTask("a", .view)], nil),
         source("CF004", "token in a view", [.remoteNotificationRegistration(.view)], .warning),
         source(
             "CF004", "token in a view too",
@@ -45,6 +44,10 @@ extension AppCase {
     static let registration: [AppCase] = [
         source("CF026", "behind a flag", [.remoteNotificationRegistration(.flag)], .warning),
         source("CF026", "in defaults", [.storedDeviceToken], .warning),
+        source(
+            "CF026", "behind a flag, and at launch",
+            [.remoteNotificationRegistration(.flag), .remoteNotificationRegistration(.launch)],
+            nil),
         source("CF026", "at launch", [.remoteNotificationRegistration(.launch)], nil),
 
         source("CF027", "described", [.describedDeviceToken], .warning),
@@ -59,6 +62,11 @@ extension AppCase {
         source(
             "CF032", "allowed", [.remoteNotificationRegistration(.permission)],
             info: Plist.modes("remote-notification"), .warning),
+        AppCase(
+            "CF032", "a Mac",
+            .app(
+                [.background], info: [:], seen: [.remoteNotificationRegistration(.permission)],
+                platform: .macOS), nil),
         source(
             "CF032", "only alerts", [.remoteNotificationRegistration(.permission)],
             sends: [.alert], nil),
@@ -79,7 +87,17 @@ extension AppCase {
         AppCase("CF005", "sent", .app([.alert], entitlements: [:]), .error),
         AppCase(
             "CF005", "the mode",
-            .app(info: Plist.modes("remote-notification"), entitlements: [:]), .error),
+            .app(info: Plist.modes("remote-notification"), entitlements: [:]), .warning),
+        AppCase(
+            "CF005", "the mode, and the source text asks",
+            .app(
+                info: Plist.modes("remote-notification"), entitlements: [:],
+                seen: [.remoteNotificationRegistration(.launch)]), .error),
+        AppCase(
+            "CF005", "the mode of a watch",
+            .app(
+                info: Plist.modes("remote-notification"), entitlements: [:], platform: .watchOS),
+            nil),
         AppCase(
             "CF005", "source text", .app(entitlements: [:], seen: [.voipRegistration]), .warning),
         AppCase(
@@ -104,6 +122,9 @@ extension AppCase {
         AppCase(
             "CF006", "sandbox", .app(entitlements: ["aps-environment": .string("sandbox")]),
             .error),
+        AppCase(
+            "CF006", "another case",
+            .app(entitlements: ["aps-environment": .string("Production")]), .warning),
         AppCase("CF006", "true", .app(entitlements: ["aps-environment": .boolean(true)]), .error),
         AppCase(
             "CF006", "a setting",
@@ -132,9 +153,10 @@ extension AppCase {
         AppCase("CF013", "misplaced", .app(info: [unrestricted: .boolean(true)]), .warning),
         AppCase("CF013", "not there", .app(info: [:]), nil),
 
-        AppCase("CF018", "missing", .app([.timeSensitive], entitlements: [:]), .error),
+        AppCase("CF018", "missing", .app([.timeSensitive], entitlements: [:]), .warning),
         AppCase(
-            "CF018", "false", .app([.critical], entitlements: [critical: .boolean(false)]), .error),
+            "CF018", "false", .app([.critical], entitlements: [critical: .boolean(false)]),
+            .warning),
         AppCase(
             "CF018", "granted", .app([.critical], entitlements: [critical: .boolean(true)]), nil),
         AppCase("CF018", "not sent", .app([.alert], entitlements: [:]), nil),

@@ -28,12 +28,12 @@ struct AppRulesTests {
         #expect(kept == table)
     }
 
-    @Test("the table is CF001 to CF032")
+    @Test("the table is CF001 to CF048")
     func tableIsComplete() {
-        let expected = (1...32).map { RuleID(rawValue: $0 < 10 ? "CF00\($0)" : "CF0\($0)") }
+        let expected = (1...48).map { RuleID(rawValue: $0 < 10 ? "CF00\($0)" : "CF0\($0)") }
         #expect(AppRules.table.map(\.id) == expected)
         #expect(AppRules.rule("CF020")?.severity == .error)
-        #expect(AppRules.rule("CF033") == nil)
+        #expect(AppRules.rule("CF049") == nil)
     }
 
     @Test("every rule has a manual page", arguments: AppRules.table.map(\.id))
@@ -97,6 +97,30 @@ struct AppRulesTests {
         let level = try #require(merged.first { $0.diagnostic.rule == "CF018" })
         #expect(level.configurations == ["Release"])
         #expect(merged.map(\.file) == merged.map(\.file).sorted())
+    }
+
+    @Test("one cause is one finding: Debug and Release, and targets that share a file")
+    func oneCause() throws {
+        var findings: [AppFinding] = []
+        for target in ["App", "Beta"] {
+            for (line, configuration) in ["Debug", "Release"].enumerated() {
+                var bundle = AppFacts.Bundle.sample(target, .app, info: [:])
+                // Without entitlements the place is that of the configuration's settings.
+                let place = AppPlace(file: target + ".pbxproj", line: 10 + line, offset: line)
+                bundle.entitlements = .none(place)
+                bundle.info = AppProperties([:], at: AppPlace(file: "Shared/Info.plist"))
+                findings += AppRules.findings(
+                    in: AppFacts(
+                        sends: [.background], configuration: configuration, bundles: [bundle]))
+            }
+        }
+        let merged = AppFinding.merged(findings)
+        let modes = merged.filter { $0.diagnostic.rule == "CF001" }
+        #expect(modes.count == 1 && modes.first?.targets == ["App", "Beta"])
+        #expect(modes.first?.configurations == ["Debug", "Release"])
+        let entitlements = merged.filter { $0.diagnostic.rule == "CF005" }
+        #expect(entitlements.map(\.targets) == [["App"], ["Beta"]])
+        #expect(entitlements.allSatisfy { $0.configurations == ["Debug", "Release"] })
     }
 
     @Test(

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The source files of a target, and what else is built into it.
+struct SourceList {
+    /// Files in Swift and Objective-C, each once, in the order of their paths.
+    private(set) var files: [String] = []
+    /// What is built into the target and was not read.
+    private(set) var unread = UnreadSources()
+    private var known: Set<String> = []
+
+    /// The endings of languages that are not read, and their names.
+    private static let foreignLanguages = [
+        ".kt": "Kotlin", ".dart": "Dart", ".js": "JavaScript", ".ts": "TypeScript",
+        ".tsx": "TypeScript",
+    ]
+
+    /// Adds files; those that hold no source text are left out.
+    mutating func add(_ paths: [String]) {
+        for path in paths {
+            let name = path[(path.lastIndex(of: "/") ?? path.startIndex)...]
+            guard let dot = name.lastIndex(of: ".") else { continue }
+            let ending = String(name[dot...])
+            switch ending {
+            case ".swift", ".m", ".mm":
+                if known.insert(path).inserted { files.append(path) }
+            default:
+                if let language = Self.foreignLanguages[ending], known.insert(path).inserted {
+                    unread.languages[language, default: 0] += 1
+                }
+            }
+        }
+    }
+
+    /// Notes a package, a framework or the like that was not read.
+    mutating func addUnread(_ kind: UnreadSources.Kind, _ name: String) {
+        unread.modules[kind, default: []].insert(name)
+    }
+
+    /// The same without its files.
+    var unreadOnly: SourceList {
+        var list = SourceList()
+        list.unread = unread
+        return list
+    }
+
+    /// Puts the files in order.
+    mutating func sort() { files.sort() }
+}
+
+/// What is built into a target and was not read.
+struct UnreadSources: Hashable, Sendable {
+    /// What a module is that is not read.
+    enum Kind: String, Hashable, Sendable, Comparable, CaseIterable {
+        case package
+        case framework
+        case project
+
+        static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// The number of files by language.
+    var languages: [String: Int] = [:]
+    /// The names of modules by what they are.
+    var modules: [Kind: Set<String>] = [:]
+
+    /// Whether all was read.
+    var isEmpty: Bool { languages.isEmpty && modules.isEmpty }
+
+    /// "12 Dart files and 3 packages (Alamofire, Kingfisher, Realm)".
+    var description: String {
+        var parts = languages.sorted { $0.key < $1.key }.map { language, count in
+            "\(count) \(language) file\(count == 1 ? "" : "s")"
+        }
+        for (kind, names) in modules.sorted(by: { $0.key < $1.key }) {
+            let listed = names.sorted().prefix(5).joined(separator: ", ")
+            let more = names.count > 5 ? ", …" : ""
+            parts.append(
+                "\(names.count) \(kind.rawValue)\(names.count == 1 ? "" : "s") (\(listed)\(more))")
+        }
+        guard let last = parts.popLast() else { return "" }
+        return parts.isEmpty ? last : parts.joined(separator: ", ") + " and " + last
+    }
+
+}

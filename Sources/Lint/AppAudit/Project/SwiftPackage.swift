@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A Swift package in a folder beside a project.
+struct SwiftPackage {
+    /// The names of its products and targets, and any other literal of its manifest.
+    let literals: Set<String>
+    /// Its source files, wherever its manifest puts them; those of its tests are left out.
+    let files: [String]
+    /// The folders of local packages that it needs.
+    let localPackages: [String]
+    /// The names of packages from elsewhere that it needs.
+    let remotePackages: [String]
+
+    /// Reads a package; `nil` if the folder holds none.
+    init?(_ folder: String, tree: FileTree) {
+        guard
+            let bytes = try? FileTree.read(
+                Paths.join(folder, "Package.swift"), limit: AuditLimits.sourceBytes)
+        else { return nil }
+        let text = SourceText(bytes, path: Paths.join(folder, "Package.swift"))
+        var literals: Set<String> = []
+        var local: [String] = []
+        var remote: [String] = []
+        var outside: [String] = []
+        for index in text.tokens.indices {
+            guard case .string(isInterpolated: false) = text.tokens[index].kind else { continue }
+            let value = text.tokens[index].text
+            literals.insert(value)
+            let isArgument = text.sees(":", at: index - 1)
+            if isArgument, text[index - 2]?.isName("url") == true { remote.append(value) }
+            if isArgument, text[index - 2]?.isName("path") == true {
+                if Self.isOfPackage(index, text) {
+                    local.append(Paths.join(folder, value))
+                } else if value.hasPrefix("..") {
+                    outside.append(Paths.join(folder, value))
+                }
+            }
+        }
+        self.literals = literals
+        localPackages = local
+        remotePackages = remote.map { Paths.stem(of: $0) }
+        let others = ["Tests", "Example", "Examples", "Demo", "Sample", "Samples", "Plugins"]
+        files = ([folder] + outside).flatMap(tree.files).filter { file in
+            let parts = file.dropFirst(folder.count).split(separator: "/")
+            return !parts.contains { others.contains(String($0)) }
+                && parts.last != "Package.swift"
+        }
+    }
+
+    /// Whether an argument is one of `.package(…)`, and not of a target.
+    private static func isOfPackage(_ index: Int, _ text: SourceText) -> Bool {
+        var before = index - 1
+        while before >= 0 {
+            if text.tokens[before].isMark("("), text.partners[before] > index {
+                return text[before - 1]?.isName("package") == true
+            }
+            before =
+                text.partners[before] >= 0 && text.partners[before] < before
+                ? text.partners[before] - 1 : before - 1
+        }
+        return false
+    }
+}

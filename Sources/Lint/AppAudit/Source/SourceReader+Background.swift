@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Work in the background beside tasks: time that an app asks for, transfers, timers, and what a
+/// handler of silent pushes starts.
+extension SourceReader {
+    /// The time in seconds that iOS gives to a handler of silent pushes (Apple).
+    private static let handlerSeconds = 30.0
+
+    // MARK: Handlers of silent pushes
+
+    /// What the handler of a silent push starts, and what it answers.
+    mutating func readWork(of scope: SourceScope, _ completion: String?) {
+        let body = text.content(ofBracket: scope.open)
+        if let late = body.first(where: { seconds(at: $0).map { $0 > Self.handlerSeconds } == true }
+        ) {
+            see(.fault(.longHandler), at: late)
+        }
+        let answers = body.filter { index in
+            [
+                "newData", "noData", "failed", "UIBackgroundFetchResultNewData",
+                "UIBackgroundFetchResultNoData", "UIBackgroundFetchResultFailed",
+            ].contains(text.tokens[index].text)
+        }
+        let saysNewData = answers.allSatisfy {
+            text.tokens[$0].text.lowercased().hasSuffix("newdata")
+        }
+        let works = body.contains {
+            let name = text.tokens[$0].text
+            return isCall($0) && name != completion && !Self.isIdle(name)
+        }
+        if let first = answers.first, saysNewData, works {
+            see(.fault(.alwaysNewData), at: first)
+        }
+    }
+
+    /// The seconds that a word makes the code wait: `.now() + 60`, `sleep(60)`,
+    /// `Task.sleep(for: .seconds(60))`, `scheduledTimer(withTimeInterval: 60`.
+    private func seconds(at index: Int) -> Double? {
+        switch text.tokens[index].text {
+        case "deadline" where text.sees(":", ".", "now", "(", ")", "+", at: index + 1):
+            if text.sees(".", "seconds", "(", at: index + 7) { return product(at: index + 10) }
+            return product(at: index + 7)
+        case "sleep" where text.sees("(", at: index + 1):
+            if text.sees("for", ":", ".", "seconds", "(", at: index + 2) {
+                return product(at: index + 7)
+            }
+            if text.sees("nanoseconds", ":", at: index + 2) {
+                return product(at: index + 4).map { $0 / 1e9 }
+            }
+            return product(at: index + 2)
+        case "scheduledTimer" where text.sees("(", at: index + 1): return product(at: index + 4)
+        default: return nil
+        }
+    }
+
+    // MARK: Timers
+
+    private static let leavingFunctions: Set = [
+        "applicationDidEnterBackground", "sceneDidEnterBackground", "applicationWillResignActive",
+        "sceneWillResignActive",
+    ]
+
+    /// A timer that begins when the app is about to be suspended.
+    mutating func readTimer(_ index: Int) {
+        guard text[index - 1]?.isMark(".") == true || text[index - 1]?.isName("NSTimer") == true,
+            let (head, body) = function(around: index), Self.leavingFunctions.contains(head.name),
+            !body.contains(where: { text.tokens[$0].text.hasPrefix("beginBackgroundTask") })
+        else { return }
+        see(.fault(.timerInBackground), at: index)
+    }
+
+    // MARK: Time after leaving the foreground
+
+    /// `beginBackgroundTask(withName:expirationHandler:)`.
+    mutating func readAssertion(_ index: Int) {
+        guard isCall(index), text[index - 1]?.isName("func") == false else { return }
+        // An app extension and a wrapper have names of their own for it.
+        let owner = text.isObjectiveC ? text[index - 1] : text[index - 2]
+        guard let owner, owner.isMark("]") || owner.isMark(")") || owner.isName else { return }
+        let isOfApplication = (max(0, index - 8)..<index).contains {
+            ["UIApplication", "application", "sharedApplication", "shared", "app"].contains(
+                text.tokens[$0].text)
+        }
+        guard isOfApplication else { return }
+        if lacksExpiration(index) { see(.fault(.assertionWithoutExpiration), at: index) }
+        see(.backgroundAssertion, at: index)
+        guard let variable = assertionVariable(index) else { return }
+        readAssertionPaths(index, variable)
+    }
+
+    private func lacksExpiration(_ index: Int) -> Bool {
+        if text.isObjectiveC {
+            if text.sees(":", "nil", "]", at: index + 1) { return true }
+            return (index..<index + 12).contains {
+                text.sees("expirationHandler", ":", "nil", at: $0)
+            }
+        }
+        let close = text.partners[index + 1]
+        // A closure behind the name or behind the arguments.
+        guard close > index, !text.sees("{", at: index + 1) else { return false }
+        if text.sees("{", at: close + 1) { return false }
+        let label = (index..<close).first { text.tokens[$0].isName("expirationHandler") }
+        guard let label else { return true }
+        return text.sees(":", "nil", at: label + 1)
+    }
+
+    /// The variable that keeps the answer: `let id = UIApplication.shared.beginBackgroundTask …`.
+    private func assertionVariable(_ index: Int) -> String? {
+        let line = text.tokens[index].position.line
+        var equals = index
+        while let token = text[equals], token.position.line == line, !token.isMark("=") {
+            equals -= 1
+        }
+        guard text[equals]?.isMark("=") == true, let name = text[equals - 1], name.isName,
+            text[equals - 2]?.isMark(".") == false
+        else { return nil }
+        guard let (_, body) = function(around: index) else { return nil }
+        let isLocal = body.contains { word in
+            text.tokens[word].isName(name.text)
+                && (text[word - 1]?.isName("let") == true || text[word - 1]?.isName("var") == true
+                    || text[word - 1]?.isName("UIBackgroundTaskIdentifier") == true)
+        }
+        return isLocal ? name.text : nil
+    }
+
+    /// Follows the paths behind the call, in the function that it stands in.
+    private mutating func readAssertionPaths(_ index: Int, _ variable: String) {
+        for scope in text.scopes(around: index) {
+            guard case .function = scope.kind else {
+                if case .closure = scope.kind { return }
+                continue
+            }
+            let call = max(text.partners[index + 1], index)
+            var start = call + 1
+            if text.sees("{", at: start) { start = text.partners[start] + 1 }
+            guard start > call, start < scope.close else { return }
+            let rest = SourceScope(
+                kind: scope.kind, head: index, open: start - 1, close: scope.close,
+                parent: scope.parent)
+            let settles = { [text] (word: Int) in
+                text.tokens[word].isName(variable) && !text.isLabel(word)
+            }
+            let paths = CompletionPaths(text, body: rest, settles: settles)
+            if let gap = paths.gaps.min() { see(.fault(.assertionPathWithoutEnd), at: gap) }
+            return
+        }
+    }
+
+    // MARK: Transfers
+
+    /// `URLSessionConfiguration.background(withIdentifier:)` and what is made of it.
+    mutating func readBackgroundSession(_ index: Int) {
+        let isSwift =
+            text.sees("URLSessionConfiguration", ".", at: index - 2)
+            && text.sees("(", "withIdentifier", at: index + 1)
+        let isObjectiveC = text.tokens[index].text.hasPrefix("backgroundSessionConfiguration")
+        guard isSwift || isObjectiveC else { return }
+        see(.backgroundSession, at: index)
+        guard isSwift, text.sees("=", at: index - 3), let configuration = text[index - 4],
+            configuration.isName, let (_, body) = function(around: index)
+        else { return }
+        for word in body where text.sees("URLSession", "(", "configuration", ":", at: word) {
+            guard text[word + 4]?.isName(configuration.text) == true else { continue }
+            let arguments = text.content(ofBracket: word + 1)
+            let label = arguments.first { text.tokens[$0].isName("delegate") }
+            if label == nil || label.map({ text.sees(":", "nil", at: $0 + 1) }) == true {
+                see(.fault(.sessionWithoutDelegate), at: word)
+            }
+            if text.sees("=", at: word - 1), let session = text[word - 2], session.isName {
+                readTransfers(session.text)
+            }
+        }
+    }
+
+    /// `session.downloadTask(with: url) { … }`: such a session takes no closures.
+    private mutating func readTransfers(_ session: String) {
+        for index in text.tokens.indices where text.tokens[index].isName(session) {
+            guard text.sees(".", at: index + 1), let call = text[index + 2],
+                ["dataTask", "downloadTask", "uploadTask"].contains(call.text),
+                text.sees("(", at: index + 3)
+            else { continue }
+            let close = text.partners[index + 3]
+            let hasClosure =
+                close > index
+                && (text.sees("{", at: close + 1)
+                    || text.content(ofBracket: index + 3).contains {
+                        text.tokens[$0].isName("completionHandler") && text.isLabel($0)
+                    })
+            if hasClosure { see(.fault(.closureInBackgroundSession), at: index + 2) }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Handlers of background tasks: do they end their task on each path, and what when time is up?
+extension SourceReader {
+    /// The types of background tasks.
+    static let taskTypes: Set = [
+        "BGTask", "BGAppRefreshTask", "BGProcessingTask", "BGContinuedProcessingTask",
+        "BGHealthResearchTask",
+    ]
+
+    /// The closure of a registration.
+    mutating func readLaunchHandler(_ index: Int) {
+        guard let closure = launchHandler(of: index) else { return }
+        let names = closureParameters(closure)
+        guard let task = names.first else { return }
+        if task == "_" {
+            if text.content(ofBracket: closure.open).count > 3 {
+                see(.fault(.taskPathWithoutEnd), at: index)
+            }
+            return
+        }
+        readTask(task, in: closure, isRefresh: false)
+        readCaptures(of: closure)
+    }
+
+    /// The scope of the closure that a registration gets.
+    private func launchHandler(of index: Int) -> SourceScope? {
+        let range: Range<Int>
+        if text.isObjectiveC {
+            guard
+                let open = text.tokens.indices[..<index].last(where: {
+                    text.tokens[$0].isMark("[") && text.partners[$0] > index
+                })
+            else { return nil }
+            range = open..<text.partners[open]
+        } else {
+            let end = text.partners[index + 1]
+            guard end > index else { return nil }
+            range = index..<end + 2
+        }
+        return text.scopes.first { scope in
+            guard case .closure = scope.kind else { return false }
+            return range.contains(scope.open)
+        }
+    }
+
+    /// The names of a closure's parameters: `{ [weak self] task in`, `^(BGTask *task) {`; `$0`
+    /// where it names none.
+    private func closureParameters(_ closure: SourceScope) -> [String] {
+        if text.isObjectiveC {
+            guard text[closure.open - 1]?.isMark(")") == true else { return [] }
+            return [text.tokens[closure.open - 2].text]
+        }
+        var index = closure.open + 1
+        if text.sees("[", at: index) { index = text.partners[index] + 1 }
+        guard index > closure.open else { return [] }
+        let head = (index..<text.tokens.count).prefix(16)
+        guard let end = head.first(where: { text.tokens[$0].isName("in") }) else { return ["$0"] }
+        return (index..<end).filter { text.tokens[$0].isName }.map { text.tokens[$0].text }
+    }
+
+    /// A function that takes a task.
+    mutating func readTaskFunction(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
+        for parameter in head.parameters {
+            // Not a closure that takes one.
+            let types = parameter.types.filter { $0 != "any" }
+            guard types.count == 1, Self.taskTypes.contains(types[0]) else { continue }
+            readTask(
+                parameter.name, in: scope, isRefresh: parameter.types.contains("BGAppRefreshTask"))
+        }
+    }
+
+    private mutating func readTask(_ task: String, in scope: SourceScope, isRefresh: Bool) {
+        let body = text.content(ofBracket: scope.open)
+        guard !body.isEmpty else { return }
+        let names = aliases(of: task, in: body)
+        var ends: Set<Int> = []
+        var handedOn = false
+        var expiration: Int?
+        for index in body where text.tokens[index].isName && names.contains(text.tokens[index].text)
+        {
+            guard !text.isLabel(index), text[index - 1]?.isMark(".") != true else { continue }
+            switch use(of: index) {
+            case .end: ends.insert(index)
+            case .expiration: expiration = expiration ?? index
+            case .other: continue
+            case .handedOn:
+                ends.insert(index)
+                handedOn = true
+            }
+        }
+        if let expiration, let closure = expirationClosure(expiration) {
+            // What happens when time is up ends no other path.
+            ends = ends.filter { !closure.contains($0) }
+        }
+        let gaps = CompletionPaths(
+            text, body: scope,
+            CompletionPaths.Strictness(exemptNames: Self.taskTypes), settles: ends.contains
+        ).gaps
+        if let gap = gaps.min() { see(.fault(.taskPathWithoutEnd), at: gap) }
+        let works = body.contains {
+            let name = text.tokens[$0].text
+            return name == "await"
+                || isCall($0) && !Self.isIdle(name) && !name.hasPrefix("setTaskCompleted")
+        }
+        if let expiration {
+            readExpiration(expiration, body)
+        } else if !handedOn, !ends.isEmpty, works {
+            see(.fault(.taskWithoutExpiration), at: scope.head)
+        }
+        let castsToRefresh = body.contains { text.tokens[$0].isName("BGAppRefreshTask") }
+        if isRefresh || castsToRefresh, !handedOn, works, !schedulesNext(body, depth: 0) {
+            see(.fault(.refreshWithoutNext), at: scope.head)
+        }
+    }
+
+    private enum Use {
+        case end
+        case expiration
+        case handedOn
+        case other
+    }
+
+    private func use(of index: Int) -> Use {
+        if text.isObjectiveC, text[index - 1]?.isMark("[") == true {
+            return text[index + 1]?.text.hasPrefix("setTaskCompleted") == true ? .end : .other
+        }
+        guard let next = text[index + 1] else { return .other }
+        if next.isMark("?"), text.sees(".", at: index + 2) { return member(at: index + 3) }
+        if next.isMark(".") { return member(at: index + 2) }
+        // `task as? BGAppRefreshTask`, and the declaration of the name that it gets.
+        if next.isName("as") || next.isName("is") || next.isName("in") || next.isMark("=") {
+            guard next.isName("as"), text[index - 1]?.isMark("(") == true else { return .other }
+            if text[index - 2]?.isName == true { return .handedOn }
+            // `(task as? BGAppRefreshTask)?.setTaskCompleted(…)`
+            let close = text.partners[index - 1]
+            guard close > index else { return .other }
+            let isOptional = text.sees("?", at: close + 1) || text.sees("!", at: close + 1)
+            return member(at: close + (isOptional ? 3 : 2))
+        }
+        if let last = text[index - 1], last.isName("let") || last.isName("var") { return .other }
+        return .handedOn
+    }
+
+    private func member(at index: Int) -> Use {
+        switch text[index]?.text {
+        case "setTaskCompleted", "setTaskCompletedWithSuccess": .end
+        case "expirationHandler": .expiration
+        default: .other
+        }
+    }
+
+    /// The task's name, and those of `guard let refresh = task as? BGAppRefreshTask`.
+    private func aliases(of task: String, in body: Range<Int>) -> Set<String> {
+        var names: Set = [task]
+        for index in body where text.tokens[index].isName(task) {
+            if text.sees("as", at: index + 1), text.sees("=", at: index - 1),
+                let name = text[index - 2], name.isName
+            {
+                names.insert(name.text)
+            }
+        }
+        return names
+    }
+
+    /// The words of the closure that `task.expirationHandler = { … }` sets.
+    private func expirationClosure(_ index: Int) -> Range<Int>? {
+        guard let equals = (index..<index + 6).first(where: { text[$0]?.isMark("=") == true })
+        else { return nil }
+        let open = text.sees("^", at: equals + 1) ? equals + 2 : equals + 1
+        return text.sees("{", at: open) ? text.content(ofBracket: open) : nil
+    }
+
+    /// The closure that runs when time is up.
+    private mutating func readExpiration(_ index: Int, _ body: Range<Int>) {
+        let scopeIndex = text.scopeIndices[index]
+        let waits = (body.lowerBound..<index).contains {
+            text.tokens[$0].isName("await") && text.scopeIndices[$0] == scopeIndex
+        }
+        if waits { see(.fault(.lateExpiration), at: index) }
+        guard let closure = expirationClosure(index) else { return }
+        let works = closure.contains { isCall($0) && !Self.isIdle(text.tokens[$0].text) }
+        let assigns = closure.contains { text.tokens[$0].isMark("=") }
+        if !works, !assigns { see(.fault(.idleExpiration), at: index) }
+    }
+
+    /// Whether words, or the functions of this file that they call, ask for the next task.
+    private func schedulesNext(_ body: Range<Int>, depth: Int) -> Bool {
+        guard depth < 3 else { return false }
+        for index in body where text.tokens[index].isName {
+            let name = text.tokens[index].text.lowercased()
+            if name.contains("schedul") || name.contains("submit") || name.contains("request") {
+                return true
+            }
+            if isCall(index), let scope = functions[text.tokens[index].text],
+                schedulesNext(text.content(ofBracket: scope.open), depth: depth + 1)
+            {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// A closure that the scheduler keeps for the life of the app keeps what it captures.
+    private mutating func readCaptures(of closure: SourceScope) {
+        guard !text.isObjectiveC, let type = text.type(around: closure.open),
+            !type.name.hasSuffix("AppDelegate"), !type.inherited.contains("App")
+        else { return }
+        let body = text.content(ofBracket: closure.open)
+        if text.sees("[", at: closure.open + 1) { return }
+        guard let word = body.first(where: { text.tokens[$0].isName("self") }) else { return }
+        see(.fault(.taskHandlerKeepsSelf), at: word)
+    }
+
+    /// `task as! BGAppRefreshTask`.
+    mutating func readCast(_ index: Int) {
+        if text.sees("!", at: index + 1), let type = text[index + 2],
+            Self.taskTypes.contains(type.text)
+        {
+            see(.fault(.forcedTaskCast), at: index)
+        }
+    }
+}

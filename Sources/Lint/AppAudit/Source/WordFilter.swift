@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds out quickly whether a text holds one of some words, so that the others need not be taken
+/// apart. It knows no comments and no literals: a word in one counts.
+struct WordFilter: Sendable {
+    /// The words of the rules, and whatever could name a device token.
+    static let rules = WordFilter(SourceReader.words, findsTokens: true)
+
+    private let words: Set<[UInt8]>
+    /// For each first letter the lengths that words have, a bit for each.
+    private let lengths: [UInt64]
+    private let findsTokens: Bool
+
+    /// Will look for these words.
+    init(_ words: Set<String>, findsTokens: Bool = false) {
+        var lengths = [UInt64](repeating: 0, count: 256)
+        for word in words.map({ Array($0.utf8) }) where !word.isEmpty && word.count < 64 {
+            lengths[Int(word[0])] |= 1 << UInt64(word.count)
+        }
+        self.words = Set(words.map { Array($0.utf8) })
+        self.lengths = lengths
+        self.findsTokens = findsTokens
+    }
+
+    /// Whether one of the words stands in a text.
+    func finds(in bytes: [UInt8]) -> Bool {
+        var index = 0
+        while index < bytes.count {
+            guard Self.isNameByte[Int(bytes[index])] else {
+                index += 1
+                continue
+            }
+            let start = index
+            var hasToken = false
+            while index < bytes.count, Self.isNameByte[Int(bytes[index])] {
+                // The `k` of "token", in the only two ways in which it is written.
+                if bytes[index] == 0x6b, index > start, bytes[index - 1] == 0x6f { hasToken = true }
+                index += 1
+            }
+            let count = index - start
+            if count < 64, lengths[Int(bytes[start])] & (1 << UInt64(count)) != 0,
+                words.contains(Array(bytes[start..<index]))
+            {
+                return true
+            }
+            if hasToken, findsTokens, Self.namesToken(bytes[start..<index]) { return true }
+        }
+        return false
+    }
+
+    private static func namesToken(_ name: ArraySlice<UInt8>) -> Bool {
+        let name = String(decoding: name, as: UTF8.self).lowercased()
+        return name.contains("token")
+            && ["device", "push", "apns", "voip"].contains(where: name.contains)
+    }
+
+    private static let isNameByte: [Bool] = (0..<256).map { byte in
+        switch UInt8(byte) {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about handlers and background work, each of which one source file proves.
+extension AppRules {
+    static let background: [AppRule] = handlers + tasks + transfers
+
+    private static let handlers: [AppRule] = [
+        AppRule(
+            "CF033", .warning, "a path through the handler of VoIP pushes reports no call",
+            why: """
+                iOS terminates an app that returns from the handler without a report, and stops \
+                the delivery of VoIP pushes when that happens again.
+                """,
+            from: [.pushKit, .voipSession],
+            fix: """
+                Report a call on every path, also for a payload that cannot be read; end it at \
+                once if there is none.
+                """
+        ) { faults($0, &$1, .voipPathWithoutReport) },
+        AppRule(
+            "CF034", .warning,
+            "a path through the handler of VoIP pushes does not call its completion handler",
+            why: "Without the call the system takes the app to be busy with the push.",
+            from: [.pushKitHandler],
+            fix: "Call the completion handler on every path, once the call is reported."
+        ) { faults($0, &$1, .voipPathWithoutCompletion) },
+        AppRule(
+            "CF048", .warning, "the handler of silent pushes does more than iOS allows",
+            why: """
+                The app has 30 seconds, and iOS plans further wakes by the time, the power and the \
+                answers of earlier ones.
+                """,
+            from: [.remoteNotificationHandler, .backgroundUpdates],
+            fix: """
+                Hand long work to a BGProcessingTask or a background URLSession, and answer what \
+                is true: newData, noData or failed.
+                """
+        ) { facts, findings in
+            faults(
+                facts, &findings, .longHandler,
+                "the handler of silent pushes waits longer than its 30 seconds")
+            faults(
+                facts, &findings, .alwaysNewData,
+                "the handler of silent pushes answers `newData` whatever happened",
+                severity: .note)
+        },
+    ]
+
+    private static let tasks: [AppRule] = [
+        AppRule(
+            "CF035", .warning, "a path through a background task's handler does not end the task",
+            why: """
+                Without setTaskCompleted(success:) the task runs until its time is up, and iOS \
+                terminates the app and runs it less often.
+                """,
+            from: [.setTaskCompleted],
+            fix: "Call setTaskCompleted(success:) on every path, also when something fails."
+        ) { faults($0, &$1, .taskPathWithoutEnd) },
+        AppRule(
+            "CF036", .warning, "a background task's handler has no expiration handler",
+            why:
+                "When time is up iOS calls it; without one the task is ended and counts as failed.",
+            from: [.expirationHandler],
+            fix:
+                "Set expirationHandler before the work starts, cancel the work there, end the task."
+        ) { facts, findings in
+            faults(facts, &findings, .taskWithoutExpiration)
+            faults(
+                facts, &findings, .lateExpiration,
+                "the expiration handler is set only after something was waited for")
+        },
+        AppRule(
+            "CF037", .warning, "the expiration handler of a background task stops nothing",
+            why: "Work that goes on after it is cut off, and iOS terminates the app.",
+            from: [.expirationHandler],
+            fix: "Cancel the work in the expiration handler, and end the task."
+        ) { faults($0, &$1, .idleExpiration) },
+        AppRule(
+            "CF038", .note, "the handler of a refresh task asks for no further one",
+            why: "A request is for one run: without another the app is not refreshed again.",
+            from: [.refreshTasks], fix: "Submit the next request at the beginning of the handler."
+        ) { faults($0, &$1, .refreshWithoutNext) },
+        AppRule(
+            "CF039", .note, "the errors of submitting a background task are thrown away",
+            why: """
+                submit fails with notPermitted, tooManyPendingTaskRequests or unavailable, and the \
+                task never runs.
+                """,
+            from: [.submitErrors], fix: "Catch the error, and log which of them it is."
+        ) { faults($0, &$1, .ignoredSubmitError) },
+        AppRule(
+            "CF040", .warning, "a background task may begin only in more than a week",
+            why: "The system may never launch the app for a date so far ahead.",
+            from: [.backgroundTasks, .beginDate],
+            fix: "Choose an earliestBeginDate within a week, and submit again."
+        ) { faults($0, &$1, .distantBeginDate) },
+        AppRule(
+            "CF041", .note, "a background task is submitted each time the app becomes active",
+            why: "A further request replaces the pending one, so that its time begins anew.",
+            from: [.submitErrors],
+            fix: "Look at pendingTaskRequests() first, and submit only what is missing."
+        ) { faults($0, &$1, .repeatedSubmission) },
+        AppRule(
+            "CF042", .note, "the handler of a background task keeps the object that registers it",
+            why:
+                "The scheduler keeps the closure, and what it captures, as long as the app runs.",
+            from: [.backgroundTasks],
+            fix: "Capture self weakly, unless the object is to live as long as the app."
+        ) { faults($0, &$1, .taskHandlerKeepsSelf) },
+        AppRule(
+            "CF043", .note, "a background task is cast by force",
+            why: "An identifier that gets a request of another kind ends the app.",
+            from: [.backgroundTasks],
+            fix: "Use `as?`, and end a task of another kind with success: false."
+        ) { faults($0, &$1, .forcedTaskCast) },
+        AppRule(
+            "CF044", .warning, "a background task is registered by hand and by SwiftUI",
+            why: "The scheduler ends the app for a second registration of one identifier.",
+            from: [.sceneTasks, .backgroundTasks],
+            fix: "Keep `.backgroundTask`, or the registration, and not both.", check: doubleTasks),
+    ]
+
+    private static let transfers: [AppRule] = [
+        AppRule(
+            "CF045", .warning, "time in the background is asked for and not given back",
+            why:
+                "iOS terminates an app that does not call endBackgroundTask before its time is up.",
+            from: [.backgroundTime],
+            fix: "Call endBackgroundTask on every path and in the expiration handler."
+        ) { facts, findings in
+            faults(
+                facts, &findings, .assertionWithoutExpiration,
+                "beginBackgroundTask has no expiration handler")
+            faults(
+                facts, &findings, .assertionPathWithoutEnd,
+                "a path behind beginBackgroundTask does not reach endBackgroundTask")
+            for bundle in facts.bundles where bundle.lacks({ $0 == .backgroundAssertionEnd }) {
+                guard
+                    let begin = bundle.observations.first(where: {
+                        $0.subject == .backgroundAssertion
+                    })
+                else { continue }
+                findings.suspect(
+                    bundle, at: begin.place, "nothing calls endBackgroundTask")
+            }
+        },
+        AppRule(
+            "CF046", .warning, "a background URLSession cannot deliver what it transfers",
+            why: """
+                Its transfers end while the app does not run: only a delegate gets them, a closure \
+                raises an exception, and iOS hands its events to the app delegate.
+                """,
+            from: [.backgroundTransfers],
+            fix: """
+                Give the session a delegate, start tasks without closures, and implement \
+                application(_:handleEventsForBackgroundURLSession:completionHandler:).
+                """
+        ) { facts, findings in
+            faults(
+                facts, &findings, .sessionWithoutDelegate,
+                "a background URLSession has no delegate")
+            faults(
+                facts, &findings, .closureInBackgroundSession,
+                "a task of a background URLSession has a completion handler")
+            for app in facts.apps where app.platform == .iOS {
+                guard app.lacks({ $0 == .backgroundSessionEvents }),
+                    let session = app.observations.first(where: {
+                        $0.subject == .backgroundSession
+                    })
+                else { continue }
+                findings.suspect(
+                    app, at: session.place,
+                    "nothing handles the events of this background URLSession")
+            }
+        },
+        AppRule(
+            "CF047", .warning, "a timer begins when the app leaves the foreground",
+            why: "A suspended app runs no timers.", from: [.backgroundTime],
+            fix: "Use a BGAppRefreshTask, a silent push, or beginBackgroundTask for a short rest."
+        ) { faults($0, &$1, .timerInBackground) },
+    ]
+
+    private static func faults(
+        _ facts: AppFacts, _ findings: inout AppFindings, _ fault: SourceObservation.Fault,
+        _ message: String? = nil, severity: Severity? = nil
+    ) {
+        eachObservation(in: facts) { bundle, seen in
+            guard seen.subject == .fault(fault), bundle.platform != .macOS else { return }
+            findings.report(bundle, at: seen.place, message, severity: severity)
+        }
+    }
+
+    private static func doubleTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for bundle in facts.bundles {
+            let scenes = bundle.observations.filter {
+                if case .sceneTask(_?) = $0.subject { true } else { false }
+            }
+            for scene in scenes {
+                guard case .sceneTask(let identifier?) = scene.subject,
+                    let other = bundle.observations.first(where: { seen in
+                        guard case .registeredTask(identifier, _) = seen.subject else {
+                            return false
+                        }
+                        return !scenes.contains { $0.place == seen.place }
+                    })
+                else { continue }
+                findings.suspect(
+                    bundle, at: scene.place,
+                    "`\(identifier)` is registered here and in \(other.place.file), line "
+                        + "\(other.place.line)")
+            }
+        }
+    }
+}
+
+extension Evidence {
+    static let pushKitHandler = Evidence(
+        "Apple, pushRegistry(_:didReceiveIncomingPushWith:for:completion:)", .documented)
+    static let setTaskCompleted = Evidence(
+        "Apple, BGTask, setTaskCompleted(success:)", .documented)
+    static let expirationHandler = Evidence("Apple, BGTask, expirationHandler", .documented)
+    static let refreshTasks = Evidence(
+        "Apple, Using background tasks to update your app", .documented)
+    static let submitErrors = Evidence(
+        "Apple, BGTaskScheduler, submit(_:) and BGTaskScheduler.Error", .documented)
+    static let beginDate = Evidence("Apple, BGTaskRequest, earliestBeginDate", .documented)
+    static let sceneTasks = Evidence(
+        "Apple, SwiftUI, backgroundTask(_:action:)", .documented)
+    static let backgroundTime = Evidence(
+        "Apple, Extending your app's background execution time", .documented)
+    static let backgroundTransfers = Evidence(
+        "Apple, Downloading files in the background", .documented)
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Which apps are judged, what is read for them, and what is said of the rest.
+@Suite("Scope of an audit")
+struct AuditScopeTests {
+    private static func rules(_ report: AuditReport) -> [String] {
+        report.findings.map { $0.diagnostic.rule.rawValue }
+    }
+
+    /// Writes a project with one app, whose settings and objects are added.
+    private static func write(
+        _ folder: TestFolder, _ name: String, settings: String, objects: String = "",
+        target: String = "", source: String = "let x = 1"
+    ) throws {
+        try folder.write(
+            """
+            // !$*UTF8*$!
+            { rootObject = P; objects = {
+              P = { isa = PBXProject; buildConfigurationList = L0; mainGroup = G; targets = ( T );
+                packageReferences = ( PR ); };
+              L0 = { isa = XCConfigurationList; buildConfigurations = ( C0 ); };
+              C0 = { isa = XCBuildConfiguration; name = Release; buildSettings = {
+                SDKROOT = iphoneos; }; };
+              G = { isa = PBXGroup; children = ( F ); sourceTree = "<group>"; };
+              F = { isa = PBXFileReference; path = \(name).swift; sourceTree = "<group>"; };
+              T = { isa = PBXNativeTarget; name = \(name); buildConfigurationList = L1;
+                buildPhases = ( S ); dependencies = ( ); \(target)
+                productType = "com.apple.product-type.application"; };
+              S = { isa = PBXSourcesBuildPhase; files = ( B ); };
+              B = { isa = PBXBuildFile; fileRef = F; };
+              L1 = { isa = XCConfigurationList; buildConfigurations = ( C1 ); };
+              C1 = { isa = XCBuildConfiguration; name = Release; buildSettings = {
+                GENERATE_INFOPLIST_FILE = YES; \(settings) }; };
+              \(objects)
+            }; }
+            """, to: "\(name)/\(name).xcodeproj/project.pbxproj")
+        try folder.write(source, to: "\(name)/\(name).swift")
+    }
+
+    @Test("--sends is for the apps that show a sign of push; others are named")
+    func signs() throws {
+        let folder = try TestFolder()
+        try Self.write(
+            folder, "App", settings: "", source: "a.registerForRemoteNotifications()")
+        try Self.write(folder, "Sample", settings: "")
+        try Self.write(folder, "Mac", settings: "SDKROOT = macosx;")
+        try Self.write(folder, "Watch", settings: "SDKROOT = watchos;")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(Set(report.findings.flatMap(\.targets)) == ["App"])
+        #expect(Self.rules(report).contains("CF001") && Self.rules(report).contains("CF005"))
+        let named = try Audit(
+            paths: [folder.path], sendsByTarget: ["Sample": [.background]]
+        ).report()
+        #expect(named.findings.contains { $0.targets == ["Sample"] })
+        #expect(!named.findings.contains { $0.diagnostic.rule == "CF001" && $0.targets == ["App"] })
+        #expect(
+            throws: AuditFailure.unknownTarget("Nobody", known: ["App", "Mac", "Sample", "Watch"])
+        ) { try Audit(paths: [folder.path], sendsByTarget: ["Nobody": [.voip]]).report() }
+    }
+
+    @Test("the only app needs no sign, and where none of several shows one that is said")
+    func onlyApp() throws {
+        let folder = try TestFolder()
+        try Self.write(folder, "App", settings: "")
+        let one = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(Self.rules(one).contains("CF001"))
+        try Self.write(folder, "Other", settings: "")
+        let two = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(two.findings == [])
+        #expect(two.unjudged.contains { $0.reason.contains("--sends was applied to no app") })
+    }
+
+    private static let mode = "INFOPLIST_KEY_UIBackgroundModes = \"remote-notification\";"
+    private static let handler = """
+        func application(_ a: A, didReceiveRemoteNotification u: U) async -> R { .noData }
+        """
+
+    @Test("a package from elsewhere is not read, and rules of what is missing say so")
+    func remotePackage() throws {
+        let folder = try TestFolder()
+        try Self.write(
+            folder, "App", settings: Self.mode,
+            objects: """
+                PR = { isa = XCRemoteSwiftPackageReference; repositoryURL = "https://a.b/K"; };
+                D = { isa = XCSwiftPackageProductDependency; package = PR; productName = Kit; };
+                """, target: "packageProductDependencies = ( D );")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(!Self.rules(report).contains("CF002"))
+        let unjudged = try #require(report.unjudged.first)
+        #expect(unjudged.targets == ["App"])
+        #expect(unjudged.reason == "1 package (Kit) was not read")
+        #expect(unjudged.rules.contains("CF002") && unjudged.rules.contains("CF019"))
+    }
+
+    @Test("a local package is read wherever its manifest puts the code")
+    func localPackage() throws {
+        let folder = try TestFolder()
+        try Self.write(
+            folder, "App", settings: Self.mode,
+            objects: """
+                PR = { isa = XCLocalSwiftPackageReference; relativePath = ../Kit; };
+                D = { isa = XCSwiftPackageProductDependency; productName = KitUI; };
+                """, target: "packageProductDependencies = ( D );")
+        try folder.write(
+            """
+            let package = Package(name: "Kit", products: [.library(name: "KitUI", targets: ["K"])],
+              targets: [.target(name: "K", path: "Elsewhere/Code")])
+            """, to: "Kit/Package.swift")
+        try folder.write("let y = 1", to: "Kit/Elsewhere/Code/K.swift")
+        #expect(Self.rules(try Audit(paths: [folder.path]).report()).contains("CF002"))
+        try folder.write(Self.handler, to: "Kit/Elsewhere/Code/K.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(!Self.rules(report).contains("CF002"))
+        #expect(report.unjudged == [])
+    }
+
+    @Test("project.yml is read: templates, includes, settings and generated lists")
+    func xcodeGen() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            """
+            name: Demo
+            include: [Kit/target.yml]
+            targetTemplates:
+              Base:
+                platform: iOS
+                sources: [{path: App, excludes: ["Old/**"]}]
+            targets:
+              App:
+                type: application
+                templates: [Base]
+                info:
+                  path: App/Info.plist
+                  properties:
+                    UIBackgroundModes: [remote-notifications]
+                entitlements:
+                  path: App/App.entitlements
+                  properties: {aps-environment: sandbox}
+                dependencies: [{target: Kit}]
+            """, to: "project.yml")
+        try folder.write(
+            "targets:\n  Kit:\n    type: framework\n    platform: iOS\n    sources: [Sources]\n",
+            to: "Kit/target.yml")
+        try folder.write(
+            XML.dictionary([("CFBundleName", "<string>Kit</string>")]), to: "Kit/Info.plist")
+        try folder.write(Self.handler, to: "Kit/Sources/Handler.swift")
+        try folder.write("let p = CXProvider()", to: "App/Old/Left.swift")
+        try folder.write("a.registerForRemoteNotifications()", to: "App/App.swift")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(Set(Self.rules(report)) == ["CF001", "CF006"])
+        #expect(report.findings.allSatisfy { $0.targets == ["App"] })
+        #expect(report.findings.allSatisfy { $0.file.hasSuffix("project.yml") })
+        #expect(report.problems == [])
+    }
+
+    @Test("without a project, a framework's Info.plist is no app")
+    func framework() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            XML.dictionary([
+                ("CFBundlePackageType", "<string>$(PRODUCT_BUNDLE_PACKAGE_TYPE)</string>"),
+                ("CFBundleName", "<string>Kit</string>"),
+            ]), to: "Kit/Info.plist")
+        try folder.write(
+            XML.dictionary([("UIBackgroundModes", XML.array("remote-notification"))]),
+            to: "App/Info.plist")
+        let report = try Audit(paths: [folder.path], sends: [.background, .voip]).report()
+        #expect(report.findings.allSatisfy { $0.file.hasSuffix("App/Info.plist") })
+        #expect(Self.rules(report) == ["CF008"])
+    }
+
+    @Test("what is excluded is not read, and no problem of another target counts")
+    func exclusion() throws {
+        let folder = try TestFolder()
+        try Self.write(folder, "App", settings: Self.mode, source: Self.handler)
+        try Self.write(folder, "Broken", settings: "INFOPLIST_FILE = Missing.plist;")
+        #expect(try Audit(paths: [folder.path]).report().problems.count == 1)
+        #expect(try Audit(paths: [folder.path], targets: ["App"]).report().problems == [])
+        let report = try Audit(
+            paths: [folder.path], excluded: ["Brok*"], excludedFrom: folder.path
+        ).report()
+        #expect(report.problems == [])
+    }
+
+    @Test("a comment ignores a finding, a policy weighs it, a baseline knows it")
+    func policy() throws {
+        let folder = try TestFolder()
+        let source = "func f() {\n  UserDefaults.standard.set(deviceToken, forKey: key)\n}"
+        try folder.write(source, to: "A.swift")
+        let audit = Audit(paths: [folder.path])
+        let report = try audit.report()
+        #expect(Self.rules(report) == ["CF026"])
+        try folder.write(
+            source.replacing("{\n", with: "{\n  // rouse:ignore CF026 compared, never sent\n"),
+            to: "A.swift")
+        #expect(AuditPolicy().applied(to: try audit.report()).findings == [])
+        try folder.write(
+            source.replacing("{\n", with: "{\n  // rouse:ignore CF027 another\n"), to: "A.swift")
+        #expect(AuditPolicy().applied(to: try audit.report()).findings.count == 1)
+        try folder.write(
+            "severity: {CF026: error, BG001: off}\nignore: [CF030]\nselect: [CF]\n"
+                + "sends: {App: [voip]}\n",
+            to: ".rouse-lint.yaml")
+        let configuration = try AuditConfiguration(nearestTo: folder.path + "/A.swift")
+        #expect(configuration.sendsByTarget == ["App": [.voip]])
+        #expect(configuration.policy.applied(to: report).count(.error) == 1)
+        var other = configuration.policy
+        other.ignored = ["CF026"]
+        #expect(other.applied(to: report).findings == [])
+        #expect(throws: AuditConfigurationFailure.self) {
+            try AuditConfiguration(file: try folder.write("select: [CF999]", to: "x.yaml"))
+        }
+    }
+}

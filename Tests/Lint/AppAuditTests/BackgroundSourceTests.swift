@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// The faults in background work that source text shows, each beside the text that is in order.
+@Suite("Background work in source text")
+struct BackgroundSourceTests {
+    typealias Fault = SourceObservation.Fault
+
+    private static func faults(_ source: String, _ path: String = "a.swift") -> Set<Fault> {
+        let text = SourceText(Array(source.utf8), path: path)
+        return Set(
+            SourceReader.observations(in: text, SourceConstants()).compactMap { seen in
+                if case .fault(let fault) = seen.subject { fault } else { nil }
+            })
+    }
+
+    private static func task(_ body: String) -> String {
+        "func handle(task: BGProcessingTask) {\n\(body)\n}"
+    }
+
+    private static func refresh(_ body: String) -> String {
+        "func refresh(_ task: BGAppRefreshTask) {\n\(body)\n}"
+    }
+
+    private static let end = "task.setTaskCompleted(success: true)"
+    private static let good = "task.expirationHandler = { work.cancel() }\n"
+
+    private static let brokenCases: [(Fault, String)] = [
+        (.taskPathWithoutEnd, task(good + "guard let x else { return }\n" + end)),
+        (.taskPathWithoutEnd, task(good + "sync { ok in if ok { \(end) } }")),
+        (.taskPathWithoutEnd, task("work.start()")),
+        (
+            .taskPathWithoutEnd,
+            "s.register(forTaskWithIdentifier: \"a\", using: nil) { task in work.start() }"
+        ),
+        (.taskWithoutExpiration, task("sync { task.setTaskCompleted(success: true) }")),
+        (
+            .lateExpiration,
+            "func run(task: BGProcessingTask) async {\nawait sync()\n\(good)"
+                + "task.setTaskCompleted(success: true) }"
+        ),
+        (.idleExpiration, task("task.expirationHandler = { print(1) }\nsync(task)")),
+        (.refreshWithoutNext, refresh(good + "sync { task.setTaskCompleted(success: true) }")),
+        (.ignoredSubmitError, "try? BGTaskScheduler.shared.submit(request)"),
+        (
+            .distantBeginDate,
+            "request.earliestBeginDate = Date(timeIntervalSinceNow: 30 * 24 * 60 * 60)"
+        ),
+        (.distantBeginDate, "r.earliestBeginDate = Date().addingTimeInterval(2_592_000)"),
+        (
+            .repeatedSubmission,
+            "func applicationDidBecomeActive(_ a: A) { try BGTaskScheduler.shared.submit(r) }"
+        ),
+        (
+            .taskHandlerKeepsSelf,
+            "class Sync { func f() { s.register(forTaskWithIdentifier: \"a\", using: nil) { task "
+                + "in\nself.run(task) } } }"
+        ),
+        (.forcedTaskCast, "self.run(task as! BGAppRefreshTask)"),
+        (
+            .assertionWithoutExpiration,
+            "let id = UIApplication.shared.beginBackgroundTask(withName: \"a\")"
+        ),
+        (
+            .assertionPathWithoutEnd,
+            "func f() {\nlet id = UIApplication.shared.beginBackgroundTask { g() }\n"
+                + "guard x else { return }\nUIApplication.shared.endBackgroundTask(id)\n}"
+        ),
+        (
+            .sessionWithoutDelegate,
+            "func f() { let c = URLSessionConfiguration.background(withIdentifier: \"a\")\n"
+                + "let s = URLSession(configuration: c) }"
+        ),
+        (
+            .closureInBackgroundSession,
+            "func f() { let c = URLSessionConfiguration.background(withIdentifier: \"a\")\n"
+                + "let s = URLSession(configuration: c, delegate: self, delegateQueue: nil)\n"
+                + "s.downloadTask(with: url) { _, _, _ in }.resume() }"
+        ),
+        (
+            .timerInBackground,
+            "func applicationDidEnterBackground(_ a: A) {\n"
+                + "Timer.scheduledTimer(withTimeInterval: 60, repeats: true) { _ in poll() } }"
+        ),
+        (.longHandler, push("queue.asyncAfter(deadline: .now() + 60) { done(.noData) }")),
+        (.alwaysNewData, push("sync()\ndone(.newData)")),
+    ]
+
+    private static func push(_ body: String) -> String {
+        "func application(_ a: A, didReceiveRemoteNotification u: U, "
+            + "fetchCompletionHandler done: @escaping (R) -> Void) {\n\(body)\n}"
+    }
+
+    @Test("a fault is seen", arguments: brokenCases)
+    func broken(fault: Fault, source: String) { #expect(Self.faults(source).contains(fault)) }
+
+    private static let keptCases: [String] = [
+        task(good + "sync { ok in task.setTaskCompleted(success: ok) }"),
+        task("run(task)"),
+        task("guard let t = task as? BGProcessingTask else { return }\nrun(t)"),
+        task(
+            "task.expirationHandler = { task.setTaskCompleted(success: false) }\n"
+                + "do { try f(); task.setTaskCompleted(success: true) }\n"
+                + "catch { task.setTaskCompleted(success: false) }"),
+        refresh("scheduleNext()\n" + good + "sync { task.setTaskCompleted(success: true) }"),
+        "func handle(task: URLSessionTask) { work() }",
+        "do { try BGTaskScheduler.shared.submit(request) } catch { log(error) }",
+        "request.earliestBeginDate = Date(timeIntervalSinceNow: 7 * 24 * 60 * 60)",
+        "request.earliestBeginDate = next",
+        "s.register(forTaskWithIdentifier: \"a\", using: nil) { [weak self] task in "
+            + "self?.run(task) }",
+        "let id = UIApplication.shared.beginBackgroundTask { g() }",
+        "func f() {\nlet id = UIApplication.shared.beginBackgroundTask { g() }\n"
+            + "sync { UIApplication.shared.endBackgroundTask(id) }\n}",
+        "func f() { let c = URLSessionConfiguration.background(withIdentifier: \"a\")\n"
+            + "let s = URLSession(configuration: c, delegate: self, delegateQueue: nil)\n"
+            + "s.downloadTask(with: url).resume() }",
+        "func viewDidLoad() { Timer.scheduledTimer(withTimeInterval: 60, repeats: true) { _ in } }",
+        push("sync { ok in done(ok ? .newData : .noData) }"),
+        push("queue.asyncAfter(deadline: .now() + 5) { done(.noData) }"),
+    ]
+
+    @Test("text that is in order shows none", arguments: keptCases)
+    func kept(source: String) { #expect(Self.faults(source) == []) }
+
+    @Test("Objective-C shows the same")
+    func objectiveC() {
+        let handler = """
+            - (void)pushRegistry:(PKPushRegistry *)registry
+                didReceiveIncomingPushWithPayload:(PKPushPayload *)payload
+                forType:(PKPushType)type withCompletionHandler:(void (^)(void))completion {
+                // A quote's mark, and a character: '"'.
+                char mark = '"';
+                if (type != PKPushTypeVoIP) { completion(); return; }
+                if (app.applicationState != UIApplicationStateActive) {
+                    return;
+                }
+                [self.calls reportIncoming:payload.dictionaryPayload completion:completion];
+            }
+            """
+        #expect(
+            Self.faults(handler, "a.m") == [.voipPathWithoutReport, .voipPathWithoutCompletion])
+        let task = """
+            - (void)handle:(BGAppRefreshTask *)task {
+                [self scheduleNext];
+                task.expirationHandler = ^{ [self.work cancel]; };
+                if (!self.ready) return;
+                [self.work runWithCompletion:^(BOOL ok) {
+                    [task setTaskCompletedWithSuccess:ok];
+                }];
+            }
+            """
+        #expect(Self.faults(task, "a.m") == [.taskPathWithoutEnd])
+    }
+
+    @Test("what follows the permission, and what those get who refuse")
+    func permission() {
+        func occasion(_ source: String) -> SourceObservation.Subject? {
+            let text = SourceText(Array(source.utf8), path: "a.swift")
+            return SourceReader.observations(in: text, SourceConstants()).map(\.subject).first {
+                if case .remoteNotificationRegistration = $0 { true } else { false }
+            }
+        }
+        let ask = "func f() { c.requestAuthorization(options: o) { granted, _ in\n"
+        let register = "a.registerForRemoteNotifications()"
+        #expect(
+            occasion(ask + "guard granted else { \(register); return } } }")
+                == .remoteNotificationRegistration(.unknown))
+        #expect(
+            occasion(ask + "if !granted { log() } else { \(register) } } }")
+                == .remoteNotificationRegistration(.permission))
+        #expect(
+            occasion(ask + "if granted { \(register) } } }")
+                == .remoteNotificationRegistration(.permission))
+        #expect(
+            occasion(ask + "if !granted { \(register) } } }")
+                == .remoteNotificationRegistration(.unknown))
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+extension AppCase {
+    /// A rule that asks for one fault, and the fault beside another one.
+    private static func fault(
+        _ rule: RuleID, _ fault: SourceObservation.Fault, _ severity: Severity
+    ) -> [AppCase] {
+        let other: SourceObservation.Fault =
+            fault == .forcedTaskCast ? .ignoredSubmitError : .forcedTaskCast
+        return [
+            source(rule, fault.rawValue, [.fault(fault)], severity),
+            source(rule, "not " + fault.rawValue, [.fault(other)], nil),
+        ]
+    }
+
+    static let background: [AppCase] =
+        fault("CF033", .voipPathWithoutReport, .warning)
+        + fault("CF034", .voipPathWithoutCompletion, .warning)
+        + fault("CF035", .taskPathWithoutEnd, .warning)
+        + fault("CF036", .taskWithoutExpiration, .warning)
+        + fault("CF036", .lateExpiration, .warning)
+        + fault("CF037", .idleExpiration, .warning)
+        + fault("CF038", .refreshWithoutNext, .note)
+        + fault("CF039", .ignoredSubmitError, .note)
+        + fault("CF040", .distantBeginDate, .warning)
+        + fault("CF041", .repeatedSubmission, .note)
+        + fault("CF042", .taskHandlerKeepsSelf, .note)
+        + fault("CF043", .forcedTaskCast, .note)
+        + fault("CF045", .assertionWithoutExpiration, .warning)
+        + fault("CF045", .assertionPathWithoutEnd, .warning)
+        + fault("CF046", .sessionWithoutDelegate, .warning)
+        + fault("CF046", .closureInBackgroundSession, .warning)
+        + fault("CF047", .timerInBackground, .warning)
+        + fault("CF048", .longHandler, .warning)
+        + fault("CF048", .alwaysNewData, .note)
+        + [
+            source(
+                "CF044", "both ways",
+                [.sceneTask("a"), .registeredTask("a", .launch)], .warning),
+            source(
+                "CF044", "two identifiers",
+                [.sceneTask("a"), .registeredTask("b", .launch)], nil),
+            source("CF045", "never ended", [.backgroundAssertion], .warning),
+            source("CF045", "ended", [.backgroundAssertion, .backgroundAssertionEnd], nil),
+            source("CF046", "no events", [.backgroundSession], .warning),
+            source("CF046", "events", [.backgroundSession, .backgroundSessionEvents], nil),
+        ]
+}
