@@ -110,7 +110,8 @@ final class KeysFileWatcher: Service {
             return false
         }
         do throws(CommandFailure) {
-            let file = try KeysFile(path: state.path)
+            // One that has vanished since the look is found missing by the next.
+            guard let file = try KeysFile.ifPresent(at: state.path) else { return false }
             state.file = try failing(with: .configuration) { () throws(InvalidField) in
                 try file.activeKeys()
             }
@@ -157,11 +158,8 @@ final class KeysFileWatcher: Service {
         state.withLock { state in
             let known = Set((state.configured + state.file).flatMap(\.digests))
             guard state.uses.merge(uses, known: known) else { return }
-            // Another gateway with the same keys may have written.
-            var merged = KeyUses(besideKeysFile: state.path)
-            _ = merged.merge(uses, known: known)
             do throws(CommandFailure) {
-                try merged.write(besideKeysFile: state.path)
+                try KeyUses.merge(uses, known: known, besideKeysFile: state.path)
                 state.cannotWriteUses = false
             } catch {
                 if !state.cannotWriteUses {
