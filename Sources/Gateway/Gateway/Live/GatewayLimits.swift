@@ -8,6 +8,8 @@ public struct GatewayLimits: Hashable, Sendable {
     /// ``intakeQueueCount``; never more than a quarter of that. A caller is an API key, or all that
     /// asks within the process.
     public var intakeCallerReserveCount = 1_000
+    /// The most wakes of a request that is not behind batches at intake.
+    public var intakeSmallCount = 8
     /// The most wakes that share one transaction at intake.
     public var intakeBatchCount = 512
     /// The most wakes that share one transaction at intake while several callers have requests, so
@@ -119,7 +121,7 @@ public struct GatewayLimits: Hashable, Sendable {
         precondition(holdPauseSeconds > 0 && housekeepingMilliseconds > 0, "Pauses begin at 1.")
         precondition(silenceSeconds > 0, "A silence lasts.")
         precondition(
-            intakeCallerReserveCount >= 0 && intakeSharedBatchCount > 0
+            intakeCallerReserveCount >= 0 && intakeSharedBatchCount > 0 && intakeSmallCount >= 0
                 && intakeSharingMilliseconds >= 0,
             "Shares at intake begin at 0, and batches at 1.")
         precondition(
