@@ -110,8 +110,11 @@ final class KeysFileWatcher: Service {
             return false
         }
         do throws(CommandFailure) {
-            // One that has vanished since the look is found missing by the next.
-            guard let file = try KeysFile.ifPresent(at: state.path) else { return false }
+            guard let file = try KeysFile.ifPresent(at: state.path) else {
+                // It has vanished since; the next look finds it missing, or reads it.
+                state.stamp = nil
+                return false
+            }
             state.file = try failing(with: .configuration) { () throws(InvalidField) in
                 try file.activeKeys()
             }
