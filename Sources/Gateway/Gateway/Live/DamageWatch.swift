@@ -52,7 +52,7 @@ final class DamageWatch: Sendable {
                 ])
         case .more(isFirst: true):
             logger.error(
-                "more rows of the store are damaged than are logged; rouse audit-store has them all",
+                "more rows of the store are damaged than are logged; see rouse audit-store",
                 metadata: ["logged": "\(Self.maximumKnownCount)"])
         case .more(isFirst: false): break
         }

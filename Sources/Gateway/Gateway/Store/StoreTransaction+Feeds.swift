@@ -122,7 +122,7 @@ extension StoreTransaction {
         guard let place = sweep.place(under: order) else { return }
         let swept = try rows.sweepDevices(
             after: place, untouchedSince: order.devicesBefore, limit: order.limit)
-        // What a clock that was ahead has touched is as old as this look, and goes with a later one.
+        // What a clock that was ahead has touched counts as touched now, and goes in its time.
         try rows.pullBackDevices(
             after: place, through: swept.last ?? .max, from: order.latest, to: order.now)
         sweep.reached = swept.last
