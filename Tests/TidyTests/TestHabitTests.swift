@@ -55,7 +55,8 @@ struct TestHabitTests {
             ("func a() {\n    usleep(5)\n}", 1),
             ("func a() {\n    while b {\n        usleep(5)\n    }\n}", 0),
             (
-                "func a() {\n    for _ in 0..<5 {\n        if b { return }\n        usleep(5)\n    }\n}",
+                "func a() {\n    for _ in 0..<5 {\n        if b { return }\n        "
+                    + "usleep(5)\n    }\n}",
                 0
             ),
             ("func a() {\n    for _ in 0..<5 {\n        b()\n        usleep(5)\n    }\n}", 1),

@@ -75,7 +75,7 @@ struct RootCommand: AsyncParsableCommand {
         commandName: "rouse",
         abstract: "Wakes iOS apps: silent and VoIP pushes over APNs.",
         discussion: """
-            Exit codes: 0 success; 1 negative result; 64 wrong usage; 65 unreadable data; 66 no such \
+            Exit codes: 0 success; 1 negative result; 64 wrong usage; 65 bad data; 66 no such \
             input; 69 a service cannot be reached; 70 a bug; 74 unwritable output; 77 not allowed; \
             78 bad configuration.
 

@@ -76,6 +76,7 @@ public struct AdminAPI: Sendable {
                 availableConnectionsDelegate: MaximumAvailableConnections(
                     connectionCount + 2 * ListenerConnections.reserveCount, logger: logger)),
             onServerRunning: { [socket, connections = services.connections] channel in
+                await KeepAlive.start(on: channel)
                 await Self.pauseAtFailures(channel, connections, logger)
                 if let socket, !socket.isThere() {
                     channel.close(promise: nil)

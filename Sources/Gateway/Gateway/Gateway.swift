@@ -184,13 +184,11 @@ public final class Gateway: Service {
             }
         }
         turn?.end()
-        async let called = intake.submit(calls.submissions, areCalls: true, caller: caller)
-        let kept = await intake.submit(
-            background.submissions, areCalls: false, caller: caller)
+        let (kept, called) = await submit(background.submissions, calls.submissions, caller)
         background.fill(&answers, kept.map(acceptance)) {
             diagnostics(on: inquiries[$0], of: $1, most: findings)
         }
-        calls.fill(&answers, await called.map(acceptance)) {
+        calls.fill(&answers, called.map(acceptance)) {
             diagnostics(on: inquiries[$0], of: $1, most: findings)
         }
         return answers.map { answer in
@@ -198,6 +196,21 @@ public final class Gateway: Service {
             note(answer)
             return answer
         }
+    }
+
+    /// Background wakes and calls at the same time. Where there is one kind only, nothing waits for
+    /// a task that would submit none of the other.
+    private func submit(
+        _ background: [Submission], _ calls: [Submission], _ caller: String
+    ) async -> (background: [Intake.Answer], calls: [Intake.Answer]) {
+        guard !calls.isEmpty else {
+            return (await intake.submit(background, areCalls: false, caller: caller), [])
+        }
+        guard !background.isEmpty else {
+            return ([], await intake.submit(calls, areCalls: true, caller: caller))
+        }
+        async let called = intake.submit(calls, areCalls: true, caller: caller)
+        return (await intake.submit(background, areCalls: false, caller: caller), await called)
     }
 
     /// Submissions of one kind, and where their answers belong.

@@ -321,6 +321,22 @@ extension SQLiteRows {
         return SweptDevices(removed: removed, last: seen < limit ? nil : last)
     }
 
+    func pullBackDevices(
+        after number: Int64, through last: Int64, from bound: WallInstant, to now: WallInstant
+    ) throws(StoreFailure) {
+        // A copy in the cache keeps the old time: it is written with the time of its next change.
+        let statement = try connection.prepare(
+            """
+            UPDATE device SET touched_at = ?4
+            WHERE number > ?1 AND number <= ?2 AND touched_at > ?3
+            """)
+        statement.bind(1, number)
+        statement.bind(2, last)
+        statement.bind(3, bound)
+        statement.bind(4, now)
+        try statement.run()
+    }
+
     func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
         guard try !holdsWake(device.latest),
             let needed = try devices(ofWakesBelow: device.latest), !needed.contains(device.number)

@@ -49,6 +49,7 @@ final class StoreConnection {
             try rows.flush()
             try connection.execute("COMMIT")
             rows.committed()
+            transaction.committed()
         } catch {
             rollBack(after: error)
             throw error
@@ -65,5 +66,6 @@ final class StoreConnection {
         // The file may have been mended, or only been read wrongly.
         if failure.kind == .corrupt { connection.forgetPages() }
         rows.rolledBack()
+        transaction.rolledBack()
     }
 }

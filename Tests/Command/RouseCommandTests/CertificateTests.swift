@@ -73,7 +73,8 @@ struct CertificateTests {
                 """
                 cd '\(folder.path)' && umask 077 && \
                 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 90 \
-                  -subj '/CN=Apple Push Services: \(RunningSimulator.bundleID)' -keyout c.key -out c.pem
+                  -subj '/CN=Apple Push Services: \(RunningSimulator.bundleID)' -keyout c.key \
+                  -out c.pem
                 """,
             ])
         #expect(made.status == 0, "\(made.all)")

@@ -83,7 +83,8 @@ struct GatewaySecrecyTests {
                 status: 400),
             Try(
                 "POST", device + "/registered",
-                #"{"app":"\#(RunningSimulator.bundleID)","kind":"background","x":"\#(payloadSecret)"}"#,
+                #"{"app":"\#(RunningSimulator.bundleID)","kind":"background","#
+                    + #""x":"\#(payloadSecret)"}"#,
                 status: 400),
             Try("POST", "/v1/receipts", #"{"ref":"\#(payloadSecret)"}"#, status: 400),
             Try("POST", "/v1/apps/\(payloadSecret)/pause", status: 403),

@@ -2,6 +2,7 @@
 
 import APNsSimulator
 import Foundation
+import Synchronization
 import Testing
 
 @Suite("A running gateway and its keys' file", .timeLimit(.minutes(3)))
@@ -183,4 +184,34 @@ struct KeysFileWatcherTests {
             #expect(try await Self.curl(key, ["\(base)/v1/apps"]).out.hasSuffix("\n200"))
         }
     }
+    @Test("A keys' file that comes and goes while it is looked at takes no key away")
+    func flickering() async throws {
+        try await Self.serve { _, config, base, folder in
+            let key = try await Self.key(config, "steady")
+            #expect(try await Self.curl(key, ["\(base)/v1/apps"]).out.hasSuffix("\n200"))
+            let path = folder + "/keys.json"
+            let isOver = Flag()
+            let flicker = Thread {
+                while !isOver.isSet {
+                    rename(path, path + ".away")
+                    rename(path + ".away", path)
+                }
+            }
+            flicker.start()
+            // Each has the gateway look at the file.
+            let requests = "\(base)/v1/apps?[1-2000]"
+            _ = try await Self.curl("rouse_unknown", ["-o", "/dev/null", requests])
+            isOver.set()
+            let audit = try String(contentsOfFile: folder + "/audit.jsonl", encoding: .utf8)
+            #expect(!audit.contains("api key removed"), "\(audit)")
+        }
+    }
+}
+
+/// Something that is set once.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .sequentiallyConsistent) }
+    func set() { value.store(true, ordering: .sequentiallyConsistent) }
 }

@@ -104,6 +104,33 @@ struct ListenerConnectionsTests {
         }
     }
 
+    #if os(Linux)
+    @Test("The system asks whether a silent caller is still there")
+    func keepAlive() async throws {
+        let bench = try Self.bench(connections: 8)
+        try await bench.serve { caller in
+            let stream = try await Self.stream(bench, caller.port)
+            let port = String(caller.port, radix: 16, uppercase: true)
+            let local = ":" + String(repeating: "0", count: 4 - port.count) + port
+            // Its side of the connection, by its address and state 1, which is established. A timer
+            // of kind 2 is that of keep-alive; it waits until what was sent is acknowledged.
+            func timers() throws -> [Substring] {
+                let table = try String(contentsOfFile: "/proc/self/net/tcp", encoding: .utf8)
+                let rows = table.split(separator: "\n").map { $0.split(separator: " ") }
+                return rows.filter { $0.count > 5 && $0[1].hasSuffix(local) && $0[3] == "01" }
+                    .map { $0[5] }
+            }
+            let end = ContinuousClock.now + .seconds(10)
+            while try timers().first?.hasPrefix("02:") != true, ContinuousClock.now < end {
+                await Task.yield()
+            }
+            let found = try timers()
+            #expect(found.count == 1 && found[0].hasPrefix("02:"), "\(found)")
+            withExtendedLifetime(stream) {}
+        }
+    }
+    #endif
+
     @Test(
         "Peers are told apart by IPv4 address and by the /64 of IPv6",
         arguments: [

@@ -96,6 +96,40 @@ struct DamageTests {
         }
     }
 
+    @Test("While a batch is halved, neither the log nor readiness goes back and forth")
+    func health() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let lines = RecordedLines()
+        let gateway = sampleGateway(
+            store: store, sender: ScriptedSender(), clock: FastClock(factor: 1),
+            logger: lines.logger)
+        try await withRunning(gateway) { () async throws in
+            store.spoil([Samples.deviceToken(77)], with: Self.corrupt)
+            _ = await gateway.accept(
+                (0..<128 as Range<UInt64>).map { Inquiry(Samples.request(device: $0)) })
+            #expect(gateway.readiness.isReady)
+            #expect(!lines.all.contains { $0.hasPrefix("the store ") }, "\(lines.all)")
+            // A batch of which nothing can be kept says that the store fails, once.
+            let devices = 200..<210 as Range<UInt64>
+            store.spoil(Set(devices.map { Samples.deviceToken($0) }), with: Self.corrupt)
+            _ = await gateway.accept(devices.map { Inquiry(Samples.request(device: $0)) })
+            #expect(lines.all.count { $0.hasPrefix("the store fails") } == 1, "\(lines.all)")
+        }
+    }
+
+    @Test("The log names so many damaged rows, and says once that there are more")
+    func manyRows() {
+        let lines = RecordedLines()
+        let watch = DamageWatch(metrics: NoMetrics(), logger: lines.logger)
+        for _ in 0..<3 {
+            for number in 0..<DamageWatch.maximumKnownCount + 5 {
+                watch.note(DamagedRow(table: .wake, key: "\(number)", problem: "Bad."))
+            }
+        }
+        #expect(lines.all.count == DamageWatch.maximumKnownCount + 1)
+        #expect(lines.all.last?.hasPrefix("more rows of the store are damaged") == true)
+    }
+
     @Test("When the disk is full for a part of a halved batch, only the bad device's wake is bad")
     func mixedIntake() async throws {
         let full = StoreFailure(kind: .full, message: "No space is left.")

@@ -108,7 +108,7 @@ struct FairnessTests {
         #expect(try await store.recount().byState[.sent] == 600)
     }
 
-    @Test("One caller's request is in the next transaction, whatever another has waiting")
+    @Test("One caller's batch is in the next transaction, whatever another has waiting")
     func callers() async throws {
         let sizes = Mutex<[[String]]>([])
         let gate = AsyncSignal()
@@ -131,13 +131,13 @@ struct FairnessTests {
             return Task { await intake.submit(submissions, areCalls: false, caller: caller) }
         }
         // The first transaction is being written, and the flood waits behind it.
-        let first = ask("flood", 1)
+        let first = ask("flood", 9)
         try await eventually { sizes.withLock { $0.count == 1 } }
         let flood = ask("flood", 2_500)
         try await eventually { intake.waitingCount == 2_000 }
         // The flood has filled the queue; another caller has room, and its turn comes next.
-        let one = ask("one", 1)
-        try await eventually { intake.waitingCount == 2_001 }
+        let one = ask("one", 20)
+        try await eventually { intake.waitingCount == 2_020 }
         gate.ring()
         let (_, answers, answer) = (await first.value, await flood.value, await one.value)
         intake.close()
@@ -147,11 +147,45 @@ struct FairnessTests {
             return
         }
         let refused = answers.count { if case .overloaded = $0 { true } else { false } }
-        #expect(answers.count == 2_500 && refused == 501)
+        #expect(answers.count == 2_500 && refused == 509)
         let batches = sizes.withLock { $0 }
         #expect(batches[1].contains("one"))
         // As long as two have requests, nobody waits for a long transaction.
         #expect(batches[1].count == limits.intakeSharedBatchCount)
-        #expect(batches.flatMap(\.self).count == 2_001)
+        #expect(batches.flatMap(\.self).count == 2_020)
+    }
+    @Test("A request for a wake is written beside another caller's batch, and not behind it")
+    func smallRequests() async throws {
+        let gate = AsyncSignal()
+        let batches = Mutex<[[String]]>([])
+        var limits = GatewayLimits()
+        limits.intakeSharingMilliseconds = 600_000
+        let intake = Intake(limits: limits) { submissions in
+            let names = submissions.map { $0.wake.ref?.value ?? "" }
+            batches.withLock { $0.append(names) }
+            if names.contains("flood") { await gate.wait() }
+            return .failure(StoreFailure(kind: .unavailable, message: "It is not kept."))
+        }
+        let run = Task { await intake.run() }
+        func ask(_ caller: String, _ count: Int) async -> [Intake.Answer] {
+            let submissions = (0..<count).map { _ in Submission(wake: Samples.wake(ref: caller)) }
+            return await intake.submit(submissions, areCalls: false, caller: caller)
+        }
+        let flood = Task { await ask("flood", 600) }
+        try await eventually { batches.withLock { $0.count == 1 } }
+        // The flood's transaction is under way until the gate is opened.
+        let one = await ask("one", 1)
+        #expect(one.count == 1)
+        #expect(batches.withLock { $0.last } == ["one"])
+        gate.ring()
+        try await eventually { batches.withLock { $0.count == 3 } }
+        // What is left of the flood goes in small transactions while another caller has requests.
+        #expect(batches.withLock { $0[2].count } == limits.intakeSharedBatchCount)
+        gate.ring()
+        try await eventually { batches.withLock { $0.count == 4 } }
+        gate.ring()
+        #expect(await flood.value.count == 600)
+        intake.close()
+        await run.value
     }
 }

@@ -4,9 +4,10 @@ import Foundation
 import GRDB
 import Gateway
 import GatewayTestKit
-import StoreSQLite
 import Testing
 import WakeModel
+
+@testable import StoreSQLite
 
 @Suite("A file whose wakes have their time", .timeLimit(.minutes(2)))
 struct RetentionTests {
@@ -61,6 +62,28 @@ struct RetentionTests {
             // What came in the two minutes and in the one that has just begun, and those that the
             // last walk met before their wakes had gone: at most as many as come in a minute.
             #expect(try #require(counts.max()) <= 800, "\(counts)")
+        }
+    }
+
+    @Test("What a prune has passed that was undone is looked at again")
+    func undone() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteWakeStore(path: folder + "/store.sqlite", durability: .system)
+            let connection = Counter(store: store, rules: StoreRules())
+            try await connection.settleSent(try await connection.claimOne(Samples.wake()))
+            let later = connection.later(86_400)
+            let order = PruneOrder(
+                now: later.now, wakesBefore: later.now, devicesBefore: later.now, webhooks: [],
+                limit: 100)
+            let failure = StoreFailure(kind: .full, message: "No space is left.")
+            await #expect(throws: failure) {
+                try await store.writing.write { transaction throws(StoreFailure) in
+                    _ = try transaction.prune(order)
+                    throw failure
+                }
+            }
+            #expect(try await store.prune(order).devices == 1)
+            try store.close()
         }
     }
 

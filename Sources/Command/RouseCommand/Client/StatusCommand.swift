@@ -9,7 +9,7 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Show how a running gateway is; live on a terminal.",
         discussion: """
-            Tells whether the gateway is ready and why not, its counts, its queue, and its apps. On \
+            Shows whether the gateway is ready and why not, its counts, queue and apps. On \
             a terminal it shows them until Ctrl-C, otherwise once. Ends with 0 when the gateway is \
             ready, 1 when it is not, 69 when it cannot be reached. The API key needs the scope read.
 

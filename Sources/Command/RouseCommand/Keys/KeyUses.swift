@@ -10,6 +10,9 @@ import WakeModel
 struct KeyUses: Codable, Sendable {
     /// How long a use is not written down after another, in milliseconds.
     static let resolutionMilliseconds: Int64 = 60_000
+    /// How long the use of a secret is kept that the writer does not know, because another gateway
+    /// with the same keys' file may know it, in milliseconds: 90 days.
+    static let strangerMilliseconds: Int64 = 90 * 86_400_000
 
     /// The format's version.
     private var version = 1
@@ -37,8 +40,8 @@ struct KeyUses: Codable, Sendable {
     /// The last use of a secret, as it was written down.
     subscript(sha256: String) -> String? { uses[sha256.lowercased()] }
 
-    /// Takes later uses over, and forgets secrets that are not among `known`. Whether anything is
-    /// worth writing down.
+    /// Takes later uses over, and forgets secrets that are not among `known` and were not used for
+    /// long. Whether anything is worth writing down.
     mutating func merge(_ later: [String: WallInstant], known: Set<String>) -> Bool {
         var isNews = false
         for (digest, instant) in later where known.contains(digest) {
@@ -51,12 +54,41 @@ struct KeyUses: Codable, Sendable {
             uses[digest] = instant.description
             isNews = true
         }
-        uses = uses.filter { known.contains($0.key) }
+        if let now = later.values.max() {
+            uses = uses.filter { digest, text in
+                known.contains(digest)
+                    || WallInstant(timeText: text).map {
+                        now.milliseconds(since: $0) < Self.strangerMilliseconds
+                    } ?? false
+            }
+        }
         return isNews
     }
 
+    /// Takes later uses over into the file beside a keys' file. No other gateway writes meanwhile,
+    /// so that none erases what another has written.
+    static func merge(
+        _ later: [String: WallInstant], known: Set<String>, besideKeysFile path: String
+    ) throws(CommandFailure) {
+        let lock = open(
+            Self.path(forKeysFile: path) + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+            OwnerFile.mode)
+        guard lock >= 0 else {
+            throw CommandFailure(
+                .notAllowed,
+                "The record of uses (\(Self.path(forKeysFile: path))) cannot be locked: "
+                    + "\(String(cString: strerror(errno))).")
+        }
+        defer { close(lock) }
+        // Held for the time of a small write. Where locks do not work, files are still replaced
+        // whole.
+        flock(lock, LOCK_EX)
+        var merged = KeyUses(besideKeysFile: path)
+        if merged.merge(later, known: known) { try merged.write(besideKeysFile: path) }
+    }
+
     /// Writes the file beside a keys' file.
-    func write(besideKeysFile path: String) throws(CommandFailure) {
+    private func write(besideKeysFile path: String) throws(CommandFailure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(self) else {

@@ -152,7 +152,10 @@ struct KeysFile: Codable, Sendable {
 extension KeysFile {
     /// Reads a file; one that does not exist is empty. Refuses a file that others can write, since
     /// whoever can may let himself in.
-    init(path: String) throws(CommandFailure) {
+    init(path: String) throws(CommandFailure) { self = try Self.ifPresent(at: path) ?? KeysFile() }
+
+    /// The same; `nil` for a file that does not exist.
+    static func ifPresent(at path: String) throws(CommandFailure) -> KeysFile? {
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else {
             guard errno == ENOENT else {
@@ -160,8 +163,7 @@ extension KeysFile {
                     .notAllowed,
                     "keys-file (\(path)) cannot be read: \(String(cString: strerror(errno))).")
             }
-            self.init()
-            return
+            return nil
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var status = stat()
@@ -174,27 +176,27 @@ extension KeysFile {
                 .configuration,
                 "keys-file (\(path)) can be written by other users. Run: chmod 600 \(path)")
         }
-        guard let data = try? handle.read(upToCount: Self.maximumByteCount + 1),
-            data.count <= Self.maximumByteCount,
-            let file = try? JSONDecoder().decode(Self.self, from: data)
+        guard let data = try? handle.read(upToCount: maximumByteCount + 1),
+            data.count <= maximumByteCount,
+            let file = try? JSONDecoder().decode(KeysFile.self, from: data)
         else {
             throw CommandFailure(
                 .configuration,
                 "keys-file (\(path)) is not a file of `rouse keys`. Restore it from a backup, or "
                     + "move it away and create the keys again.")
         }
-        self = file
-        guard Self.knownVersions.contains(version) else {
+        guard knownVersions.contains(file.version) else {
             throw CommandFailure(
                 .configuration,
-                "keys-file (\(path)) is of another version of Rouse (format \(version)).")
+                "keys-file (\(path)) is of another version of Rouse (format \(file.version)).")
         }
         let keys = try failing(with: .configuration) { () throws(InvalidField) in
-            try activeKeys()
+            try file.activeKeys()
         }
         if let conflict = APIKey.conflict(among: keys) {
             throw CommandFailure(.configuration, "keys-file (\(path)): \(conflict)")
         }
+        return file
     }
 
     /// Changes a file: nobody else changes it meanwhile, and who reads it sees the old or the new

@@ -110,7 +110,11 @@ final class KeysFileWatcher: Service {
             return false
         }
         do throws(CommandFailure) {
-            let file = try KeysFile(path: state.path)
+            guard let file = try KeysFile.ifPresent(at: state.path) else {
+                // It has vanished since; the next look finds it missing, or reads it.
+                state.stamp = nil
+                return false
+            }
             state.file = try failing(with: .configuration) { () throws(InvalidField) in
                 try file.activeKeys()
             }
@@ -157,11 +161,8 @@ final class KeysFileWatcher: Service {
         state.withLock { state in
             let known = Set((state.configured + state.file).flatMap(\.digests))
             guard state.uses.merge(uses, known: known) else { return }
-            // Another gateway with the same keys may have written.
-            var merged = KeyUses(besideKeysFile: state.path)
-            _ = merged.merge(uses, known: known)
             do throws(CommandFailure) {
-                try merged.write(besideKeysFile: state.path)
+                try KeyUses.merge(uses, known: known, besideKeysFile: state.path)
                 state.cannotWriteUses = false
             } catch {
                 if !state.cannotWriteUses {

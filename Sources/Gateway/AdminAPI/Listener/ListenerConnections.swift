@@ -68,7 +68,8 @@ final class ListenerConnections: Sendable {
 
     private struct State {
         var connections: [ObjectIdentifier: ListenerConnection] = [:]
-        var countOfPeer: [PeerAddress: Int] = [:]
+        /// Those of each peer, in the order of their accepts.
+        var peers: [PeerAddress: [ListenerConnection]] = [:]
         var lastNumber: UInt64 = 0
         var reserveCount = 0
 
@@ -76,28 +77,34 @@ final class ListenerConnections: Sendable {
             let id = ObjectIdentifier(connection.channel)
             guard connections[id] === connection else { return }
             connections[id] = nil
-            let left = (countOfPeer[connection.peer] ?? 1) - 1
-            countOfPeer[connection.peer] = left > 0 ? left : nil
+            if let place = peers[connection.peer]?.firstIndex(where: { $0 === connection }) {
+                peers[connection.peer]?.remove(at: place)
+            }
+            if peers[connection.peer]?.isEmpty ?? false { peers[connection.peer] = nil }
             if connection.isReserve { reserveCount -= 1 }
         }
 
-        /// The stranger that has to go first.
+        /// The stranger that has to go first. A peer is looked at only as far as its first one, and
+        /// not at all when another has more connections.
         func stranger(of peer: PeerAddress?) -> ListenerConnection? {
+            if let peer { return peers[peer].flatMap { Self.stranger(among: $0) } }
             var found: (connection: ListenerConnection, count: Int)?
-            for connection in connections.values
-            where !connection.isAuthenticated && !connection.isBusy
-                && (peer == nil || connection.peer == peer)
-            {
-                let count = countOfPeer[connection.peer] ?? 0
-                if let found, found.count > count { continue }
-                if let found, found.count == count,
-                    found.connection.number < connection.number
+            for connections in peers.values where connections.count >= found?.count ?? 0 {
+                guard let first = Self.stranger(among: connections) else { continue }
+                if let found, found.count == connections.count,
+                    found.connection.number < first.number
                 {
                     continue
                 }
-                found = (connection, count)
+                found = (first, connections.count)
             }
             return found?.connection
+        }
+
+        private static func stranger(
+            among connections: [ListenerConnection]
+        ) -> ListenerConnection? {
+            connections.first { !$0.isAuthenticated && !$0.isBusy }
         }
     }
 
@@ -122,7 +129,7 @@ final class ListenerConnections: Sendable {
             state -> (ListenerConnection?, ListenerConnection?) in
             var victim: ListenerConnection?
             var isReserve = false
-            let isPeerFull = peer.isRemote && state.countOfPeer[peer] ?? 0 >= placesOfPeer
+            let isPeerFull = peer.isRemote && state.peers[peer]?.count ?? 0 >= placesOfPeer
             if isPeerFull || state.connections.count >= places {
                 victim = state.stranger(of: isPeerFull ? peer : nil)
                 isReserve = victim?.isReserve ?? true
@@ -135,7 +142,7 @@ final class ListenerConnections: Sendable {
             let connection = ListenerConnection(
                 channel, peer: peer, number: state.lastNumber, isReserve: isReserve)
             state.connections[ObjectIdentifier(channel)] = connection
-            state.countOfPeer[peer, default: 0] += 1
+            state.peers[peer, default: []].append(connection)
             if isReserve { state.reserveCount += 1 }
             return (connection, victim)
         }

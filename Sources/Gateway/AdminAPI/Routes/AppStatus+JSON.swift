@@ -81,7 +81,7 @@ extension QueueStatus {
                 "state",
                 .words(
                     ["sending", "held", "probing"],
-                    "held: APNs refuses the key, topic or certificate, so nothing is sent; probing: one wake is tried."
+                    "held: APNs refuses the key, topic or certificate; probing: one is tried."
                 )),
             .optional("reason", .string("What APNs refuses.")),
             .optional("since", .instant()), .optional("probe_at", .instant()),

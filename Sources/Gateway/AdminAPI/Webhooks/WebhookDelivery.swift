@@ -6,7 +6,7 @@ public import ServiceLifecycle
 import Synchronization
 
 /// Delivers the gateway's webhooks: a webhook worker for each endpoint takes its events from the
-/// store under leases, posts them, and settles them. Webhook workers share nothing with each other, nor
+/// store under leases, posts them, and settles them. Webhook workers share nothing, nor
 /// with dispatch, but the store; so a receiver that is slow or down delays its own events only.
 ///
 /// A request carries up to 100 events as `{"events": […]}`, with the headers of Standard

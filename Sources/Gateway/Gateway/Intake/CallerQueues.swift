@@ -62,10 +62,12 @@ struct CallerQueues<Item> {
         }
     }
 
-    /// How many more items of a caller are taken in when there may be `total` of all callers, and
-    /// `own` of each caller whatever the others have.
-    func room(for caller: String, total: Int, own: Int) -> Int {
-        max(0, total - count, own - count(of: caller))
+    /// How many more items of a caller are taken in when there may be `total` of all callers in
+    /// these queues, and `own` of each caller whatever the others have.
+    static func room(for caller: String, in queues: [Self], total: Int, own: Int) -> Int {
+        max(
+            0, total - queues.reduce(0) { $0 + $1.count },
+            own - queues.reduce(0) { $0 + $1.count(of: caller) })
     }
 
     /// Adds items to the end of a caller's queue.
@@ -82,15 +84,13 @@ struct CallerQueues<Item> {
         count += items.count
     }
 
-    /// Whether several callers have items, or had some within this time.
-    mutating func areShared(
-        at now: ContinuousClock.Instant, within span: Duration
-    ) -> Bool {
-        guard lastSeen.count > 1 else { return false }
+    /// Those who have items, or had some within this time.
+    mutating func callers(at now: ContinuousClock.Instant, within span: Duration) -> Set<String> {
+        guard !lastSeen.isEmpty else { return [] }
         lastSeen = lastSeen.filter { caller, instant in
             queues[caller] != nil || instant.duration(to: now) < span
         }
-        return lastSeen.count > 1
+        return Set(lastSeen.keys)
     }
 
     /// Takes the items of the next batch; they count until ``written(_:at:)``.

@@ -6,7 +6,8 @@ import WakeModel
 /// The way in: requests that arrive while a transaction is being written share the next one.
 ///
 /// A commit costs a disk flush, whatever it holds; sharing it is what makes durable acceptance
-/// cheap. Calls have a way and a queue of their own. A transaction is shared evenly between callers
+/// cheap. Calls have a way and a queue of their own, and so have requests for few wakes, which are
+/// not behind what batches brought. A transaction is shared evenly between callers
 /// (``CallerQueues``), and a caller's queue is bounded: when it is full, that is said at once.
 final class Intake: Sendable {
     /// The answer to one submission.
@@ -42,32 +43,57 @@ final class Intake: Sendable {
     fileprivate struct Line {
         var queues = CallerQueues<Submission>()
         var parcels: [Int: Parcel] = [:]
+        /// How fast it is written.
+        var drain = DrainRate()
     }
 
     private struct State {
         var calls = Line()
+        var small = Line()
         var others = Line()
         var nextParcel = 0
         var isClosed = false
-        /// How fast others are written.
-        var drain = DrainRate()
 
-        /// What is said to a caller for whom there is no room. A call is worth nothing a minute
-        /// later, so it is told the least.
-        func refusal(_ caller: String, areCalls: Bool) -> Answer {
+        /// How many more submissions of a caller are taken in.
+        func room(for caller: String, areCalls: Bool, _ limits: GatewayLimits) -> Int {
+            guard !isClosed else { return 0 }
+            return CallerQueues.room(
+                for: caller, in: areCalls ? [calls.queues] : [small.queues, others.queues],
+                total: limits.intakeQueueCount, own: limits.ownIntakeCount)
+        }
+
+        /// Whether several callers have submissions of a kind, or had some within this time:
+        /// calls, or anything else.
+        mutating func areShared(
+            _ line: WritableKeyPath<State, Line>, at now: ContinuousClock.Instant,
+            within span: Duration
+        ) -> Bool {
+            let callers =
+                line == \.calls
+                ? calls.queues.callers(at: now, within: span)
+                : small.queues.callers(at: now, within: span)
+                    .union(others.queues.callers(at: now, within: span))
+            return callers.count > 1
+        }
+
+        /// What is said to a caller for whom there is no room on a line. A call is worth nothing a
+        /// minute later, so it is told the least.
+        func refusal(_ caller: String, _ line: KeyPath<State, Line>) -> Answer {
             guard !isClosed else { return .closed }
             let bounds = Acceptance.overloadPauseSeconds
-            guard !areCalls else { return .overloaded(retryAfterSeconds: bounds.lowerBound) }
+            guard line != \.calls else { return .overloaded(retryAfterSeconds: bounds.lowerBound) }
             // Its own queue is emptied as fast as those of the others beside it.
-            let queues = others.queues
+            let queues = self[keyPath: line].queues
             let ahead = min(queues.count, queues.count(of: caller) * max(1, queues.callerCount))
             return .overloaded(
-                retryAfterSeconds: drain.secondsToDrain(ahead, at: .now, bounds: bounds))
+                retryAfterSeconds: self[keyPath: line].drain.secondsToDrain(
+                    ahead, at: .now, bounds: bounds))
         }
     }
 
     private let state = Mutex(State())
     private let callSignal = AsyncSignal()
+    private let smallSignal = AsyncSignal()
     private let signal = AsyncSignal()
     private let limits: GatewayLimits
     private let hasRoom: @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool
@@ -87,29 +113,31 @@ final class Intake: Sendable {
     }
 
     /// How many submissions wait.
-    var waitingCount: Int { state.withLock { $0.calls.queues.count + $0.others.queues.count } }
+    var waitingCount: Int {
+        state.withLock { $0.calls.queues.count + $0.small.queues.count + $0.others.queues.count }
+    }
 
     /// Waits until each submission is on disk, or refused; answers one by one, in order. They may
     /// end up in several transactions. Calls go before the rest. `caller` is whose they are. Needs
     /// ``run()`` to be running.
     func submit(_ submissions: [Submission], areCalls: Bool, caller: String) async -> [Answer] {
         guard !submissions.isEmpty else { return [] }
-        let line: any WritableKeyPath<State, Line> & Sendable = areCalls ? \.calls : \.others
+        let isSmall = submissions.count <= limits.intakeSmallCount
+        let line: any WritableKeyPath<State, Line> & Sendable =
+            areCalls ? \.calls : isSmall ? \.small : \.others
         return await withCheckedContinuation { continuation in
             let refused = state.withLock { state -> Parcel? in
-                let room =
-                    state.isClosed
-                    ? 0
-                    : state[keyPath: line].queues.room(
-                        for: caller, total: limits.intakeQueueCount, own: limits.ownIntakeCount)
+                let room = state.room(for: caller, areCalls: areCalls, limits)
                 let taken = min(room, submissions.count)
                 let parcel = Parcel(
                     taken: taken, refused: submissions.count - taken,
                     refusal: taken < submissions.count
-                        ? state.refusal(caller, areCalls: areCalls) : .closed,
+                        ? state.refusal(caller, line) : .closed,
                     continuation: continuation)
                 guard taken > 0 else { return parcel }
-                if !areCalls, state.others.queues.count == 0 { state.drain.began(at: .now) }
+                if state[keyPath: line].queues.count == 0 {
+                    state[keyPath: line].drain.began(at: .now)
+                }
                 state.nextParcel += 1
                 state[keyPath: line].parcels[state.nextParcel] = parcel
                 state[keyPath: line].queues.append(
@@ -117,7 +145,8 @@ final class Intake: Sendable {
                     group: state.nextParcel, of: caller, at: .now)
                 return nil
             }
-            if let refused { refused.reply() } else { (areCalls ? callSignal : signal).ring() }
+            if let refused { return refused.reply() }
+            (areCalls ? callSignal : isSmall ? smallSignal : signal).ring()
         }
     }
 
@@ -125,18 +154,23 @@ final class Intake: Sendable {
     func close() {
         state.withLock { $0.isClosed = true }
         callSignal.ring()
+        smallSignal.ring()
         signal.ring()
     }
 
     /// Room came free: a batch that waits for it may go.
-    func roomCameFree() { signal.ring() }
+    func roomCameFree() {
+        smallSignal.ring()
+        signal.ring()
+    }
 
-    /// Writes what waits until the intake is closed and empty. Calls have a way of their own, so
-    /// that none waits until others are on disk.
+    /// Writes what waits until the intake is closed and empty. Calls and small requests have ways
+    /// of their own, so that none waits until others are on disk.
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.runCalls() }
-            group.addTask { await self.runOthers() }
+            group.addTask { await self.run(\.small, self.smallSignal) }
+            group.addTask { await self.run(\.others, self.signal) }
         }
     }
 
@@ -153,18 +187,26 @@ final class Intake: Sendable {
         }
     }
 
-    private func runOthers() async {
+    private func run(
+        _ line: any WritableKeyPath<State, Line> & Sendable, _ signal: AsyncSignal
+    ) async {
         // Since when the next batch waits for room.
         var waitsSince: ContinuousClock.Instant?
         let patience = Duration.milliseconds(limits.intakePatienceMilliseconds)
+        let sharing = Duration.milliseconds(limits.intakeSharingMilliseconds)
         while true {
-            let (waiting, isClosed) = state.withLock { state in
-                (state.others.queues.fronts.map { ($0.item.wake.queue, $0.count) }, state.isClosed)
+            let (waiting, isHurried) = state.withLock { state in
+                (
+                    state[keyPath: line].queues.fronts.map { ($0.item.wake.queue, $0.count) },
+                    // A small request does not wait until another caller's wakes have come back.
+                    state.isClosed
+                        || line == \.small && state.areShared(line, at: .now, within: sharing)
+                )
             }
             if waiting.isEmpty {
-                if isClosed { return }
+                if state.withLock({ $0.isClosed }) { return }
                 await signal.wait()
-            } else if !isClosed, waitsSince.map({ $0.duration(to: .now) < patience }) ?? true,
+            } else if !isHurried, waitsSince.map({ $0.duration(to: .now) < patience }) ?? true,
                 !hasRoom(waiting)
             {
                 // A wake that is due and finds no room in flight is written as waiting, and again
@@ -175,7 +217,7 @@ final class Intake: Sendable {
                 waitsSince = start
                 await signal.wait(until: start.advanced(by: patience))
             } else {
-                await writeSome(\.others, since: waitsSince ?? .now)
+                await writeSome(line, since: waitsSince ?? .now)
                 waitsSince = nil
             }
         }
@@ -187,17 +229,15 @@ final class Intake: Sendable {
     ) async {
         let sharing = Duration.milliseconds(limits.intakeSharingMilliseconds)
         let (batch, portions) = state.withLock { state in
-            let isShared = state[keyPath: line].queues.areShared(at: .now, within: sharing)
+            let isShared = state.areShared(line, at: .now, within: sharing)
             return state[keyPath: line].queues.take(
                 isShared ? limits.sharedBatchCount : limits.intakeBatchCount)
         }
         let result = await write(batch)
         let answered = state.withLock { state in
             state[keyPath: line].queues.written(portions, at: .now)
-            if line == \.others {
-                let written = (try? result.get())?.count ?? 0
-                state.drain.took(written, from: start, until: .now)
-            }
+            let written = (try? result.get())?.count ?? 0
+            state[keyPath: line].drain.took(written, from: start, until: .now)
             return state[keyPath: line].give(result, to: portions)
         }
         for parcel in answered { parcel.reply() }

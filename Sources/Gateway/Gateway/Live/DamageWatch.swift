@@ -5,10 +5,22 @@ import Synchronization
 
 /// Logs and counts the rows of the store that cannot be read, each once in the life of the process.
 final class DamageWatch: Sendable {
-    /// The most rows that are known by name; more of them are counted whenever they are met.
+    /// The most rows that are logged and known by name. More of them are counted whenever they are
+    /// met, and the log says once that there are more.
     static let maximumKnownCount = 10_000
 
-    private let known = Mutex<Set<DamagedRow>>([])
+    private struct State {
+        var known: Set<DamagedRow> = []
+        var hasSaidMore = false
+    }
+
+    private enum News {
+        case row
+        /// The first one beyond those that are known by name, or another.
+        case more(isFirst: Bool)
+    }
+
+    private let state = Mutex(State())
     private let metrics: any GatewayMetrics
     private let logger: Logger
 
@@ -19,16 +31,30 @@ final class DamageWatch: Sendable {
 
     /// A row was met that cannot be read. May be called from any thread.
     func note(_ row: DamagedRow) {
-        let isNew = known.withLock { known in
-            known.count < Self.maximumKnownCount ? known.insert(row).inserted : !known.contains(row)
+        let news = state.withLock { state -> News? in
+            guard !state.known.contains(row) else { return nil }
+            guard state.known.count < Self.maximumKnownCount else {
+                defer { state.hasSaidMore = true }
+                return .more(isFirst: !state.hasSaidMore)
+            }
+            state.known.insert(row)
+            return .row
         }
-        guard isNew else { return }
+        guard let news else { return }
         metrics.damaged(1, table: row.table)
-        logger.error(
-            "a row of the store is damaged; what belongs to it is left out",
-            metadata: [
-                "table": "\(row.table.rawValue)", "row": "\(row.key)",
-                "problem": "\(row.problem)",
-            ])
+        switch news {
+        case .row:
+            logger.error(
+                "a row of the store is damaged; what belongs to it is left out",
+                metadata: [
+                    "table": "\(row.table.rawValue)", "row": "\(row.key)",
+                    "problem": "\(row.problem)",
+                ])
+        case .more(isFirst: true):
+            logger.error(
+                "more rows of the store are damaged than are logged; see rouse audit-store",
+                metadata: ["logged": "\(Self.maximumKnownCount)"])
+        case .more(isFirst: false): break
+        }
     }
 }

@@ -64,16 +64,21 @@ final class GatewayContext: Sendable {
     // MARK: Transactions
 
     /// Decides on wakes and keeps them. When the store finds something damaged, the batch is halved
-    /// until it is known whom that concerns; the others are kept.
+    /// until it is known whom that concerns; the others are kept. Whether the store fails is known
+    /// at the end of that, and not with each part.
     func admit(
         _ submissions: [Submission], grant: ClaimGrant?
     ) async -> Result<AdmitAnswer, StoreFailure> {
         let result = await admitTogether(submissions, grant: grant)
         guard case .failure(let failure) = result, failure.isOfSomeRows, submissions.count > 1
-        else { return result }
+        else {
+            watch.note(.write, result.failure)
+            return result
+        }
         var answer = AdmitAnswer()
         var rest = grant
         var isAnyKept = false
+        var obstacle: StoreFailure?
         var halving = Halving(submissions)
         while let part = halving.next() {
             switch await admitTogether(part, grant: rest) {
@@ -82,6 +87,7 @@ final class GatewayContext: Sendable {
                 rest = rest?.without(kept.claims)
                 answer.append(kept)
             case .failure(let failure):
+                if !failure.isOfSomeRows { obstacle = failure }
                 guard halving.failed(part, mayHalve: failure.isOfSomeRows) else { continue }
                 // What fails as a whole by now is no fault of these wakes.
                 let admission: Admission =
@@ -89,6 +95,7 @@ final class GatewayContext: Sendable {
                 answer.admissions += part.map { _ in admission }
             }
         }
+        watch.note(.write, obstacle ?? (isAnyKept ? nil : failure))
         return isAnyKept ? .success(answer) : result
     }
 
@@ -121,24 +128,33 @@ final class GatewayContext: Sendable {
 
     /// Writes settlements; `nil` when the store failed: then some may be written, and all are to be
     /// given to this again. When it finds something damaged, the batch is halved until it is known
-    /// whom that concerns; what is damaged is given up, and the others are written.
+    /// whom that concerns; what is damaged is given up, and the others are written. Whether the
+    /// store fails is known at the end of that, and not with each part.
     func settle(_ batch: [Settlement]) async -> SettleAnswer? {
         let result = await settleTogether(batch)
-        if case .success(let answer) = result { return answer }
-        guard case .failure(let failure) = result, failure.isOfSomeRows else { return nil }
+        guard case .failure(let failure) = result, failure.isOfSomeRows else {
+            watch.note(.write, result.failure)
+            return try? result.get()
+        }
         var answer = SettleAnswer()
         var isAnyWritten = false
         var lost: [Settlement] = []
         var halving = Halving(batch)
+        var outcome: StoreFailure? = failure
+        defer { watch.note(.write, outcome) }
         while let part = halving.next() {
             switch await settleTogether(part) {
             case .success(let written):
                 isAnyWritten = true
+                outcome = nil
                 answer.verdicts += written.verdicts
                 answer.nextDue = [answer.nextDue, written.nextDue].compactMap(\.self).min()
             case .failure(let failure):
                 // All of it is tried again; what was written by then is known again.
-                guard failure.isOfSomeRows else { return nil }
+                guard failure.isOfSomeRows else {
+                    outcome = failure
+                    return nil
+                }
                 guard halving.failed(part, mayHalve: true) else { continue }
                 lost += part
                 answer.verdicts += part.map { _ in .damaged }
@@ -204,11 +220,12 @@ final class GatewayContext: Sendable {
         }
     }
 
+    /// Runs a verb whose time is measured; the caller takes note of how it went.
     private func timed<Answer>(
         _ verb: String, _ wakes: Int, _ body: () async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         let start = ContinuousClock.now
-        let answer = try await watch.observe(.write, body)
+        let answer = try await body()
         let elapsed = start.duration(to: .now).components
         metrics.committed(
             wakes, verb: verb,
@@ -337,5 +354,11 @@ extension WebhookSubscription {
             listens(to: .outcome, of: app) || listens(to: .tokenDead, of: app)
         default: listens(to: .outcome, of: app)
         }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
     }
 }

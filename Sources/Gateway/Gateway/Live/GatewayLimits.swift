@@ -8,6 +8,8 @@ public struct GatewayLimits: Hashable, Sendable {
     /// ``intakeQueueCount``; never more than a quarter of that. A caller is an API key, or all that
     /// asks within the process.
     public var intakeCallerReserveCount = 1_000
+    /// The most wakes of a request that is not behind batches at intake.
+    public var intakeSmallCount = 8
     /// The most wakes that share one transaction at intake.
     public var intakeBatchCount = 512
     /// The most wakes that share one transaction at intake while several callers have requests, so
@@ -22,10 +24,13 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The most findings that are told of each of several wakes, errors first: all of them are in
     /// memory at a time.
     public var batchFindingCount = 5
-    /// The most settlements that share one transaction.
-    public var settleBatchCount = 512
-    /// The most wakes claimed in one transaction.
-    public var claimBatchCount = 500
+    /// The most settlements of one batch. The store has batches share a transaction, or lets others
+    /// in between.
+    public var settleBatchCount = 128
+    /// The most batches of settlements that are being written at a time.
+    public var settleWriterCount = 4
+    /// The most wakes claimed in one transaction, for which everybody else waits.
+    public var claimBatchCount = 128
     /// The room for wakes claimed and not yet settled that all queues share. Beside it each queue
     /// has ``queueReserveCount``, and unresponsive ones take room for their probes only: at no time
     /// are there more than twice as many, and each queue's reserve.
@@ -106,7 +111,8 @@ public struct GatewayLimits: Hashable, Sendable {
         precondition(
             findingCount > 0 && batchFindingCount > 0, "Who is refused is told a reason at least.")
         precondition(claimBatchCount > 0, "A claim takes at least one wake.")
-        precondition(settleBatchCount > 0, "A settling takes at least one wake.")
+        precondition(
+            settleBatchCount > 0 && settleWriterCount > 0, "A settling takes at least one wake.")
         precondition(
             pruneBatchCount > 0 && prunePauseMilliseconds > 0 && pruneIdleMilliseconds > 0,
             "Pruning takes at least one row, and pauses begin at 1.")
@@ -119,7 +125,7 @@ public struct GatewayLimits: Hashable, Sendable {
         precondition(holdPauseSeconds > 0 && housekeepingMilliseconds > 0, "Pauses begin at 1.")
         precondition(silenceSeconds > 0, "A silence lasts.")
         precondition(
-            intakeCallerReserveCount >= 0 && intakeSharedBatchCount > 0
+            intakeCallerReserveCount >= 0 && intakeSharedBatchCount > 0 && intakeSmallCount >= 0
                 && intakeSharingMilliseconds >= 0,
             "Shares at intake begin at 0, and batches at 1.")
         precondition(

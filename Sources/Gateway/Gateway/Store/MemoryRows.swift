@@ -116,6 +116,15 @@ final class MemoryRows: WakeRows {
             removed: removed, last: looked.count < limit ? nil : looked.last?.number)
     }
 
+    func pullBackDevices(
+        after number: Int64, through last: Int64, from bound: WallInstant, to now: WallInstant
+    ) throws(StoreFailure) {
+        for device in devices.values
+        where device.number > number && device.number <= last && device.touchedAt > bound {
+            devices[device.number]?.touchedAt = now
+        }
+    }
+
     func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
         guard !wakes.values.contains(where: { $0.device == device.number }) else { return false }
         deviceNumbers[DeviceName(token: device.token, queue: device.queue)] = nil

@@ -249,6 +249,9 @@ extension PruneOrder {
     /// How far numbers may be ahead of the time before that is a leap of the clock: an hour.
     static let toleratedMilliseconds: Int64 = 3_600_000
 
+    /// The latest instant at which anything can have happened, as clocks are.
+    var latest: WallInstant { now.advanced(byMilliseconds: Self.toleratedMilliseconds) }
+
     /// An instant to which nothing is put off, and until which nothing is remembered: two days more
     /// than what is longest kept.
     var farthest: WallInstant {

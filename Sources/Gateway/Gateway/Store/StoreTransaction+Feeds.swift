@@ -65,6 +65,7 @@ extension StoreTransaction {
     public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
         var pruned = Pruned()
         try rows.pullBack(from: order.farthest, to: order.now)
+        try pullBackQueues(order)
         let ahead = try numberAhead(under: order)
         pruned.wakes = try rows.removeWakes(
             below: max(WakeID.firstNumber(at: order.wakesBefore), ahead), limit: order.limit)
@@ -85,8 +86,7 @@ extension StoreTransaction {
     private func numberAhead(under order: PruneOrder) throws(StoreFailure) -> Int64 {
         let next = rows.makeNumber(at: order.now)
         let noted = try rows.value(of: .aheadNumber)
-        let tolerated = order.now.advanced(byMilliseconds: PruneOrder.toleratedMilliseconds)
-        guard next > WakeID.firstNumber(at: tolerated) else {
+        guard next > WakeID.firstNumber(at: order.latest) else {
             if noted != 0 { try set(.aheadNumber, to: 0) }
             return 0
         }
@@ -105,6 +105,16 @@ extension StoreTransaction {
         rows.add(value - (try rows.value(of: counter)), to: counter)
     }
 
+    /// Since when a queue is paused, or was told as held, is not in the future.
+    private func pullBackQueues(_ order: PruneOrder) throws(StoreFailure) {
+        for queue in try rows.queues() {
+            var row = queue
+            if let at = row.pausedAt, at > order.latest { row.pausedAt = order.now }
+            if let at = row.haltToldAt, at > order.latest { row.haltToldAt = order.now }
+            if row != queue { try rows.save(row) }
+        }
+    }
+
     /// A step of the walk through all devices, if one is under way or it is time for the next.
     private func sweepDevices(
         _ order: PruneOrder, _ pruned: inout Pruned
@@ -112,6 +122,9 @@ extension StoreTransaction {
         guard let place = sweep.place(under: order) else { return }
         let swept = try rows.sweepDevices(
             after: place, untouchedSince: order.devicesBefore, limit: order.limit)
+        // What a clock that was ahead has touched counts as touched now, and goes in its time.
+        try rows.pullBackDevices(
+            after: place, through: swept.last ?? .max, from: order.latest, to: order.now)
         sweep.reached = swept.last
         pruned.devices = swept.removed
         pruned.isSweeping = swept.last != nil

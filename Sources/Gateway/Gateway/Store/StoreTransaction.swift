@@ -25,6 +25,8 @@ public final class StoreTransaction {
     var backlogs: [Int?] = []
     /// The walk through all devices; see ``prune(_:)``.
     var sweep = DeviceSweep()
+    /// The walk as far as what it did is kept.
+    private var keptSweep = DeviceSweep()
 
     struct SeenQueue {
         var row: WakeQueueRow
@@ -33,6 +35,12 @@ public final class StoreTransaction {
 
     /// A transaction over these rows.
     public init(rows: any WakeRows) { self.rows = rows }
+
+    /// To be called when a transaction that wrote is kept.
+    public func committed() { keptSweep = sweep }
+
+    /// To be called when a transaction that wrote is undone: what it did in memory is undone too.
+    public func rolledBack() { sweep = keptSweep }
 
     /// To be called at the beginning of each transaction that decides something.
     func begin(_ rules: StoreRules) {

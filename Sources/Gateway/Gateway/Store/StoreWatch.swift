@@ -50,7 +50,8 @@ final class StoreWatch: Sendable {
         }
     }
 
-    private func note(_ access: Access, _ new: StoreFailure?) {
+    /// Takes note of how a verb went: of its failure, or that it worked.
+    func note(_ access: Access, _ new: StoreFailure?) {
         // A store that has too much to do says nothing of whether it works, and one damaged row
         // nothing of the others.
         guard new?.kind != .overloaded, new?.kind != .damaged else { return }

@@ -154,6 +154,11 @@ public protocol WakeRows: AnyObject {
     func sweepDevices(
         after number: Int64, untouchedSince instant: WallInstant, limit: Int
     ) throws(StoreFailure) -> SweptDevices
+    /// Has the devices behind a number, up to another, be touched at `now` which are said to have
+    /// been touched after `bound`.
+    func pullBackDevices(
+        after number: Int64, through last: Int64, from bound: WallInstant, to now: WallInstant
+    ) throws(StoreFailure)
     /// Removes a device, unless a wake of it is still there or another device cannot be found
     /// without it; whether it did. Its latest wake need not be the last to go: an older one that
     /// is still under way when that is pruned stays behind.

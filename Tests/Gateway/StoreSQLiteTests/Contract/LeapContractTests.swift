@@ -99,4 +99,34 @@ struct LeapContractTests {
             #expect(try await reclaim(back.later(3_700)) == 1)
         }
     }
+    @Test(
+        "Since when an app is paused, was told as held, or a device is untouched, is no later time",
+        arguments: StoreKind.allCases)
+    func since(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (connection) async throws in
+            let ahead = connection.later(Self.leap)
+            try await ahead.settleSent(
+                try await ahead.claimOne(Samples.wake(at: ahead.now, device: 1)))
+            let queue = Samples.queues[0]
+            try await ahead.store.setPause(
+                QueuePause(at: ahead.now, reason: "a test"), of: [queue])
+            try await ahead.store.note(
+                AppHalt(queue: queue, isHalted: true, reason: "a bad key", at: ahead.now),
+                under: ahead.rules)
+            var devices = 0
+            for day in 0..<9 as Range<Int64> {
+                let back = connection.later(day * 86_400 + 60)
+                var pruned: Pruned
+                repeat {
+                    pruned = try await back.store.prune(order(back.now))
+                    devices += pruned.devices
+                } while pruned.isFull(1_000)
+                let row = try #require(try await back.store.queues().first { $0.queue == queue })
+                #expect(row.pauseReason == "a test")
+                #expect(try #require(row.pausedAt) <= back.now)
+                #expect(try #require(row.haltToldAt) <= back.now)
+            }
+            #expect(devices == 1, "The device stays for 400 days.")
+        }
+    }
 }

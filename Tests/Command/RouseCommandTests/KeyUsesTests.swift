@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import WakeModel
+
+@testable import RouseCommand
+
+@Suite("The record of when keys were used", .timeLimit(.minutes(1)))
+struct KeyUsesTests {
+    private static let start = WallInstant(millisecondsSinceEpoch: 1_800_000_000_000)
+
+    @Test("Two gateways with one keys' file leave each other's uses in the record")
+    func shared() throws {
+        let folder = try TestFolder()
+        let path = folder.path + "/keys.json"
+        try KeyUses.merge(["a": Self.start], known: ["a", "both"], besideKeysFile: path)
+        try KeyUses.merge(["b": Self.start], known: ["b", "both"], besideKeysFile: path)
+        #expect(KeyUses(besideKeysFile: path).uses.keys.sorted() == ["a", "b"])
+        // What nobody has used for long, and this gateway does not know, is forgotten.
+        let later = Self.start.advanced(byMilliseconds: KeyUses.strangerMilliseconds + 1)
+        try KeyUses.merge(["b": later], known: ["b", "both"], besideKeysFile: path)
+        #expect(KeyUses(besideKeysFile: path).uses == ["b": later.description])
+    }
+
+    @Test("Gateways that write at the same time lose nothing")
+    func together() async throws {
+        let folder = try TestFolder()
+        let path = folder.path + "/keys.json"
+        await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<64 {
+                group.addTask {
+                    try KeyUses.merge(
+                        ["\(number)": Self.start], known: ["\(number)"], besideKeysFile: path)
+                }
+            }
+        }
+        #expect(KeyUses(besideKeysFile: path).uses.count == 64)
+    }
+}
