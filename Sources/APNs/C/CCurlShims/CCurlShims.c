@@ -486,6 +486,9 @@ static void hear_words(CCurlExchange *exchange, const char *text, size_t length)
     } else if (says(text, length, "REFUSED_STREAM, retrying") ||
                says(text, length, "refused by server, try again")) {
         exchange->streamWasRefused = true;
+    } else if (says(text, length, "reset by curl")) {
+        // Only from 8.19 on: what came behind the header block broke HTTP/2.
+        exchange->responseMalformed = true;
     } else if (exchange->mayBegin && says(text, length, "Failed sending HTTP2 data")) {
         note_beginning(exchange);
     }
