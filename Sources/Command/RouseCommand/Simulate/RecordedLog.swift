@@ -71,8 +71,8 @@ struct RecordedLog {
             }
         }
 
-        /// From the epoch to the end of the year 9999, in milliseconds: what RFC 3339 can write and
-        /// far from where sums of times end.
+        /// From the epoch to the end of the year 9999, in milliseconds: what RFC 3339 can write,
+        /// and far from where sums of times end.
         private static let range = 0.0...253_402_300_799_000
 
         /// Since the epoch; `nil` for what is no time.

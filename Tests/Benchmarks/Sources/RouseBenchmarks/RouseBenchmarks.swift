@@ -23,8 +23,8 @@ struct RouseBenchmarks: AsyncParsableCommand {
             """,
         subcommands: [
             AllBenchmarks.self, ClientBenchmark.self, SimulatorBenchmark.self, MemoryBenchmark.self,
-            GatewayBenchmark.self, GatewayHTTPBenchmark.self, GatewayRooms.self,
-            GatewayCurves.self, RetentionBenchmark.self, PayloadBenchmark.self,
+            GatewayBenchmark.self, GatewayHTTPBenchmark.self, GatewayCurves.self,
+            RetentionBenchmark.self, PayloadBenchmark.self,
             LintBenchmark.self, BudgetBenchmark.self, SimulationBenchmark.self,
             FaultBenchmark.self, RunLoad.self, RunMemory.self, RunGateway.self, RunHTTPLoad.self,
             RunGatewayCurves.self, RunLint.self, RunSimulation.self, ServeGateway.self,
