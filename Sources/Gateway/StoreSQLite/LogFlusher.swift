@@ -132,7 +132,9 @@ final class LogFlusher: Sendable {
     private func work() {
         while let waiting = take() {
             let known = self.failure
-            let failure = known ?? flushLog()
+            // When a checkpoint has failed to flush the log meanwhile, this flush may have found
+            // nothing left to write.
+            let failure = known ?? flushLog() ?? self.failure
             if known == nil, let failure { end(with: failure) }
             for finish in waiting { finish(failure) }
         }

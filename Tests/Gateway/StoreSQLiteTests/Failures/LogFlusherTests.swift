@@ -86,6 +86,19 @@ struct LogFlusherTests {
         }
     }
 
+    @Test("a flush that works is not believed when copying the log has failed meanwhile")
+    func failureElsewhere() async throws {
+        try await withFlusher { flusher, disk in
+            let answers = Answers()
+            flusher.flush(then: answers.take(1))
+            try await waitUntil { disk.count == 1 }
+            flusher.end(with: .lost("copied into the store", "on purpose"))
+            disk.letGo()
+            try await waitUntil { answers.numbers == [1] }
+            #expect(answers.failures == [flusher.failure] && flusher.failure != nil)
+        }
+    }
+
     @Test("what nobody waits for is flushed in a moment, and once for all that came")
     func soon() async throws {
         try await withFlusher { flusher, disk in
