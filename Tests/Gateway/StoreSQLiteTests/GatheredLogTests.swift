@@ -213,4 +213,30 @@ struct GatheredLogTests {
             try queue.close()
         }
     }
+
+    @Test("Of the methods of a newer SQLite it has those that it knows, under their number")
+    func newerMethods() async throws {
+        try await withTemporaryFolder { folder in
+            let bench = try Bench(in: folder, cachedPages: 10)
+            try bench.reader.writeWithoutTransaction { database in
+                let connection = try #require(database.sqliteConnection)
+                try database.execute(sql: "INSERT INTO item VALUES (1, zeroblob(10))")
+                var file: UnsafeMutablePointer<sqlite3_file>?
+                sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
+                let log = try #require(file)
+                // SAFETY: the file is the connection's own and open; the table is never freed.
+                let under: UnsafePointer<sqlite3_io_methods> = try #require(log.pointee.pMethods)
+                let newer = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+                newer.initialize(to: under.pointee)
+                newer.pointee.iVersion = 99
+                log.pointee.pMethods = UnsafePointer(newer)
+                #expect(CGatheredLog_begin(connection) == 1)
+                #expect(log.pointee.pMethods.pointee.iVersion == 3)
+                try database.execute(sql: "INSERT INTO item VALUES (2, zeroblob(10))")
+                #expect(CGatheredLog_writeCount(connection) > 0)
+            }
+            try bench.reader.close()
+            try bench.writer.close()
+        }
+    }
 }
