@@ -259,9 +259,13 @@ let package = Package(
         tests(
             of: "StoreSQLite", in: .gateway,
             [
-                "CGatheredLog", "Gateway", "GatewayTestKit", "PayloadRules", "SeedKit",
-                "WakeBudget", "WakeModel", sqlite, sqliteC,
+                "CGatheredLog", "CSimulatedDisk", "Gateway", "GatewayTestKit", "PayloadRules",
+                "SeedKit", "WakeBudget", "WakeModel", sqlite, sqliteC,
             ]),
+        // A disk that fails, tears and loses, for the simulation of the store.
+        .target(
+            name: "CSimulatedDisk", path: "Tests/Gateway/CSimulatedDisk",
+            linkerSettings: [.linkedLibrary("sqlite3")]),
         // The dashboard's files, as bytes: see its header.
         cModule("CDashboard", in: .gateway, exclude: ["Page"]),
         cModule("CCurlCalls", in: .gateway, ["CLibcurl", "CLibcrypto"]),

@@ -77,10 +77,11 @@ public final class SQLiteWakeStore: WakeStore {
     }
 
     /// The same; `sync` brings the log to the disk (see ``LogFlusher``), and a test may hold it up,
-    /// or bound the log by fewer pages.
+    /// bound the log by fewer pages, or put flushes that nobody waits for off by other seconds.
     init(
         path: String, durability: Durability, cachedDevices: Int,
         bounds: CheckpointPlan.Bounds = CheckpointPlan.Bounds(),
+        flushPause: Double = SQLiteWakeStore.flushSeconds,
         notify: @escaping @Sendable (StoreNotice) -> Void = { _ in },
         sync: @escaping @Sendable (CInt) -> CInt
     ) throws(StoreFailure) {
@@ -116,7 +117,7 @@ public final class SQLiteWakeStore: WakeStore {
             }
             writeConnection = connection
             lock.rememberFiles()
-            flusher = try LogFlusher(besides: path, sync: sync)
+            flusher = try LogFlusher(besides: path, pause: flushPause, sync: sync)
             checkpointer = Checkpointer(
                 copier, log: log, flusher: flusher, bounds: bounds, notify: notify)
             writing = WriteQueue(

@@ -17,7 +17,7 @@ struct QueueSimulationTests {
     }
 
     @Test("Nothing is lost, nothing ends twice, no phone rings twice, and no budget is exceeded")
-    func simulation() {
+    func simulation() async {
         let clock = ContinuousClock()
         let start = clock.now
         let seconds = Self.variable("ROUSE_SIMULATION_SECONDS")
@@ -26,9 +26,9 @@ struct QueueSimulationTests {
         var total = QueueSimulation.Tally()
         var seed = first ?? 1
         repeat {
-            let simulation = QueueSimulation(seed: seed, disk: MemoryDisk())
+            let simulation = QueueSimulation(seed: seed, machine: MemoryMachine())
             simulation.isTraced = only != nil
-            if let failure = simulation.run(steps: Self.stepsPerSeed) {
+            if let failure = await simulation.run(steps: Self.stepsPerSeed) {
                 Issue.record("\(failure); ROUSE_SIMULATION_SEED=\(seed) repeats it")
                 return
             }
@@ -47,11 +47,12 @@ struct QueueSimulationTests {
     }
 
     @Test("The same seed is the same life")
-    func repeatable() {
-        let tallies = (0..<2).map { _ in
-            let simulation = QueueSimulation(seed: 3, disk: MemoryDisk())
-            _ = simulation.run(steps: 500)
-            return simulation.tally
+    func repeatable() async {
+        var tallies: [QueueSimulation.Tally] = []
+        for _ in 0..<2 {
+            let simulation = QueueSimulation(seed: 3, machine: MemoryMachine())
+            _ = await simulation.run(steps: 500)
+            tallies.append(simulation.tally)
         }
         #expect(tallies[0] == tallies[1])
     }

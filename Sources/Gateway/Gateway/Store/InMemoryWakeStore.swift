@@ -8,10 +8,12 @@ public import WakeModel
 /// It keeps the contract except that nothing survives the process, and its costs are linear in
 /// the number of wakes. It is for tests and for trying things out.
 public actor InMemoryWakeStore: WakeStore {
-    private let transaction = StoreTransaction(rows: MemoryRows())
+    private var rows = MemoryRows()
+    private var transaction: StoreTransaction
+    private var keptStates: [MemoryRows] = []
 
     /// An empty store.
-    public init() {}
+    public init() { transaction = StoreTransaction(rows: rows) }
 
     /// Keeps wakes; see ``WakeStore/admit(_:grant:under:)``.
     public func admit(
@@ -142,5 +144,25 @@ public actor InMemoryWakeStore: WakeStore {
     /// Removes what has had its time; see ``WakeStore/prune(_:)``.
     public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
         try transaction.prune(order)
+    }
+}
+
+/// For a test that decides itself when a transaction fails or is lost.
+extension InMemoryWakeStore {
+    /// How many states are kept.
+    package var keptStateCount: Int { keptStates.count }
+
+    /// Keeps the state as it is now, behind those that are kept.
+    package func keepState() { keptStates.append(MemoryRows(copying: rows)) }
+
+    /// Goes back to a kept state.
+    package func restoreState(_ place: Int) {
+        rows = MemoryRows(copying: keptStates[place])
+        transaction = StoreTransaction(rows: rows)
+    }
+
+    /// Forgets the kept states from this one on.
+    package func dropKeptStates(from place: Int) {
+        keptStates.removeLast(keptStates.count - place)
     }
 }

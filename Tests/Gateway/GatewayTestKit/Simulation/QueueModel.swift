@@ -35,7 +35,7 @@ struct WakeInfo {
 struct QueueModel {
     /// A push that may have arrived.
     struct Arrival {
-        let wake: WakeID
+        let ticket: Claim.Ticket
         /// When it was claimed, by its gateway's clock.
         let at: WallInstant
     }
@@ -58,15 +58,25 @@ struct QueueModel {
     private(set) var recentCalls: [(UInt64, UInt64)] = []
     /// How often the clock has leapt ahead.
     var leaps = 0
+    /// How many phones were called many times at once.
+    var floods: UInt64 = 0
     /// The background pushes of a day that may have arrived, of each device of one app.
     var arrivals: [UInt64: [Arrival]] = [:]
     /// When each device was forgotten last: what was claimed before counts for nothing.
     private(set) var forgotten: [UInt64: WallInstant] = [:]
     /// The calls that may have rung, by device and number.
-    var rung: [UInt64: [(wake: WakeID, call: WakeInfo.Call)]] = [:]
+    var rung: [UInt64: [(ticket: Claim.Ticket, call: WakeInfo.Call)]] = [:]
+    /// How many wakes were accepted by transactions that are done.
+    private(set) var acceptedCount = 0
+    /// What was asked for by transactions of which nobody knows whether they were done, by the
+    /// entropy of the wakes' ids.
+    private var doubts: [UInt64: WakeInfo] = [:]
+    /// How many of them came since the last restart.
+    private(set) var doubtfulCount = 0
 
     mutating func keep(_ id: WakeID, _ info: WakeInfo) {
         wakes[id] = info
+        acceptedCount += 1
         recent.append(id)
         if recent.count > Self.recentCount { recent.removeFirst() }
     }
@@ -76,6 +86,33 @@ struct QueueModel {
     mutating func acknowledge(_ id: WakeID) {
         guard wakes[id] != nil else { return }
         if known.insert(id).inserted { acknowledged.append(id) }
+    }
+
+    /// What was asked for with this wake.
+    func info(of id: WakeID) -> WakeInfo? { wakes[id] ?? doubts[id.apnsID.low] }
+
+    /// Notes a wake that may have been accepted.
+    mutating func doubt(_ entropy: UInt64, _ info: WakeInfo) {
+        doubts[WakeID(number: 0, entropy: entropy).apnsID.low] = info
+        doubtfulCount += 1
+    }
+
+    /// Notes how many wakes are accepted after a restart.
+    mutating func settleDoubts(accepted: Int) {
+        acceptedCount = accepted
+        doubtfulCount = 0
+    }
+
+    /// Forgets a wake that a power cut took.
+    mutating func lose(_ id: WakeID) {
+        if wakes[id] != nil { acceptedCount -= 1 }
+        forget([id])
+    }
+
+    /// Forgets what a push did whose claim a power cut took: it may be sent again.
+    mutating func lose(_ ticket: Claim.Ticket) {
+        for device in arrivals.keys { arrivals[device]?.removeAll { $0.ticket == ticket } }
+        for device in rung.keys { rung[device]?.removeAll { $0.ticket == ticket } }
     }
 
     mutating func forgetDevice(_ device: UInt64, at now: WallInstant) {
@@ -107,6 +144,8 @@ struct WakePool {
     static let devices = 5
     /// Devices that are called.
     static let phones = 3
+    /// The number of the first phone that is called many times at once; each of them is another.
+    static let firstFloodedPhone: UInt64 = 1_000
     /// Different calls to one phone.
     static let calls = 400
     /// Different keys in payloads.

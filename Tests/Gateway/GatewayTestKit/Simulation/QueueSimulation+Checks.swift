@@ -8,31 +8,54 @@ import WakeModel
 // What must hold.
 
 extension QueueSimulation {
-    func record(_ id: WakeID) -> WakeRecord? {
-        look { (transaction) throws(StoreFailure) in try transaction.record(of: id) } ?? nil
+    func record(_ id: WakeID) async -> WakeRecord? {
+        await look { (store) async throws(StoreFailure) in try await store.record(of: id) } ?? nil
     }
 
-    // MARK: The books
+    // MARK: Counts
 
-    /// Accepted is ended and pending, by the counters and row by row.
-    func checkCounts() {
+    /// Accepted is ended and pending, by the counters and row by row, and is what was accepted.
+    func checkCounts() async {
         guard failure == nil,
-            let (count, recount) = look({ (transaction) throws(StoreFailure) in
-                (try transaction.count(), try transaction.recount())
+            let (count, recount) = await look({ (store) async throws(StoreFailure) in
+                (try await store.count(), try await store.recount())
             })
         else { return }
         expect(recount.isConserved, "the rows are not conserved: \(recount)")
         expect(
             count.accepted == recount.accepted && count.unended == recount.unended,
             "the counters say \(count), the rows \(recount)")
+        expect(
+            count.accepted == model.acceptedCount,
+            "\(count.accepted) are accepted, and \(model.acceptedCount) were")
     }
 
+    /// After a restart: what was accepted by transactions that are done, and at most by those of
+    /// which nobody knows.
+    func checkAccepted(mayHaveLost: Bool) async {
+        guard failure == nil,
+            let count = await look({ (store) async throws(StoreFailure) in try await store.count() }
+            )
+        else { return }
+        let isLoss = mayHaveLost && machine.answers == .afterSync
+        expect(
+            isLoss || count.accepted >= model.acceptedCount,
+            "\(count.accepted) are accepted, and \(model.acceptedCount) were")
+        expect(
+            count.accepted <= model.acceptedCount + model.doubtfulCount,
+            "\(count.accepted) are accepted, and at most "
+                + "\(model.acceptedCount + model.doubtfulCount) can be")
+        model.settleDoubts(accepted: count.accepted)
+    }
+
+    // MARK: What was said
+
     /// What was acknowledged is there, and what was told of it still holds.
-    func checkDurable() {
+    func checkDurable() async {
         for id in model.acknowledged {
-            guard failure == nil else { return }
-            guard let record = record(id) else {
-                return expect(false, "\(id) was acknowledged and is lost")
+            guard failure == nil, machine.isAlive else { return }
+            guard let record = await record(id) else {
+                return expect(!machine.isAlive, "\(id) was acknowledged and is lost")
             }
             guard let end = model.ends[id] else { continue }
             expect(
@@ -41,10 +64,52 @@ extension QueueSimulation {
         }
     }
 
+    /// After a power cut that may have taken what was not synced: it took the transactions from
+    /// some one on, and each of them as a whole. The callers' knowledge of those is taken back.
+    func findLosses() async {
+        var firstLost: Int?
+        for (place, told) in notifications.enumerated() {
+            var (there, gone) = (0, 0)
+            for item in told.items {
+                switch item {
+                case .accepted(let id, isNew: true):
+                    if await record(id) == nil { gone += 1 } else { there += 1 }
+                case .ended(let wake):
+                    if await record(wake.id)?.end == wake.end { there += 1 } else { gone += 1 }
+                default: break
+                }
+            }
+            expect(
+                there == 0 || gone == 0,
+                "of a transaction \(there) things are there, and \(gone) are lost: \(told.items)")
+            expect(
+                there == 0 || firstLost == nil,
+                "a transaction is there, and an earlier one is lost: \(told.items)")
+            if gone > 0 { firstLost = firstLost ?? place }
+        }
+        // Of those without a trace in front of it nobody knows; they count as lost.
+        var first = firstLost ?? notifications.count
+        while first > 0, !notifications[first - 1].items.contains(where: \.leavesTrace) {
+            first -= 1
+        }
+        for told in notifications[first...] {
+            for item in told.items {
+                switch item {
+                case .accepted(let id, isNew: true): model.lose(id)
+                case .ended(let wake): model.ends[wake.id] = nil
+                case .claims(let claims): for claim in claims { model.lose(claim.ticket) }
+                default: break
+                }
+            }
+        }
+    }
+
     /// Each merged wake has the outcome of another that was not merged.
-    func checkCarriers() {
+    func checkCarriers() async {
         for id in model.acknowledged {
-            guard failure == nil, let record = record(id), record.carriedBy != nil else { continue }
+            guard failure == nil, let record = await record(id), record.carriedBy != nil else {
+                continue
+            }
             guard let end = record.carrierEnd else {
                 // Its carrier was removed with its time.
                 continue
@@ -54,38 +119,40 @@ extension QueueSimulation {
     }
 
     /// Those that were acknowledged and have not ended.
-    func unended() -> [WakeID] {
-        model.acknowledged.filter { id in
-            model.ends[id] == nil && record(id).map { !$0.state.isEnd } ?? false
+    func unended() async -> [WakeID] {
+        var unended: [WakeID] = []
+        for id in model.acknowledged where model.ends[id] == nil {
+            if let record = await record(id), !record.state.isEnd { unended.append(id) }
         }
+        return unended
     }
 
     /// Forgets wakes that were removed with their time.
-    func forgetPruned() {
+    func forgetPruned() async {
         var gone: Set<WakeID> = []
-        for id in model.wakes.keys where record(id) == nil { gone.insert(id) }
-        model.forget(gone)
+        for id in model.wakes.keys where await record(id) == nil { gone.insert(id) }
+        if machine.isAlive { model.forget(gone) }
     }
 
     // MARK: Pushes
 
     /// A push that the sender is handed: that it may be sent, and that it is within the budget.
-    func check(_ claim: Claim, mayHaveArrived: Bool) {
+    func check(_ claim: Claim, mayHaveArrived: Bool) async {
         trace("push \(claim.id) fence \(claim.ticket.fence), may arrive: \(mayHaveArrived)")
         if let end = model.ends[claim.id] {
             return expect(false, "\(claim.id) is sent, and had ended as \(end)")
         }
-        guard let info = model.wakes[claim.id] else {
+        guard let info = model.info(of: claim.id) else {
             return expect(false, "\(claim.id) is sent, and nobody asked for it")
         }
         if let call = info.call {
             checkCall(claim.id, call, on: info.device)
             if mayHaveArrived {
-                model.rung[info.device, default: []].append((claim.id, call))
+                model.rung[info.device, default: []].append((claim.ticket, call))
             }
             return
         }
-        if info.device == WakePool.unitingDevice { checkUnion(claim, info) }
+        if info.device == WakePool.unitingDevice { await checkUnion(claim, info) }
         guard info.app == Samples.app, mayHaveArrived, !isClockTroubled else { return }
         if let forgotten = model.forgotten[info.device],
             claim.claimedAt <= forgotten.advanced(byMilliseconds: 2 * skewRange)
@@ -93,7 +160,7 @@ extension QueueSimulation {
             return
         }
         model.arrivals[info.device, default: []].append(
-            QueueModel.Arrival(wake: claim.id, at: claim.claimedAt))
+            QueueModel.Arrival(ticket: claim.ticket, at: claim.claimedAt))
         checkBudget(info.device, claim)
     }
 
@@ -102,11 +169,11 @@ extension QueueSimulation {
         let deadline = 1_000 * Int64(WakePool.settings.callDeadlineSeconds) - 2 * skewRange
         model.rung[device]?.removeAll { time - $0.call.acceptedAt > 600_000 }
         for earlier in model.rung[device] ?? [] where earlier.call.number == call.number {
-            expect(earlier.wake != id, "call \(call.number) is sent again, and may have rung")
+            expect(earlier.ticket.id != id, "call \(call.number) is sent again, and may have rung")
             expect(
                 earlier.call.leaps != call.leaps
                     || abs(earlier.call.acceptedAt - call.acceptedAt) >= deadline,
-                "call \(call.number) rings as \(id), and may have rung as \(earlier.wake)")
+                "call \(call.number) rings as \(id), and may have rung as \(earlier.ticket.id)")
         }
     }
 
@@ -131,21 +198,21 @@ extension QueueSimulation {
         expect(inDay <= settings.dailySends, "device \(device) may have got \(inDay) in a day")
         guard !WakePool.mayBeUrgent(device) else { return }
         let spacing = 1_000 * Int64(settings.spacingSeconds) - slack
-        for other in times where other.wake != claim.id {
+        for other in times where other.ticket.id != claim.id {
             let distance = abs(claim.claimedAt.milliseconds(since: other.at))
             expect(
                 distance >= spacing,
-                "device \(device) gets \(claim.id) \(distance) ms beside \(other.wake)")
+                "device \(device) gets \(claim.id) \(distance) ms beside \(other.ticket.id)")
         }
     }
 
     /// A wake that carries others carries what they would have.
-    private func checkUnion(_ claim: Claim, _ info: WakeInfo) {
+    private func checkUnion(_ claim: Claim, _ info: WakeInfo) async {
         let text = String(decoding: claim.payload, as: UTF8.self)
         for id in model.recent {
             guard id != claim.id, let other = model.wakes[id], other.device == info.device,
                 other.app == info.app, case .key(let key) = other.payload,
-                carrier(of: id) == claim.id
+                await carrier(of: id) == claim.id
             else { continue }
             expect(
                 text.contains(WakePool.text(ofKey: key)),
@@ -154,13 +221,24 @@ extension QueueSimulation {
     }
 
     /// The wake that carries another in the end.
-    private func carrier(of id: WakeID) -> WakeID? {
+    private func carrier(of id: WakeID) async -> WakeID? {
         var id = id
         for _ in 0..<64 {
-            guard let record = record(id) else { return nil }
+            guard let record = await record(id) else { return nil }
             guard let carrier = record.carriedBy else { return id }
             id = carrier
         }
         return nil
+    }
+}
+
+extension QueueSimulation.Notification {
+    /// Whether a look at the store tells if the transaction is there.
+    fileprivate var leavesTrace: Bool {
+        switch self {
+        case .accepted(_, let isNew): isNew
+        case .ended: true
+        case .claims, .settled: false
+        }
     }
 }

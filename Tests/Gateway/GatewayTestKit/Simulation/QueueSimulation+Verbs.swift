@@ -10,13 +10,15 @@ import WakeModel
 extension QueueSimulation {
     // MARK: Callers
 
-    func submit(_ gateway: Int) {
-        let isFlood = generator.chance(oneIn: 60)
-        let count = isFlood ? 70 + generator.below(20) : 1 + generator.below(3)
+    func submit(_ gateway: Int) async {
+        let isFlood = generator.chance(oneIn: 50)
+        let count = isFlood ? 75 + generator.below(20) : 1 + generator.below(3)
         var asked: [(wake: NewWake, request: WakeInfo)] = []
         if isFlood {
-            // One call, many others to the same phone, and the one again.
-            let phone = UInt64(generator.below(WakePool.phones))
+            // One call, many others to the same phone, and the one again: more than the phone may
+            // get, which nobody has called for a while.
+            let phone = WakePool.firstFloodedPhone + model.floods
+            model.floods += 1
             let first = UInt64(generator.below(WakePool.calls))
             for place in 0..<count {
                 let other = UInt64(generator.below(WakePool.calls))
@@ -36,9 +38,13 @@ extension QueueSimulation {
         }
         let submissions = asked.map { Submission(wake: $0.wake) }
         guard
-            let answer = transact({ (transaction) throws(StoreFailure) in
-                try transaction.admit(submissions, grant: grant, under: WakePool.rules)
-            })
+            let answer = await transact(
+                { (store) async throws(StoreFailure) in
+                    try await store.admit(submissions, grant: grant, under: WakePool.rules)
+                },
+                doubt: {
+                    for asked in asked { model.doubt(asked.wake.entropy, asked.request) }
+                })
         else { return }
         expect(answer.admissions.count == asked.count, "not every submission was answered")
         var items: [Notification] = []
@@ -51,9 +57,15 @@ extension QueueSimulation {
                 if case .coalesced = wake.decision { note { $0.merged += 1 } }
                 model.keep(wake.id, asked.request)
             }
-            items.append(.accepted(wake.id))
+            items.append(.accepted(wake.id, isNew: !wake.isRepeated))
         }
         notify(gateway, items + answer.ended.map(Notification.ended) + [.claims(answer.claims)])
+        // One that has nothing else to do sends at once.
+        guard isFlood || generator.chance(oneIn: 4) else { return }
+        await sync()
+        await claim(gateway, limit: count)
+        await sync()
+        await send(gateway)
     }
 
     private func background(_ gateway: Int) -> (wake: NewWake, request: WakeInfo) {
@@ -99,17 +111,17 @@ extension QueueSimulation {
         return (wake, WakeInfo(device: device, app: Samples.app, payload: .call(call)))
     }
 
-    func cancel(_ gateway: Int) {
+    func cancel(_ gateway: Int) async {
         guard !model.recent.isEmpty else { return }
         let (id, at) = (generator.pick(model.recent), now(gateway))
-        let outcome = transact { (transaction) throws(StoreFailure) in
-            try transaction.cancel(id, at: at, under: WakePool.rules)
+        let outcome = await transact { (store) async throws(StoreFailure) in
+            try await store.cancel(id, at: at, under: WakePool.rules)
         }
         guard let outcome else { return }
         notify(gateway, outcome.ended.map(Notification.ended))
     }
 
-    func report(_ gateway: Int) {
+    func report(_ gateway: Int) async {
         let reports: [DeviceReport] = [
             .signals([.lowPowerMode(generator.chance(oneIn: 2))]),
             .signals([.battery(percent: generator.below(100), isCharging: false)]),
@@ -119,10 +131,12 @@ extension QueueSimulation {
         ]
         let (report, at) = (generator.pick(reports), now(gateway))
         let device = UInt64(generator.below(WakePool.devices))
-        let outcome = transact { (transaction) throws(StoreFailure) in
-            try transaction.report(
+        let outcome = await transact { (store) async throws(StoreFailure) in
+            try await store.report(
                 report, of: Samples.deviceToken(device), in: Samples.queues, makes: false, at: at,
                 under: WakePool.rules)
+        } doubt: {
+            if case .forget = report { model.forgetDevice(device, at: at) }
         }
         guard let outcome else { return }
         if case .forget = report { model.forgetDevice(device, at: at) }
@@ -130,13 +144,13 @@ extension QueueSimulation {
     }
 
     /// Receipts come from one of the two apps.
-    func confirm(_ gateway: Int) {
+    func confirm(_ gateway: Int) async {
         guard !model.recent.isEmpty else { return }
         let (id, at) = (generator.pick(model.recent), now(gateway))
         guard model.wakes[id]?.app == Samples.otherApp else { return }
         let receipt = Receipt(id: id, launchedAt: nil, hasSynced: generator.chance(oneIn: 2))
-        let outcome = transact { (transaction) throws(StoreFailure) in
-            try transaction.confirm([receipt], at: at, under: WakePool.rules)
+        let outcome = await transact { (store) async throws(StoreFailure) in
+            try await store.confirm([receipt], at: at, under: WakePool.rules)
         }
         guard let outcome else { return }
         notify(gateway, outcome.ended.map(Notification.ended))
@@ -144,22 +158,21 @@ extension QueueSimulation {
 
     // MARK: Gateways
 
-    func claim(_ gateway: Int) {
+    /// Claims some of what is due; with a limit, at most so much of it.
+    func claim(_ gateway: Int, limit: Int? = nil) async {
         let order = ClaimOrder(
-            shares: Samples.queues.map {
-                .init(queue: $0, limit: isCalm ? 50 : generator.below(6))
-            },
-            limit: isCalm ? 200 : 1 + generator.below(8), now: now(gateway),
+            shares: Samples.queues.map { .init(queue: $0, limit: limit ?? generator.below(6)) },
+            limit: limit ?? 1 + generator.below(8), now: now(gateway),
             leaseUntil: now(gateway).advanced(bySeconds: Int64(leaseSeconds)))
-        let answer = transact { (transaction) throws(StoreFailure) in
-            try transaction.claim(order, under: WakePool.rules)
+        let answer = await transact { (store) async throws(StoreFailure) in
+            try await store.claim(order, under: WakePool.rules)
         }
         guard let answer else { return }
         notify(gateway, answer.ended.map(Notification.ended) + [.claims(answer.claims)])
     }
 
     /// Hands what it holds to the sender.
-    func send(_ gateway: Int) {
+    func send(_ gateway: Int) async {
         let claims = gateways[gateway].held
         gateways[gateway].held = []
         for claim in claims {
@@ -169,15 +182,15 @@ extension QueueSimulation {
                 gateways[gateway].inFlight.append(
                     PushInFlight(claim: claim, result: nil, answerAt: time, unsent: unsent))
             } else {
-                push(claim, gateway)
+                await push(claim, gateway)
             }
         }
     }
 
-    private func push(_ claim: Claim, _ gateway: Int) {
+    private func push(_ claim: Claim, _ gateway: Int) async {
         note { $0.pushes += 1 }
         let (result, mayHaveArrived) = fate()
-        check(claim, mayHaveArrived: mayHaveArrived)
+        await check(claim, mayHaveArrived: mayHaveArrived)
         var delay = Int64(generator.below(2_000))
         // Some answers come late, and some after the lease.
         if generator.chance(oneIn: 6) { delay += Int64(generator.below(300_000)) }
@@ -205,7 +218,7 @@ extension QueueSimulation {
     }
 
     /// Writes the answers that came, one of ten batches twice.
-    func settle(_ gateway: Int) {
+    func settle(_ gateway: Int) async {
         let instant = time
         let come = gateways[gateway].inFlight.filter {
             $0.answerAt <= instant && ($0.result != nil || $0.unsent != nil)
@@ -214,8 +227,8 @@ extension QueueSimulation {
         guard !inFlight.isEmpty else { return }
         let settlements = inFlight.compactMap { settlement($0, gateway) }
         for round in 0..<(generator.chance(oneIn: 10) ? 2 : 1) {
-            let answer = transact { (transaction) throws(StoreFailure) in
-                try transaction.settle(settlements, under: WakePool.rules)
+            let answer = await transact { (store) async throws(StoreFailure) in
+                try await store.settle(settlements, under: WakePool.rules)
             }
             guard let answer else { return }
             expect(
@@ -235,35 +248,41 @@ extension QueueSimulation {
     }
 
     /// Takes lapsed leases back, but its own, and ends what is overdue.
-    func keepHouse(_ gateway: Int) {
+    func keepHouse(_ gateway: Int) async {
         // Its own leases are known to it once they are durable.
-        sync()
+        await sync()
         let at = now(gateway)
         let all = gateways[gateway].held + gateways[gateway].inFlight.map(\.claim)
         let own = Set(all.filter { $0.leaseUntil <= at }.map(\.id))
         let limit = isCalm ? 1_000 : 1 + generator.below(6)
-        let reclaimed = transact { (transaction) throws(StoreFailure) in
-            try transaction.reclaimLapsed(at: at, limit: limit, except: own, under: WakePool.rules)
+        let reclaimed = await transact { (store) async throws(StoreFailure) in
+            try await store.reclaimLapsed(at: at, limit: limit, except: own, under: WakePool.rules)
         }
         if let reclaimed { notify(gateway, reclaimed.ended.map(Notification.ended)) }
-        let expired = transact { (transaction) throws(StoreFailure) in
-            try transaction.expireOverdue(at: at, limit: limit, under: WakePool.rules)
+        let expired = await transact { (store) async throws(StoreFailure) in
+            try await store.expireOverdue(at: at, limit: limit, under: WakePool.rules)
         }
         if let expired { notify(gateway, expired.map(Notification.ended)) }
     }
 
-    func prune(_ gateway: Int) {
-        sync()
-        let waiting = unended()
+    func prune(_ gateway: Int) async {
+        await sync()
+        let waiting = await unended()
         let at = now(gateway)
         let order = PruneOrder(
             now: at, wakesBefore: at.advanced(bySeconds: -7_200),
             devicesBefore: at.advanced(bySeconds: -3 * 86_400), webhooks: [], limit: 200)
-        let pruned = transact { (transaction) throws(StoreFailure) in try transaction.prune(order) }
+        let pruned = await transact { (store) async throws(StoreFailure) in
+            try await store.prune(order)
+        } doubt: {
+            mayHavePruned = true
+        }
         guard pruned != nil else { return }
         for id in waiting {
-            expect(record(id) != nil, "\(id) was pruned before it had ended")
+            let isThere = await record(id) != nil
+            expect(isThere || !machine.isAlive, "\(id) was pruned before it had ended")
         }
-        forgetPruned()
+        await forgetPruned()
+        await sync()
     }
 }

@@ -5,10 +5,10 @@ import SeedKit
 import WakeBudget
 import WakeModel
 
-/// The whole life of a queue, in one thread and from one seed: the real decisions of several
-/// gateways over a disk that fails and loses what was not synced, with a clock that leaps, a sender
-/// that answers late, twice or never, and crashes anywhere. What must always hold is checked at
-/// each step.
+/// The whole life of a queue, one step after another and from one seed: the real verbs of a store
+/// for several gateways, over a disk that fails and loses what was not synced, with a clock that
+/// leaps, a sender that answers late, twice or never, and crashes anywhere. What must always hold
+/// is checked at each step.
 ///
 /// A seed that finds something finds it again: nothing here depends on time, on addresses, or on
 /// the order of a set.
@@ -24,6 +24,9 @@ package final class QueueSimulation {
         package var failures = 0
         package var crashes = 0
         package var powerCuts = 0
+        package var restarts = 0
+        /// Transactions of which nobody knew whether they were done.
+        package var doubtful = 0
         package var leaps = 0
 
         package init() {}
@@ -38,6 +41,8 @@ package final class QueueSimulation {
             sum.failures += other.failures
             sum.crashes += other.crashes
             sum.powerCuts += other.powerCuts
+            sum.restarts += other.restarts
+            sum.doubtful += other.doubtful
             sum.leaps += other.leaps
         }
     }
@@ -65,16 +70,16 @@ package final class QueueSimulation {
         let unsent: Settlement?
     }
 
-    /// What a gateway hears when a transaction is durable.
+    /// What a gateway hears of a transaction.
     enum Notification {
-        case accepted(WakeID)
+        case accepted(WakeID, isNew: Bool)
         case ended(EndedWake)
         case claims([Claim])
         case settled([Claim.Ticket])
     }
 
     let seed: UInt64
-    let disk: any SimulatedDisk
+    let machine: any SimulatedMachine
     var generator: SeededGenerator
     /// Whether the clock leaps, ahead and back. Then windows of time say nothing.
     let isClockTroubled: Bool
@@ -93,6 +98,8 @@ package final class QueueSimulation {
     var gateways: [SimulatedGateway]
     var notifications: [(gateway: Int, life: Int, items: [Notification])] = []
     var isCalm = false
+    /// Whether nobody knows if the last transaction before a death removed wakes with their time.
+    var mayHavePruned = false
     var model = QueueModel()
     var pool = WakePool()
     /// Whether each step is printed, for who looks into what a seed found.
@@ -100,14 +107,14 @@ package final class QueueSimulation {
     package private(set) var tally = Tally()
     package private(set) var failure: String?
 
-    /// A queue on an empty disk.
-    package init(seed: UInt64, disk: any SimulatedDisk) {
+    /// A queue on a machine whose disk is empty.
+    package init(seed: UInt64, machine: any SimulatedMachine) {
         var generator = SeededGenerator(seed: seed)
         let isClockTroubled = generator.chance(oneIn: 3)
         let skewRange: Int64 = generator.chance(oneIn: 2) ? 0 : 2_000
         let count = 1 + generator.below(3)
         self.seed = seed
-        self.disk = disk
+        self.machine = machine
         self.isClockTroubled = isClockTroubled
         self.skewRange = skewRange
         self.generator = generator
@@ -116,12 +123,14 @@ package final class QueueSimulation {
 
     /// Takes so many steps, or fewer when something does not hold; then lets everything end. What
     /// did not hold, with the seed; `nil` when all did.
-    package func run(steps: Int) -> String? {
+    package func run(steps: Int) async -> String? {
+        await sync()
         while tally.steps < steps, failure == nil {
-            step()
+            await step()
             tally.steps += 1
         }
-        if failure == nil { drain() }
+        if failure == nil { await drain() }
+        if let problem = await machine.end() { expect(false, problem) }
         return failure.map { "seed \(seed), step \(tally.steps): \($0)" }
     }
 
@@ -143,26 +152,30 @@ package final class QueueSimulation {
 
     // MARK: Steps
 
-    private func step() {
+    private func step() async {
         passTime()
         let gateway = generator.below(gateways.count)
         switch generator.below(100) {
-        case 0..<25: submit(gateway)
-        case 25..<43: claim(gateway)
-        case 43..<61: send(gateway)
-        case 61..<79: settle(gateway)
-        case 79..<85: keepHouse(gateway)
-        case 85..<88: cancel(gateway)
-        case 88..<91: report(gateway)
-        case 91..<93: confirm(gateway)
-        case 93: prune(gateway)
-        case 94: crash(gateway)
-        case 95 where generator.chance(oneIn: 4): cutPower()
-        case 96 where isClockTroubled: leap()
-        default: sync()
+        case 0..<25: await submit(gateway)
+        case 25..<43: await claim(gateway)
+        case 43..<60: await send(gateway)
+        case 60..<78: await settle(gateway)
+        case 78..<84: await keepHouse(gateway)
+        case 84..<87: await cancel(gateway)
+        case 87..<90: await report(gateway)
+        case 90..<92: await confirm(gateway)
+        case 92: await prune(gateway)
+        case 93: crash(gateway)
+        case 94 where generator.chance(oneIn: 3): await restart(.powerCut)
+        case 95 where generator.chance(oneIn: 3):
+            await restart(generator.chance(oneIn: 2) ? .shutdown : .kill)
+        case 96 where isClockTroubled: await leap()
+        case 97: await intrude()
+        default: await sync()
         }
-        if generator.chance(oneIn: 4) { sync() }
-        checkCounts()
+        if generator.chance(oneIn: 4) { await sync() }
+        if !machine.isAlive { await restart(generator.chance(oneIn: 2) ? .powerCut : .kill) }
+        await checkCounts()
     }
 
     private func passTime() {
@@ -175,11 +188,11 @@ package final class QueueSimulation {
         }
     }
 
-    private func leap() {
+    private func leap() async {
         note { $0.leaps += 1 }
         // A gateway sends at once what it is told of; only here does it lie about.
-        sync()
-        for gateway in gateways.indices { send(gateway) }
+        await sync()
+        for gateway in gateways.indices { await send(gateway) }
         let before = offset
         switch generator.below(4) {
         case 0: offset = 0
@@ -193,45 +206,71 @@ package final class QueueSimulation {
 
     // MARK: Transactions
 
-    /// Runs a transaction of a gateway; `nil` when it failed, as the disk does now and then.
-    func transact<Answer>(
-        _ body: (StoreTransaction) throws(StoreFailure) -> Answer
-    ) -> Answer? {
-        let fails = !isCalm && generator.chance(oneIn: 50)
-        do throws(StoreFailure) {
-            return try disk.transact(fails: fails, body)
-        } catch {
-            expect(error == failureOnPurpose, "a transaction failed: \(error)")
-            note { $0.failures += 1 }
-            return nil
-        }
+    /// The seed of a trouble that comes over the disk now and then.
+    private func trouble() -> UInt64? {
+        guard !isCalm, generator.chance(oneIn: machine.troubleInterval) else { return nil }
+        return generator.next()
     }
 
-    /// Asks the store without changing it.
-    func look<Answer>(_ body: (StoreTransaction) throws(StoreFailure) -> Answer) -> Answer? {
+    /// Runs a transaction of a gateway; `nil` when it failed. `doubt` is called when nobody knows
+    /// whether it did.
+    func transact<Answer>(
+        _ verb: (any WakeStore) async throws(StoreFailure) -> Answer, doubt: () -> Void = {}
+    ) async -> Answer? {
+        // The process is dead, and its end is not over.
+        guard machine.isAlive else { return nil }
+        switch await machine.transact(troubleFrom: trouble(), verb) {
+        case .done(let answer): return answer
+        case .undone: note { $0.failures += 1 }
+        case .unknown:
+            trace("a transaction of which nobody knows")
+            note {
+                $0.failures += 1
+                $0.doubtful += 1
+            }
+            doubt()
+        case .wrong(let sentence): expect(false, "a transaction failed: \(sentence)")
+        }
+        return nil
+    }
+
+    /// Asks the store without changing it; `nil` as well while the process is dead.
+    func look<Answer>(
+        _ question: (any WakeStore) async throws(StoreFailure) -> Answer
+    ) async -> Answer? {
+        guard machine.isAlive else { return nil }
         do throws(StoreFailure) {
-            return try disk.look(body)
+            return try await machine.look(question)
         } catch {
             expect(false, "a look failed: \(error)")
             return nil
         }
     }
 
-    /// Keeps what a transaction said until it is durable: nobody hears of it before.
+    /// Tells a gateway what a transaction said, as soon as it may hear of it.
     func notify(_ gateway: Int, _ items: [Notification]) {
         trace("gateway \(gateway): \(items)")
-        notifications.append((gateway, gateways[gateway].life, items))
+        switch machine.answers {
+        case .afterSync: notifications.append((gateway, gateways[gateway].life, items))
+        case .beforeSync:
+            notifications.append((gateway, gateways[gateway].life, items))
+            for item in items { deliver(item, gateway) }
+        case .durable: for item in items { deliver(item, gateway) }
+        }
     }
 
-    /// Makes all durable, and tells the gateways that still live.
-    func sync() {
-        do throws(StoreFailure) {
-            try disk.sync()
-        } catch {
-            return expect(false, "a sync failed: \(error)")
+    /// Makes all durable. Gateways that still live hear of it, if they have not yet.
+    func sync() async {
+        guard machine.isAlive else { return }
+        let isAlwaysDurable = machine.answers == .durable
+        guard await machine.sync(troubleFrom: isAlwaysDurable ? nil : trouble()) else {
+            trace("a sync failed")
+            note { $0.failures += 1 }
+            return
         }
         let told = notifications
         notifications = []
+        guard machine.answers == .afterSync else { return }
         for (gateway, life, items) in told where gateways[gateway].life == life {
             for item in items { deliver(item, gateway) }
         }
@@ -239,7 +278,7 @@ package final class QueueSimulation {
 
     private func deliver(_ item: Notification, _ gateway: Int) {
         switch item {
-        case .accepted(let id): model.acknowledge(id)
+        case .accepted(let id, _): model.acknowledge(id)
         case .claims(let claims): gateways[gateway].held += claims
         case .settled(let tickets):
             gateways[gateway].inFlight.removeAll { tickets.contains($0.claim.ticket) }
@@ -261,52 +300,62 @@ package final class QueueSimulation {
         gateways[gateway].inFlight = []
     }
 
-    private func cutPower() {
-        note { $0.powerCuts += 1 }
-        trace("the power is cut")
-        for gateway in gateways.indices { crash(gateway) }
-        notifications = []
-        do throws(StoreFailure) {
-            try disk.cutPower(&generator)
-        } catch {
-            expect(false, "the store did not open again: \(error)")
+    private func restart(_ way: SimulatedRestart) async {
+        trace("all gateways end: \(way)")
+        note {
+            $0.restarts += 1
+            if way == .powerCut { $0.powerCuts += 1 }
         }
-        checkDurable()
+        for gateway in gateways.indices { crash(gateway) }
+        let start = await machine.restart(way, seed: generator.next())
+        if let problem = start.problem { return expect(false, problem) }
+        if start.mayHaveLost, machine.answers == .beforeSync { await findLosses() }
+        notifications = []
+        await checkAccepted(mayHaveLost: start.mayHaveLost)
+        if mayHavePruned { await forgetPruned() }
+        mayHavePruned = false
+        await checkDurable()
+    }
+
+    private func intrude() async {
+        guard machine.isAlive else { return }
+        if let problem = await machine.intrude() { expect(false, problem) }
     }
 
     // MARK: The end
 
-    private func unendedCount() -> Int? {
-        look { (transaction) throws(StoreFailure) in try transaction.count().unended }
+    private func unendedCount() async -> Int? {
+        await look { (store) async throws(StoreFailure) in try await store.count().unended }
     }
 
     /// Lets all that waits end, with a sender that answers and a disk that works.
-    private func drain() {
+    private func drain() async {
         isCalm = true
+        if !machine.isAlive { await restart(.kill) }
         for gateway in gateways.indices { crash(gateway) }
-        sync()
+        await sync()
         // Leases of a time to which the clock had leapt end there.
         offset = farthest
         model.leaps += 1
         var rounds = 0
-        while failure == nil, let count = unendedCount(), count > 0 {
+        while failure == nil, let count = await unendedCount(), count > 0 {
             rounds += 1
             // The longest that a wake may wait is a day.
             guard rounds < 400 else {
                 return expect(false, "\(count) wakes never end")
             }
-            time += 600_000
+            time += 1_200_000
             for gateway in gateways.indices {
-                keepHouse(gateway)
-                claim(gateway)
-                sync()
-                send(gateway)
-                settle(gateway)
-                sync()
+                await keepHouse(gateway)
+                await claim(gateway, limit: 200)
+                await sync()
+                await send(gateway)
+                await settle(gateway)
+                await sync()
             }
-            checkCounts()
+            await checkCounts()
         }
-        checkDurable()
-        checkCarriers()
+        await checkDurable()
+        await checkCarriers()
     }
 }
