@@ -15,7 +15,7 @@ import Testing
 @Suite("Simulation of the store")
 struct StoreSimulationTests {
     static let stepsPerSeed = 400
-    static let seeds: UInt64 = 10
+    static let seeds: UInt64 = 6
 
     private static func variable(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
@@ -57,9 +57,9 @@ struct StoreSimulationTests {
         }
         guard only == nil else { return }
         // One that does nothing finds nothing.
-        #expect(total.accepted > 200 && total.pushes > 200 && total.merged > 20)
-        #expect(total.powerCuts > 10 && total.restarts > total.powerCuts && total.doubtful > 10)
-        #expect(lost.sectors > 10 && lost.tornWrites > 0 && lost.failures > 10)
+        #expect(total.accepted > 1_000 && total.pushes > 300 && total.merged > 100)
+        #expect(total.powerCuts > 7 && total.restarts > total.powerCuts && total.doubtful > 2)
+        #expect(lost.sectors > 10 && lost.tornWrites > 0 && lost.failures > 15)
     }
 
     /// What power cuts took.
