@@ -14,6 +14,8 @@ struct XcodeGenProject {
     let file: String
     /// The folder that paths begin at.
     let folder: String
+    /// The targets that are built from sources; tests are left out.
+    private(set) var targets: [XcodeTarget] = []
     private let name: String
     private let sourceRoot: String
     private var specifications: [(name: String, node: Specification)] = []
@@ -92,6 +94,7 @@ struct XcodeGenProject {
         add(root, library, &seen, depth: 0)
         guard !specifications.isEmpty else { return nil }
         if configurationNames.isEmpty { configurationNames = ["Debug", "Release"] }
+        targets = findTargets()
     }
 
     private static func read(_ path: String, _ library: FileLibrary) -> Specification? {
@@ -155,7 +158,7 @@ struct XcodeGenProject {
 }
 
 extension XcodeGenProject: ProjectDescription {
-    var targets: [XcodeTarget] {
+    private func findTargets() -> [XcodeTarget] {
         specifications.compactMap { name, node in
             let layers = layers(of: XcodeTarget(id: name, object: node.property))
             let type = layers.lazy.compactMap { $0["type"]?.text }.first ?? ""

@@ -51,7 +51,7 @@ extension SourceReader {
     private func closureParameters(_ closure: SourceScope) -> [String] {
         if text.isObjectiveC {
             guard text[closure.open - 1]?.isMark(")") == true else { return [] }
-            return [text.tokens[closure.open - 2].text]
+            return text[closure.open - 2].map { [$0.text] } ?? []
         }
         var index = closure.open + 1
         if text.sees("[", at: index) { index = text.partners[index] + 1 }
