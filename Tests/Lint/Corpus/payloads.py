@@ -79,11 +79,13 @@ def main():
         print(f"{rule} {severity:8}", *(f"{count[k]:4} {k}" for k in sorted(count)))
     for severity, count in sorted(total.items()):
         judged = sum(count.values()) - count["unjudged"]
-        print(f"{severity}s: {count['right']} of {judged} right ({count['right'] / max(1, judged):.1%})")
+        share = count["right"] / max(1, judged)
+        print(f"{severity}s: {count['right']} of {judged} right ({share:.1%})")
     print(*(f"missed: {line}" for line in missed), sep="\n")
     print(*(f"unjudged: {line}" for line in unjudged), sep="\n")
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"{time.monotonic() - start:.1f} s, at most {usage.ru_maxrss // 1024} MB; {absent} not in the folder")
+    seconds = time.monotonic() - start
+    print(f"{seconds:.1f} s, at most {usage.ru_maxrss // 1024} MB; {absent} not in the folder")
 
 
 if __name__ == "__main__":
