@@ -227,7 +227,7 @@ private enum AnswerCheck {
                 let name = line[..<colon].lowercased()
                 let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
                 guard fields.updateValue(value, forKey: name) == nil else {
-                    return "The header field \(name) stands there twice."
+                    return "Duplicate header field \(name)."
                 }
             }
             if status < 200 || status == 204 || status == 304 { continue }

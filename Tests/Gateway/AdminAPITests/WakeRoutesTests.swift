@@ -62,9 +62,9 @@ struct WakeRoutesTests {
         let cases: [(String, ProblemCode, String)] = [
             ("", .malformedBody, "not a JSON object"), ("[1]", .malformedBody, "not a JSON object"),
             ("{\"kind\":1", .malformedBody, "missing"),
-            ("{\"kind\":1,\"kind\":2}", .malformedBody, "twice"),
+            ("{\"kind\":1,\"kind\":2}", .malformedBody, "Duplicate member"),
             ("{}", .invalidField, "payload is missing"),
-            (body(",\"prio\":5"), .invalidField, "prio is not a member"),
+            (body(",\"prio\":5"), .invalidField, "prio is an unknown field"),
             (body(",\"ref\":\"a b\""), .invalidField, "ref is not 1 to 64 characters"),
             (body().replacing(token, with: "xyz"), .invalidField, "device token holds"),
             (body(",\"ttl_seconds\":1795000000"), .invalidField, "ttl_seconds"),

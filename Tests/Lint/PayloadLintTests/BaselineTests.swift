@@ -13,6 +13,7 @@ struct BaselineTests {
         let run = try await FinishedRun(paths) {
             $0.newBaseline = folder.path + "/known.json"
             $0.selected = try? .only("BG004,BG003")
+            $0.assumptions.pushType = "background"
         }
         #expect(run.result.isFailure)
         return try #require(run.result.baseline)
@@ -26,6 +27,7 @@ struct BaselineTests {
         let same = try await FinishedRun([path]) {
             $0.baseline = folder.path + "/known.json"
             $0.selected = try? .only("BG004,BG003")
+            $0.assumptions.pushType = "background"
         }
         #expect(!same.result.isFailure)
         #expect(same.result.summary.knownFindings == 1)
@@ -38,6 +40,7 @@ struct BaselineTests {
             $0.format = .json
             $0.baseline = folder.path + "/known.json"
             $0.selected = try? .only("BG004,BG003")
+            $0.assumptions.pushType = "background"
         }
         #expect(try more.findings().map { $0.prefix(5) } == ["BG003"])
     }
@@ -51,7 +54,10 @@ struct BaselineTests {
         try folder.write(
             "baseline: known.json\nselect: [BG]\nignore: [BG018, BG023]\nexclude: ['old/**']\n",
             to: ".rouse-lint.yaml")
-        let run = try await FinishedRun([folder.path]) { $0.settings = .nearest }
+        let run = try await FinishedRun([folder.path]) {
+            $0.settings = .nearest
+            $0.assumptions.pushType = "background"
+        }
         #expect(!run.result.isFailure)
         #expect(run.result.summary.knownFindings == 1)
         #expect(run.result.summary.excludedFiles == 1)

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOCore
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import NIOCore
 
 /// Has the system end the connections of callers that have vanished without a word: a machine that
 /// lost its power or its network closes nothing, and TCP by itself goes on for a quarter of an hour
@@ -25,7 +18,6 @@ enum KeepAlive {
     static func start(on listener: any Channel) async {
         guard listener.localAddress?.ipAddress != nil else { return }
         try? await listener.setOption(.socketOption(.so_keepalive), value: 1).get()
-        #if os(Linux)
         let options = [
             (TCP_KEEPIDLE, idleSeconds), (TCP_KEEPINTVL, intervalSeconds),
             (TCP_KEEPCNT, (seconds - idleSeconds) / intervalSeconds),
@@ -38,6 +30,5 @@ enum KeepAlive {
                 value: Int(value)
             ).get()
         }
-        #endif
     }
 }

@@ -35,7 +35,7 @@ extension WakeDecision {
     static var schema: Schema {
         .object([
             .required(
-                "word",
+                "type",
                 .words([
                     "send", "deferred", "coalesced", "same-call", "expired", "suppressed",
                 ])),

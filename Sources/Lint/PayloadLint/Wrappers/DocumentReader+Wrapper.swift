@@ -147,7 +147,10 @@ private struct Request {
         if let apns, document.kind(apns.value) != .object { return nil }
         let payload = apns.flatMap { member("payload", of: $0.value) }
         let given = apns.flatMap { member("headers", of: $0.value) }
-        guard payload != nil || given != nil || notification != nil else { return nil }
+        guard payload != nil || given != nil || notification != nil else {
+            // What is for other platforms alone brings nothing to APNs.
+            return member("android") != nil || member("webpush") != nil ? [] : nil
+        }
         var push = self.push
         if let payload {
             push.base = (text, document, payload.value)

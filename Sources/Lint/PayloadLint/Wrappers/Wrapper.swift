@@ -50,6 +50,8 @@ struct Wrapper: Sendable {
             all: ["notification"], any: ["token", "topic", "condition", "android", "webpush"],
             form: .firebase, isUnmistakable: false),
         Wrapper(
+            all: ["token"], any: ["android", "webpush"], form: .firebase, isUnmistakable: false),
+        Wrapper(
             all: [], any: ["to", "registration_ids"], form: .formerFirebase, isUnmistakable: false),
         Wrapper(all: ["payload"], any: ["payload"], form: .fragment, isUnmistakable: false),
     ]

@@ -113,7 +113,8 @@ function circuitWords(app, queue) {
   return [
     ...sentence(queue.reason), " Since ", makeTime(queue.since),
     ". Its wakes wait and lose nothing but time. ",
-    queue.probe_at ? ["The next try is at ", makeTime(queue.probe_at), "; "] : "One is being tried; ",
+    queue.probe_at
+      ? ["The next try is at ", makeTime(queue.probe_at), "; "] : "One is being tried; ",
     "once it is mended, SIGHUP or ", make("code", {}, `POST /v1/apps/${app.app}/resume`),
     " tries at once.",
   ];
