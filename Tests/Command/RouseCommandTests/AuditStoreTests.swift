@@ -68,7 +68,7 @@ struct AuditStoreTests {
         #expect(Set(rows.map { $0["table"] }) == ["wake", "device"])
         let words = try await Rouse.run(["audit-store", store])
         #expect(words.status == 1 && words.out.contains("wake 0") && words.out.contains("device"))
-        #expect(words.out.contains("Right:") && words.out.contains("Damaged"))
+        #expect(words.out.contains("Match:") && words.out.contains("Damaged"))
     }
 
     /// Sends five wakes to devices of their own, and waits until they are accepted.

@@ -106,8 +106,7 @@ struct AuditTests {
     @Test("a baseline keeps known findings quiet, whatever line they stand in, and new ones not")
     func baseline() async throws {
         let folder = try TestFolder()
-        let source =
-            "func f(t: Data) {\n  UserDefaults.standard.set(t, forKey: \"deviceToken\")\n}\n"
+        let source = "func f() {\n  UserDefaults.standard.set(deviceToken, forKey: key)\n}\n"
         try folder.write(source, to: "A.swift")
         let known = folder.path + "/known.json"
         let first = try await Rouse.run(["audit", "--strict", folder.path])

@@ -201,7 +201,7 @@ struct ConfigurationTests {
             ("insecure: maybe", "insecure is neither true nor false", "true or false"),
             ("store-durability: sytem", "store-durability is none of", "Did you mean system?"),
             ("store-durabilty: disk", "store-durabilty is no key", "mean store-durability?"),
-            ("log-level: wrning", "log-level is none of the words", "Did you mean warning?"),
+            ("log-level: wrning", "log-level is not one of its values", "Did you mean warning?"),
             ("apps: com.example.app", "apps is not a list", "hyphen"),
             ("apps:\n  - text", "rouse.yaml:2: apps[0] is not a mapping", "bundle-id"),
             ("apps:\n  - bundle_id: a", "apps[0].bundle_id is no key", "Did you mean bundle-id?"),

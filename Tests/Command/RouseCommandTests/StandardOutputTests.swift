@@ -65,7 +65,7 @@ struct StandardOutputTests {
     }
 
     @Test(
-        "nothing that a gateway sends moves a cursor or rings a signal", arguments: [true, false])
+        "nothing that a gateway sends moves a cursor or makes a sound", arguments: [true, false])
     func hostileGateway(isTerminal: Bool) async throws {
         let wake: [String: Any] = [
             "id": "019aa5e2-6c3e-7d6f-8a37-0f5c2f9a1b7c", "state": "rejected\(Self.hostile)",
@@ -102,7 +102,7 @@ struct StandardOutputTests {
         let wakeCommand = "wake 019aa5e2-6c3e-7d6f-8a37-0f5c2f9a1b7c"
         for (command, shownAs) in [
             (wakeCommand, "x\u{fffd}"), ("status --once", "x\u{fffd}"),
-            (wakeCommand + " --json", "x\\u0007\\u009b"), ("status --json", "x\\u0007\\u009b"),
+            (wakeCommand + " --json", "x\\u0007\\u009b"), ("status --json", "x\u{fffd}"),
         ] {
             let gateway = try Self.server(wake)
             defer { gateway.stop() }
