@@ -199,7 +199,7 @@ struct ConfigurationTests {
             ("listen: 8080", "listen is not host:port", "127.0.0.1:8080"),
             ("listen: localhost:99999", "listen is not host:port", "127.0.0.1:8080"),
             ("insecure: maybe", "insecure is neither true nor false", "true or false"),
-            ("store-durability: sytem", "store-durability is none of", "Did you mean system?"),
+            ("store-durability: sytem", "store-durability is not one of", "Did you mean system?"),
             ("store-durabilty: disk", "store-durabilty is no key", "mean store-durability?"),
             ("log-level: wrning", "log-level is not one of its values", "Did you mean warning?"),
             ("apps: com.example.app", "apps is not a list", "hyphen"),
