@@ -119,7 +119,9 @@ struct AuditTests {
         let quiet = try await Rouse.run(["audit", "--strict", "--baseline", known, folder.path])
         #expect(quiet.status == 0, "\(quiet.all)")
         try folder.write(Self.info, to: "Info.plist")
-        let new = try await Rouse.run(["audit", "--strict", "--baseline", known, folder.path])
+        let new = try await Rouse.run([
+            "audit", "--sends", "background", "--baseline", known, folder.path,
+        ])
         #expect(new.status == 1 && new.out.contains("CF001"), "\(new.all)")
         #expect(!new.out.contains("CF026"), "\(new.all)")
     }
