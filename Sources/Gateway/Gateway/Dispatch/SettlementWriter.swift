@@ -6,9 +6,6 @@ import WakeModel
 
 /// The way out: settlements that arrive while a transaction is being written share the next one.
 ///
-/// They are written in a few batches at a time. The store has these share a transaction when nobody
-/// else waits for it, and lets others in between when somebody does.
-///
 /// A settlement is never dropped: when the store fails, it is tried again until it is written or
 /// the gateway is gone. Doing it twice changes nothing, because the store knows each lease.
 final class SettlementWriter: Sendable {
@@ -18,8 +15,7 @@ final class SettlementWriter: Sendable {
     }
 
     private let state = Mutex(State())
-    /// One for each batch that may be under way.
-    private let signals: [AsyncSignal]
+    private let signal = AsyncSignal()
     private let clock: any GatewayClock
     private let limits: GatewayLimits
     private let logger: Logger
@@ -34,65 +30,44 @@ final class SettlementWriter: Sendable {
         self.limits = limits
         self.logger = logger
         self.write = write
-        signals = (0..<limits.settleWriterCount).map { _ in AsyncSignal() }
     }
 
     /// Queues settlements; may be called from any thread. The queue is bounded by the number of
     /// wakes in flight.
     func settle(_ settlements: [Settlement]) {
         guard !settlements.isEmpty else { return }
-        ring(
-            for: state.withLock { state in
-                state.queue.append(contentsOf: settlements)
-                return state.queue.count
-            })
+        state.withLock { $0.queue.append(contentsOf: settlements) }
+        signal.ring()
     }
 
     /// Queues one settlement; may be called from any thread.
     func settle(_ settlement: Settlement) {
-        ring(
-            for: state.withLock { state in
-                state.queue.append(settlement)
-                return state.queue.count
-            })
-    }
-
-    /// Has as many batches written as the settlements that wait are worth.
-    private func ring(for count: Int) {
-        for (place, signal) in signals.enumerated() where place * limits.settleBatchCount < count {
-            signal.ring()
-        }
+        state.withLock { $0.queue.append(settlement) }
+        signal.ring()
     }
 
     /// No settlement comes any more; what waits is still written.
     func close() {
         state.withLock { $0.isClosed = true }
-        for signal in signals { signal.ring() }
+        signal.ring()
     }
 
     /// Writes what waits until the settler is closed and empty. When it is closed and the store
     /// fails, it gives up: the leases lapse, and the next start takes the wakes back.
     func run() async {
-        await withDiscardingTaskGroup { group in
-            for signal in signals { group.addTask { await self.run(signal) } }
-        }
-    }
-
-    private func run(_ signal: AsyncSignal) async {
         while true {
             let (batch, isClosed) = state.withLock { state in
-                let batch = Array(state.queue.prefix(limits.settleBatchCount))
-                state.queue.removeFirst(batch.count)
-                return (batch, state.isClosed)
+                (Array(state.queue.prefix(limits.settleBatchCount)), state.isClosed)
             }
             if batch.isEmpty {
                 if isClosed { return }
                 await signal.wait()
             } else if let answer = await write(batch) {
+                state.withLock { $0.queue.removeFirst(batch.count) }
                 log(batch, answer)
+            } else if isClosed {
+                return
             } else {
-                state.withLock { $0.queue.insert(contentsOf: batch, at: 0) }
-                if isClosed { return }
                 await pause()
             }
         }

@@ -43,8 +43,6 @@ final class Intake: Sendable {
     fileprivate struct Line {
         var queues = CallerQueues<Submission>()
         var parcels: [Int: Parcel] = [:]
-        /// How fast it is written.
-        var drain = DrainRate()
     }
 
     private struct State {
@@ -53,6 +51,8 @@ final class Intake: Sendable {
         var others = Line()
         var nextParcel = 0
         var isClosed = false
+        /// How fast others are written.
+        var drain = DrainRate()
 
         /// How many more submissions of a caller are taken in.
         func room(for caller: String, areCalls: Bool, _ limits: GatewayLimits) -> Int {
@@ -76,18 +76,17 @@ final class Intake: Sendable {
             return callers.count > 1
         }
 
-        /// What is said to a caller for whom there is no room on a line. A call is worth nothing a
-        /// minute later, so it is told the least.
-        func refusal(_ caller: String, _ line: KeyPath<State, Line>) -> Answer {
+        /// What is said to a caller for whom there is no room. A call is worth nothing a minute
+        /// later, so it is told the least.
+        func refusal(_ caller: String, areCalls: Bool) -> Answer {
             guard !isClosed else { return .closed }
             let bounds = Acceptance.overloadPauseSeconds
-            guard line != \.calls else { return .overloaded(retryAfterSeconds: bounds.lowerBound) }
+            guard !areCalls else { return .overloaded(retryAfterSeconds: bounds.lowerBound) }
             // Its own queue is emptied as fast as those of the others beside it.
-            let queues = self[keyPath: line].queues
+            let queues = others.queues
             let ahead = min(queues.count, queues.count(of: caller) * max(1, queues.callerCount))
             return .overloaded(
-                retryAfterSeconds: self[keyPath: line].drain.secondsToDrain(
-                    ahead, at: .now, bounds: bounds))
+                retryAfterSeconds: drain.secondsToDrain(ahead, at: .now, bounds: bounds))
         }
     }
 
@@ -132,12 +131,10 @@ final class Intake: Sendable {
                 let parcel = Parcel(
                     taken: taken, refused: submissions.count - taken,
                     refusal: taken < submissions.count
-                        ? state.refusal(caller, line) : .closed,
+                        ? state.refusal(caller, areCalls: areCalls) : .closed,
                     continuation: continuation)
                 guard taken > 0 else { return parcel }
-                if state[keyPath: line].queues.count == 0 {
-                    state[keyPath: line].drain.began(at: .now)
-                }
+                if !areCalls, state.others.queues.count == 0 { state.drain.began(at: .now) }
                 state.nextParcel += 1
                 state[keyPath: line].parcels[state.nextParcel] = parcel
                 state[keyPath: line].queues.append(
@@ -236,8 +233,10 @@ final class Intake: Sendable {
         let result = await write(batch)
         let answered = state.withLock { state in
             state[keyPath: line].queues.written(portions, at: .now)
-            let written = (try? result.get())?.count ?? 0
-            state[keyPath: line].drain.took(written, from: start, until: .now)
+            if line == \.others {
+                let written = (try? result.get())?.count ?? 0
+                state.drain.took(written, from: start, until: .now)
+            }
             return state[keyPath: line].give(result, to: portions)
         }
         for parcel in answered { parcel.reply() }

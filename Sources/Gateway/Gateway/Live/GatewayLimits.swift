@@ -24,13 +24,10 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The most findings that are told of each of several wakes, errors first: all of them are in
     /// memory at a time.
     public var batchFindingCount = 5
-    /// The most settlements of one batch. The store has batches share a transaction, or lets others
-    /// in between.
-    public var settleBatchCount = 128
-    /// The most batches of settlements that are being written at a time.
-    public var settleWriterCount = 4
-    /// The most wakes claimed in one transaction, for which everybody else waits.
-    public var claimBatchCount = 128
+    /// The most settlements that share one transaction.
+    public var settleBatchCount = 512
+    /// The most wakes claimed in one transaction.
+    public var claimBatchCount = 500
     /// The room for wakes claimed and not yet settled that all queues share. Beside it each queue
     /// has ``queueReserveCount``, and unresponsive ones take room for their probes only: at no time
     /// are there more than twice as many, and each queue's reserve.
@@ -111,8 +108,7 @@ public struct GatewayLimits: Hashable, Sendable {
         precondition(
             findingCount > 0 && batchFindingCount > 0, "Who is refused is told a reason at least.")
         precondition(claimBatchCount > 0, "A claim takes at least one wake.")
-        precondition(
-            settleBatchCount > 0 && settleWriterCount > 0, "A settling takes at least one wake.")
+        precondition(settleBatchCount > 0, "A settling takes at least one wake.")
         precondition(
             pruneBatchCount > 0 && prunePauseMilliseconds > 0 && pruneIdleMilliseconds > 0,
             "Pruning takes at least one row, and pauses begin at 1.")
