@@ -163,7 +163,7 @@ struct ConfigurationTests {
         #expect(problems[0].hasPrefix("There is no API key"))
     }
 
-    @Test("the environment stands over the file")
+    @Test("the environment overrides the file")
     func environment() throws {
         let configuration = try read(
             "listen: 127.0.0.1:1\nstore: a\nlog-level: info\n" + Self.app,
@@ -439,7 +439,7 @@ struct ConfigurationTests {
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
-    @Test("the environment stands over the file")
+    @Test("the environment overrides the file")
     func gatewayVariables() throws {
         let configuration = try read(
             Self.app,

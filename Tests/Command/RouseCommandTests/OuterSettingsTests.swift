@@ -8,7 +8,7 @@ import WakeBudget
 
 @testable import RouseCommand
 
-@Suite("What stands over a configuration file")
+@Suite("What overrides a configuration file")
 struct OuterSettingsTests {
     private func read(
         _ yaml: String = "", _ variables: [String: String],
@@ -81,7 +81,7 @@ struct OuterSettingsTests {
         }
     }
 
-    @Test("the command line stands over the environment, and that over the file")
+    @Test("the command line overrides the environment, and that over the file")
     func order() throws {
         let file = "retention-days: 3\ninsecure: false\nbudget: { hourly-sends: 4, daily-sends: 9 }"
         let variables = [
@@ -210,7 +210,7 @@ struct OuterSettingsTests {
     }
 
     @Test(
-        "--dev refuses a misspelt variable, and one that stands over a file",
+        "--dev refuses a misspelt variable, and one that overrides a file",
         arguments: [
             ("ROUSE_LISTN", "is no variable that Rouse knows. Did you mean ROUSE_LISTEN?"),
             ("ROUSE_RETENTION_DAYS", "is for a gateway with a configuration file"),

@@ -69,6 +69,8 @@ struct FairnessTests {
             }
             try await eventually { try await gateway.stats().inFlight >= 288 }
             try await sendOthers(gateway, 0..<20)
+            // The silent app was silent all the while.
+            #expect(try await gateway.stats().inFlight >= 288)
         }
     }
 

@@ -89,7 +89,19 @@ struct WorkTurnsTests {
         turn.end()
         turn.end()
         await waiting.value
-        let again = await turns.begin()
-        again.end()
+        // Had the second end freed a turn of its own, two of these would work at a time.
+        let workers = Workers()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    let turn = await turns.begin()
+                    workers.begin()
+                    Self.work()
+                    workers.end()
+                    turn.end()
+                }
+            }
+        }
+        #expect(workers.most == 1)
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import PayloadLint
 import Yams
 
-/// What stands over a configuration file: the environment, and over both the command line.
+/// What overrides a configuration file: the environment, and over both the command line.
 ///
 /// Every key of the file with a single value has a variable: `ROUSE_` and the key's path in
 /// capitals, with `_` for hyphens and dots, as `ROUSE_BUDGET_HOURLY_SENDS` for
@@ -164,7 +164,7 @@ struct OuterSettings {
     }
 
     /// The same for a gateway without a file. It has settings of its own but for those in `used`,
-    /// so a variable that stands over a file, or belongs to one, would be set in vain.
+    /// so a variable that overrides a file, or belongs to one, would be set in vain.
     static func check(
         _ variables: Variables, withoutFileBut used: Set<Variable>
     ) throws(CommandFailure) {
