@@ -77,7 +77,8 @@ final class CurlLoop {
             mailbox.take(into: &contents)
             accept(&contents, now: now)
             failOverdue(now: now)
-            admit(now: now)
+            // What began in the last turn would have an unknown fate for nothing.
+            if !isOver(now: now) { admit(now: now) }
             mailbox.publish(gauges)
             deliver()
             if hasEnded(now: now) { break }
@@ -239,9 +240,11 @@ final class CurlLoop {
     // MARK: The end
 
     private func hasEnded(now: Int64) -> Bool {
-        guard let shutdownDue else { return false }
-        return transfers.isEmpty || now >= shutdownDue
+        shutdownDue != nil && transfers.isEmpty || isOver(now: now)
     }
+
+    /// Whether the grace of the shutdown has ended.
+    private func isOver(now: Int64) -> Bool { shutdownDue.map { now >= $0 } ?? false }
 
     private func leave() {
         for transfer in Array(transfers.values) {

@@ -94,7 +94,8 @@ final class HTTP2Loop {
             accept(&contents, now: now)
             failOverdue(now: now)
             review(now: now)
-            admit(now: now)
+            // What began in the last turn would have an unknown fate for nothing.
+            if !isOver(now: now) { admit(now: now) }
             flushAll(now: now)
             mailbox.publish(gauges)
             deliver()
@@ -156,9 +157,11 @@ final class HTTP2Loop {
     }
 
     private func hasEnded(now: Int64) -> Bool {
-        guard let shutdownDue else { return false }
-        return pool.count == 0 || now >= shutdownDue
+        shutdownDue != nil && pool.count == 0 || isOver(now: now)
     }
+
+    /// Whether the grace of the shutdown has ended.
+    private func isOver(now: Int64) -> Bool { shutdownDue.map { now >= $0 } ?? false }
 
     private func leave(now: Int64) {
         for place in pool.all {

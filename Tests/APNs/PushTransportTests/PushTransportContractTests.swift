@@ -431,6 +431,37 @@ extension ServerTests {
             #expect(await eventually { simulator.counters.connectionsOpen == 0 })
             try await simulator.shutdown()
         }
+
+        @Test(
+            "what is submitted as the transport ends is certainly not sent, and no old answer",
+            arguments: TransportMaker.all)
+        func submitAsItEnds(maker: TransportMaker) async throws {
+            let simulator = try await APNsSimulator.start()
+            let inbox = Inbox()
+            let chain = Chain()
+            var reach = TransportConfiguration(host: "127.0.0.1")
+            reach.port = simulator.port
+            reach.trust = .pem(simulator.certificateAuthorityPEM)
+            reach.proxy = .none
+            chain.transport = try maker.make(reach) { batch in
+                // On the transport's thread: it finds the pushes and its end in one turn, beside a
+                // connection with room and handles that have carried an answer.
+                if batch.contains(where: { $0.id == 20 }) {
+                    chain.transport?.submit(TestPush.batch(21...70))
+                    chain.transport = nil
+                }
+                inbox.sink(batch)
+            }
+            for id in 1...20 as ClosedRange<TransportRequest.ID> {
+                chain.submit(id)
+                #expect(await inbox.outcome(of: id).label == "200")
+            }
+            await inbox.waitForCount(70)
+            #expect(inbox.failures == ["shut-down (not-sent)": 50])
+            #expect(await eventually { simulator.counters.connectionsOpen == 0 })
+            #expect(simulator.counters.completeRequests == 20)
+            try await simulator.shutdown()
+        }
     }
 }
 

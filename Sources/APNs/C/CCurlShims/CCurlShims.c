@@ -435,6 +435,7 @@ struct CCurlExchange {
     bool streamWasRefused;
     bool resendWasRefused;
     bool responseTooLarge;
+    bool responseBegan;
     bool responseMalformed;
     bool responseHeadersEnded;
     bool protocolWasRefused;
@@ -595,6 +596,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     if (has_space_round_value(bytes, length)) exchange->responseMalformed = true;
     // A status line begins the final answer, or an interim one (1xx), whose fields do not count.
     if (length > 5 && memcmp(bytes, "HTTP/", 5) == 0) {
+        exchange->responseBegan = true;
         exchange->responseHeadersLength = 0;
         exchange->responseHeadersEnded = false;
     }
@@ -737,6 +739,7 @@ bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
     exchange->streamWasRefused = false;
     exchange->resendWasRefused = false;
     exchange->responseTooLarge = false;
+    exchange->responseBegan = false;
     exchange->responseMalformed = false;
     exchange->responseHeadersEnded = false;
     exchange->protocolWasRefused = false;
@@ -814,6 +817,8 @@ CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
     curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(exchange->easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(exchange->easy, CURLINFO_HTTP_CONNECTCODE, &proxyStatus);
+    // A handle keeps what its last transfer was told until libcurl begins the next one.
+    if (!exchange->responseBegan) status = version = 0;
     CCurlReport report = {
         .status = status,
         .httpVersion = version == CURL_HTTP_VERSION_2_0 ? 2 : version ? 1 : 0,
