@@ -38,13 +38,24 @@ void CHTTP2TLS_take_error(char *words, const char *fallback) {
 
 // MARK: - Trust
 
+// Never asks at the terminal: without a password a locked key is an error.
+static int give_password(char *buffer, int size, int isForWriting, void *context) {
+    (void)isForWriting;
+    const char *password = context;
+    if (!password) return -1;
+    const size_t length = strlen(password);
+    if (length > (size_t)size) return -1;
+    memcpy(buffer, password, length);
+    return (int)length;
+}
+
 static bool trust_pem(SSL_CTX *context, const uint8_t *pem, size_t length) {
     BIO *source = BIO_new_mem_buf(pem, (int)length);
     if (!source) return false;
     X509_STORE *store = SSL_CTX_get_cert_store(context);
     size_t count = 0;
     X509 *authority;
-    while ((authority = PEM_read_bio_X509(source, NULL, NULL, NULL))) {
+    while ((authority = PEM_read_bio_X509(source, NULL, give_password, NULL))) {
         if (X509_STORE_add_cert(store, authority)) count++;
         X509_free(authority);
     }
@@ -71,17 +82,6 @@ static bool set_trust(SSL_CTX *context, const CHTTP2TLSSettings *settings, char 
 }
 
 // MARK: - The client's certificate
-
-// Never asks at the terminal: without a password a locked key is an error.
-static int give_password(char *buffer, int size, int isForWriting, void *context) {
-    (void)isForWriting;
-    const char *password = context;
-    if (!password) return -1;
-    const size_t length = strlen(password);
-    if (length > (size_t)size) return -1;
-    memcpy(buffer, password, length);
-    return (int)length;
-}
 
 static bool use_chain(SSL_CTX *context, BIO *source, void *password) {
     X509 *leaf = PEM_read_bio_X509_AUX(source, NULL, give_password, password);

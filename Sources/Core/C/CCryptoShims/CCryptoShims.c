@@ -74,6 +74,7 @@ static CCryptoKey *accept_p256(EVP_PKEY *key, CCryptoFault *fault) {
     }
     if (!is_p256(key, fault)) {
         EVP_PKEY_free(key);
+        ERR_clear_error();
         return NULL;
     }
     return (CCryptoKey *)key;
@@ -107,8 +108,9 @@ CCryptoKey *CCryptoKey_read_public(const uint8_t *pem, size_t length, CCryptoFau
 }
 
 CCryptoKey *CCryptoKey_generate(void) {
+    EVP_PKEY *key = EVP_EC_gen("P-256");
     ERR_clear_error();
-    return (CCryptoKey *)EVP_EC_gen("P-256");
+    return (CCryptoKey *)key;
 }
 
 void CCryptoKey_destroy(CCryptoKey *key) { EVP_PKEY_free((EVP_PKEY *)key); }
@@ -232,7 +234,8 @@ CCryptoFault CCryptoCertificate_read_pem(const uint8_t *certificate, size_t cert
     ERR_clear_error();
     BIO *certificateBIO = BIO_new_mem_buf(certificate, (int)certificateLength);
     BIO *keyBIO = BIO_new_mem_buf(key, (int)keyLength);
-    X509 *x509 = certificateBIO ? PEM_read_bio_X509(certificateBIO, NULL, NULL, NULL) : NULL;
+    X509 *x509 =
+        certificateBIO ? PEM_read_bio_X509(certificateBIO, NULL, refuse_password, NULL) : NULL;
     EVP_PKEY *privateKey =
         keyBIO ? PEM_read_bio_PrivateKey(keyBIO, NULL, give_password, (void *)(uintptr_t)password)
                : NULL;
