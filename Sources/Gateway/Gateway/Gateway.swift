@@ -59,7 +59,7 @@ public final class Gateway: Service {
             dispatcher.hasRoom(for: waiting)
         } write: { submissions in
             let grant = dispatcher.makeGrant(for: submissions)
-            let result = await context.admit(submissions, grant: grant)
+            let result = await context.admit(submissions, grant: grant?.room)
             dispatcher.admitted(try? result.get(), under: grant)
             return result.map(\.admissions)
         }

@@ -27,8 +27,8 @@ struct DispatcherTests {
         let asked = (1...16 as ClosedRange<UInt64>).map {
             Submission(wake: Samples.wake(device: $0))
         }
-        func grantOfAll() async throws -> ClaimGrant {
-            var grant: ClaimGrant?
+        func grantOfAll() async throws -> AdmissionGrant {
+            var grant: AdmissionGrant?
             try await eventually {
                 grant = dispatcher.makeGrant(for: asked)
                 return grant != nil
@@ -37,7 +37,7 @@ struct DispatcherTests {
         }
 
         let first = try await grantOfAll()
-        #expect(first.background == 16)
+        #expect(first.room.background == 16)
         _ = try await store.admit(
             [Submission(wake: Samples.wake(device: 99))], grant: nil, under: context.rules)
         dispatcher.signal.ring()

@@ -3,6 +3,7 @@
 import GatewayTestKit
 import Synchronization
 import Testing
+import WaitKit
 import WakeModel
 
 @testable import Gateway
@@ -156,6 +157,7 @@ struct FairnessTests {
         #expect(batches[1].count == limits.intakeSharedBatchCount)
         #expect(batches.flatMap(\.self).count == 2_020)
     }
+
     @Test("A request for a wake is written beside another caller's batch, and not behind it")
     func smallRequests() async throws {
         let gate = AsyncSignal()
@@ -189,5 +191,107 @@ struct FairnessTests {
         #expect(await flood.value.count == 600)
         intake.close()
         await run.value
+    }
+
+    /// An intake whose transactions wait at a gate, each named by the refs of its wakes.
+    private final class GatedIntake: Sendable {
+        /// The transactions so far, each as the refs of its wakes.
+        private final class Log: Sendable {
+            let batches = Mutex<[[String]]>([])
+        }
+
+        private let log = Log()
+        let gate = AsyncSignal()
+        let intake: Intake
+        private let run: Task<Void, Never>
+
+        var batches: [[String]] { log.batches.withLock { $0 } }
+
+        init(gated: @escaping @Sendable (String) -> Bool) {
+            intake = Intake(limits: GatewayLimits()) { [log, gate] submissions in
+                let names = submissions.map { $0.wake.ref?.value ?? "" }
+                log.batches.withLock { $0.append(names) }
+                if names.contains(where: gated) { await gate.wait() }
+                return .failure(StoreFailure(kind: .unavailable, message: "It is not kept."))
+            }
+            run = Task { [intake] in await intake.run() }
+        }
+
+        func ask(
+            _ name: String, _ count: Int, caller: String = "one"
+        ) -> Task<[Intake.Answer], Never> {
+            let submissions = (0..<count).map { _ in Submission(wake: Samples.wake(ref: name)) }
+            return Task { [intake] in
+                await intake.submit(submissions, areCalls: false, caller: caller)
+            }
+        }
+
+        func end() async {
+            intake.close()
+            await run.value
+        }
+    }
+
+    @Test("A request for a wake does not overtake its caller's own batch")
+    func ownBatchFirst() async throws {
+        let intake = GatedIntake { $0 == "batch" }
+        let batch = intake.ask("batch", 600)
+        try await eventually { intake.batches.count == 1 }
+        let small = intake.ask("small", 1)
+        try await eventually { intake.intake.waitingCount == 601 }
+        let isBehind = try await holds(for: .milliseconds(20)) {
+            intake.batches.count == 1
+        }
+        #expect(isBehind)
+        intake.gate.ring()
+        try await eventually { intake.batches.count >= 2 }
+        intake.gate.ring()
+        #expect(await small.value.count == 1)
+        #expect(await batch.value.count == 600)
+        #expect(intake.batches.flatMap(\.self).last == "small")
+        await intake.end()
+    }
+
+    @Test("A batch does not overtake its caller's own request for a wake, nor wait at the end")
+    func ownSmallFirst() async throws {
+        let intake = GatedIntake { $0 == "small" }
+        let small = intake.ask("small", 1)
+        try await eventually { intake.batches.count == 1 }
+        let batch = intake.ask("batch", 600)
+        try await eventually { intake.intake.waitingCount == 601 }
+        // Another caller's batch passes.
+        #expect(await intake.ask("other", 20, caller: "other").value.count == 20)
+        #expect(intake.batches.map { $0[0] } == ["small", "other"])
+        let ending = Task { await intake.end() }
+        intake.gate.ring()
+        #expect(await small.value.count == 1)
+        #expect(await batch.value.count == 600)
+        await ending.value
+    }
+
+    @Test("Batches are written beside a flood of small requests of another caller")
+    func batchBesideSmall() async throws {
+        let intake = GatedIntake { $0 == "small" }
+        let small = (0..<50).map { _ in intake.ask("small", 1, caller: "many") }
+        try await eventually { intake.batches.count == 1 }
+        // No small request is answered before the gate opens.
+        #expect(await intake.ask("batch", 600).value.count == 600)
+        while intake.intake.waitingCount > 0 {
+            intake.gate.ring()
+            await Task.yield()
+        }
+        for request in small { #expect(await request.value.count == 1) }
+        await intake.end()
+    }
+
+    @Test("What is submitted while the intake closes is written or refused, and never kept waiting")
+    func closing() async {
+        for _ in 0..<500 {
+            let intake = GatedIntake { _ in false }
+            let asked = (0..<4).map { intake.ask("batch", $0 % 2 == 0 ? 1 : 20, caller: "\($0)") }
+            let ending = Task { await intake.end() }
+            for task in asked { #expect(!(await task.value).isEmpty) }
+            await ending.value
+        }
     }
 }

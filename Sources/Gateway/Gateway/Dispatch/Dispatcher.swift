@@ -134,12 +134,12 @@ final class Dispatcher: Sendable {
 
     /// What an admission of submissions of one kind may claim at once; room in flight is reserved
     /// for it until ``admitted(_:under:)``.
-    func makeGrant(for submissions: [Submission]) -> ClaimGrant? {
+    func makeGrant(for submissions: [Submission]) -> AdmissionGrant? {
         let areCalls = submissions.first?.wake.wake.kind == .voip
         var counts: [WakeQueueKey: Int] = [:]
         for submission in submissions { counts[submission.wake.queue, default: 0] += 1 }
-        let first = submissions.lazy.map(\.wake.acceptedAt).min()
         let now = clock.now()
+        let first = submissions.lazy.map(\.wake.acceptedAt).min() ?? now
         return state.withLock { state in
             guard !state.isStopping else { return nil }
             var slots: [WakeQueueKey: Int] = [:]
@@ -158,10 +158,10 @@ final class Dispatcher: Sendable {
             let leaseSeconds = state.leaseSeconds(limits)
             // The leases begin with the acceptance, which is the caller's and not the
             // transaction's.
-            if let firstEnd = first?.advanced(bySeconds: Int64(leaseSeconds)) {
-                state.leases.promise(areCalls ? .voip : .background, until: firstEnd)
-            }
-            return ClaimGrant(slots: slots, leaseSeconds: leaseSeconds)
+            let promise = state.leases.promise(
+                until: first.advanced(bySeconds: Int64(leaseSeconds)))
+            return AdmissionGrant(
+                room: ClaimGrant(slots: slots, leaseSeconds: leaseSeconds), promise: promise)
         }
     }
 
@@ -183,11 +183,11 @@ final class Dispatcher: Sendable {
 
     /// Takes over what an admission claimed, and gives the room back that it did not use, for which
     /// due wakes of other queues or the drain may wait.
-    func admitted(_ answer: AdmitAnswer?, under grant: ClaimGrant?) {
+    func admitted(_ answer: AdmitAnswer?, under grant: AdmissionGrant?) {
         let claims = answer?.claims ?? []
         let now = clock.now()
         let rings = state.withLock { state in
-            var unused = grant?.slots ?? [:]
+            var unused = grant?.room.slots ?? [:]
             for claim in claims { unused[claim.queue, default: 0] -= 1 }
             for (queue, count) in unused { state.shares.giveBack(count, of: queue) }
             let isAwaited =
@@ -195,7 +195,7 @@ final class Dispatcher: Sendable {
                 && (state.isStopping
                     || state.withoutRoom.contains { state.shares.room(for: $0, at: now) > 0 })
             state.leases.take(claims)
-            if let grant { state.leases.promiseEnded(grant.calls > 0 ? .voip : .background) }
+            if let grant { state.leases.promiseEnded(grant.promise) }
             guard let answer, let nextDue = answer.nextDue else { return isAwaited }
             // Until the loop has looked, new ones must not overtake those.
             state.unfinished.formUnion(answer.leftDue)

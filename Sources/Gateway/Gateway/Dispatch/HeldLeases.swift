@@ -9,18 +9,23 @@ import WakeModel
 /// here, or about to be.
 struct HeldLeases: Sendable {
     private var held: [Claim.Ticket: (queue: WakeQueueKey, end: WallInstant)] = [:]
-    /// The earliest end of the leases that an admission under way may give, for each kind.
-    private var promised: [WakeKind: WallInstant] = [:]
+    /// The earliest end of the leases that each admission under way may give.
+    private var promised: [Int: WallInstant] = [:]
+    private var nextPromise = 0
 
     /// Nothing is in hand yet.
     init() {}
 
-    /// An admission of this kind began, which may give leases that end then or later. One of a kind
-    /// is under way at a time.
-    mutating func promise(_ kind: WakeKind, until end: WallInstant) { promised[kind] = end }
+    /// An admission began, which may give leases that end then or later. Returns its number, for
+    /// ``promiseEnded(_:)``.
+    mutating func promise(until end: WallInstant) -> Int {
+        nextPromise += 1
+        promised[nextPromise] = end
+        return nextPromise
+    }
 
-    /// The admission of this kind is over; what it gave was taken.
-    mutating func promiseEnded(_ kind: WakeKind) { promised[kind] = nil }
+    /// The admission with this number is over; what it gave was taken.
+    mutating func promiseEnded(_ number: Int) { promised[number] = nil }
 
     /// These were given out to this gateway.
     mutating func take(_ claims: [Claim]) {

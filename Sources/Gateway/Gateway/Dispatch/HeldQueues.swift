@@ -6,7 +6,7 @@ import WakeModel
 ///
 /// A held queue sends nothing until its pause is over, then one wake as a probe. An answer that
 /// blames neither key nor topic ends the hold; another refusal doubles the pause. The wakes of a
-/// held queue wait, and lose nothing but time.
+/// held queue wait, until their deadline at the longest.
 struct HeldQueues: Sendable {
     /// One held queue.
     struct DelayReason: Hashable, Sendable {

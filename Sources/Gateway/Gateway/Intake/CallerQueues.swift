@@ -54,10 +54,11 @@ struct CallerQueues<Item> {
     /// How many callers have items that wait.
     var callerCount: Int { turns.count }
 
-    /// The next item of each caller that waits, and how many it has.
-    var fronts: [(item: Item, count: Int)] {
+    /// The next item of each caller that waits, and how many it has; without the callers that are
+    /// passed over.
+    func fronts(passing passed: (String) -> Bool = { _ in false }) -> [(item: Item, count: Int)] {
         turns.compactMap { caller in
-            guard let queue = queues[caller], let group = queue.groups.first else { return nil }
+            guard !passed(caller), let queue = queues[caller], let group = queue.groups.first else { return nil }
             return (group.items[group.taken], queue.waiting)
         }
     }
@@ -93,9 +94,12 @@ struct CallerQueues<Item> {
         return Set(lastSeen.keys)
     }
 
-    /// Takes the items of the next batch; they count until ``written(_:at:)``.
-    mutating func take(_ limit: Int) -> (items: [Item], portions: [Portion]) {
-        let served = Array(turns.prefix(limit))
+    /// Takes the items of the next batch; they count until ``written(_:at:)``. Callers that are
+    /// passed over keep their turn.
+    mutating func take(
+        _ limit: Int, passing passed: (String) -> Bool = { _ in false }
+    ) -> (items: [Item], portions: [Portion]) {
+        let served = Array(turns.filter { !passed($0) }.prefix(limit))
         let order = served.enumerated().sorted { one, other in
             let (waiting, others) = (
                 queues[one.element]?.waiting ?? 0, queues[other.element]?.waiting ?? 0
@@ -110,7 +114,8 @@ struct CallerQueues<Item> {
             take(room / (order.count - place), of: caller, &items, &portions)
             room -= items.count - before
         }
-        turns.removeFirst(served.count)
+        let taken = Set(served)
+        turns.removeAll { taken.contains($0) }
         turns += served.filter { queues[$0].map { $0.waiting > 0 } ?? false }
         return (items, portions)
     }

@@ -13,10 +13,9 @@ struct DrainRate {
     /// The queue was empty, and is not any more.
     mutating func began(at now: ContinuousClock.Instant) { busySince = now }
 
-    /// So many were taken out in the time between two instants.
-    mutating func took(
-        _ count: Int, from start: ContinuousClock.Instant, until end: ContinuousClock.Instant
-    ) {
+    /// So many were taken out since the last time, or since the queue was empty.
+    mutating func took(_ count: Int, until end: ContinuousClock.Instant) {
+        let start = [latest, busySince].compactMap(\.self).max() ?? end
         let seconds = max(Self.seconds(from: start, until: end), 1e-6)
         let rate = Double(count) / seconds
         let weight = seconds / (seconds + Self.memorySeconds)

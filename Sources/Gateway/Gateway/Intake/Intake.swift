@@ -6,9 +6,12 @@ import WakeModel
 /// The way in: requests that arrive while a transaction is being written share the next one.
 ///
 /// A commit costs a disk flush, whatever it holds; sharing it is what makes durable acceptance
-/// cheap. Calls have a way and a queue of their own, and so have requests for few wakes, which are
-/// not behind what batches brought. A transaction is shared evenly between callers
-/// (``CallerQueues``), and a caller's queue is bounded: when it is full, that is said at once.
+/// cheap. Calls have a queue of their own, and so have requests for few wakes, which do not wait
+/// behind batches of other callers. What one caller asked for beside calls is written in the order
+/// in which it came, so that the newest payload for a device is the last one asked for: its small
+/// requests stay behind its own batch, and its batch behind its small requests. A transaction is
+/// shared evenly between callers (``CallerQueues``), and a caller's queue is bounded: when it is
+/// full, that is said at once.
 final class Intake: Sendable {
     /// The answer to one submission.
     enum Answer: Sendable {
@@ -51,8 +54,37 @@ final class Intake: Sendable {
         var others = Line()
         var nextParcel = 0
         var isClosed = false
-        /// How fast others are written.
+        /// How fast all but calls are written.
         var drain = DrainRate()
+
+        /// Whether a line leaves a caller out for now: what it asked for before is in the other.
+        func passes(_ caller: String, in line: WritableKeyPath<State, Line>) -> Bool {
+            line == \.others && small.queues.count(of: caller) > 0
+        }
+
+        /// The next submission of each caller whose turn may come, and how many it has.
+        func fronts(
+            of line: WritableKeyPath<State, Line>
+        ) -> [(item: Submission, count: Int)] {
+            self[keyPath: line].queues.fronts { passes($0, in: line) }
+        }
+
+        /// The line of a caller's next submissions.
+        func line(
+            for caller: String, areCalls: Bool, isSmall: Bool
+        ) -> WritableKeyPath<State, Line> {
+            areCalls ? \.calls : isSmall && others.queues.count(of: caller) == 0 ? \.small : \.others
+        }
+
+        /// Whether callers other than these have calls or small requests, or had some within this
+        /// time.
+        mutating func hasNeighbours(
+            of callers: Set<String>, at now: ContinuousClock.Instant, within span: Duration
+        ) -> Bool {
+            let waiting = small.queues.callers(at: now, within: span)
+                .union(calls.queues.callers(at: now, within: span))
+            return !waiting.isSubset(of: callers)
+        }
 
         /// How many more submissions of a caller are taken in.
         func room(for caller: String, areCalls: Bool, _ limits: GatewayLimits) -> Int {
@@ -83,8 +115,10 @@ final class Intake: Sendable {
             let bounds = Acceptance.overloadPauseSeconds
             guard !areCalls else { return .overloaded(retryAfterSeconds: bounds.lowerBound) }
             // Its own queue is emptied as fast as those of the others beside it.
-            let queues = others.queues
-            let ahead = min(queues.count, queues.count(of: caller) * max(1, queues.callerCount))
+            let all = small.queues.count + others.queues.count
+            let own = small.queues.count(of: caller) + others.queues.count(of: caller)
+            let callers = max(1, small.queues.callerCount, others.queues.callerCount)
+            let ahead = min(all, own * callers)
             return .overloaded(
                 retryAfterSeconds: drain.secondsToDrain(ahead, at: .now, bounds: bounds))
         }
@@ -122,10 +156,9 @@ final class Intake: Sendable {
     func submit(_ submissions: [Submission], areCalls: Bool, caller: String) async -> [Answer] {
         guard !submissions.isEmpty else { return [] }
         let isSmall = submissions.count <= limits.intakeSmallCount
-        let line: any WritableKeyPath<State, Line> & Sendable =
-            areCalls ? \.calls : isSmall ? \.small : \.others
         return await withCheckedContinuation { continuation in
-            let refused = state.withLock { state -> Parcel? in
+            let (refused, signal) = state.withLock { state -> (Parcel?, AsyncSignal?) in
+                let line = state.line(for: caller, areCalls: areCalls, isSmall: isSmall)
                 let room = state.room(for: caller, areCalls: areCalls, limits)
                 let taken = min(room, submissions.count)
                 let parcel = Parcel(
@@ -133,18 +166,24 @@ final class Intake: Sendable {
                     refusal: taken < submissions.count
                         ? state.refusal(caller, areCalls: areCalls) : .closed,
                     continuation: continuation)
-                guard taken > 0 else { return parcel }
-                if !areCalls, state.others.queues.count == 0 { state.drain.began(at: .now) }
+                guard taken > 0 else { return (parcel, nil) }
+                if !areCalls, state.small.queues.count + state.others.queues.count == 0 {
+                    state.drain.began(at: .now)
+                }
                 state.nextParcel += 1
                 state[keyPath: line].parcels[state.nextParcel] = parcel
                 state[keyPath: line].queues.append(
                     taken == submissions.count ? submissions : Array(submissions.prefix(taken)),
                     group: state.nextParcel, of: caller, at: .now)
-                return nil
+                return (nil, self.signal(of: line))
             }
-            if let refused { return refused.reply() }
-            (areCalls ? callSignal : isSmall ? smallSignal : signal).ring()
+            refused?.reply()
+            signal?.ring()
         }
+    }
+
+    private func signal(of line: WritableKeyPath<State, Line>) -> AsyncSignal {
+        line == \.calls ? callSignal : line == \.small ? smallSignal : signal
     }
 
     /// Refuses what comes from now on; what waits is still written.
@@ -166,8 +205,8 @@ final class Intake: Sendable {
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.runCalls() }
-            group.addTask { await self.run(\.small, self.smallSignal) }
-            group.addTask { await self.run(\.others, self.signal) }
+            group.addTask { await self.run(\.small) }
+            group.addTask { await self.run(\.others) }
         }
     }
 
@@ -175,7 +214,7 @@ final class Intake: Sendable {
         while true {
             let (isEmpty, isClosed) = state.withLock { ($0.calls.queues.isEmpty, $0.isClosed) }
             if !isEmpty {
-                await writeSome(\.calls, since: .now)
+                await writeSome(\.calls)
             } else if isClosed {
                 return
             } else {
@@ -184,24 +223,25 @@ final class Intake: Sendable {
         }
     }
 
-    private func run(
-        _ line: any WritableKeyPath<State, Line> & Sendable, _ signal: AsyncSignal
-    ) async {
+    private func run(_ line: any WritableKeyPath<State, Line> & Sendable) async {
+        let signal = signal(of: line)
         // Since when the next batch waits for room.
         var waitsSince: ContinuousClock.Instant?
         let patience = Duration.milliseconds(limits.intakePatienceMilliseconds)
         let sharing = Duration.milliseconds(limits.intakeSharingMilliseconds)
         while true {
-            let (waiting, isHurried) = state.withLock { state in
+            let (waiting, isOver, isHurried) = state.withLock { state in
                 (
-                    state[keyPath: line].queues.fronts.map { ($0.item.wake.queue, $0.count) },
+                    state.fronts(of: line).map { ($0.item.wake.queue, $0.count) },
+                    state.isClosed && state[keyPath: line].queues.isEmpty,
                     // A small request does not wait until another caller's wakes have come back.
                     state.isClosed
                         || line == \.small && state.areShared(line, at: .now, within: sharing)
                 )
             }
-            if waiting.isEmpty {
-                if state.withLock({ $0.isClosed }) { return }
+            if isOver {
+                return
+            } else if waiting.isEmpty {
                 await signal.wait()
             } else if !isHurried, waitsSince.map({ $0.duration(to: .now) < patience }) ?? true,
                 !hasRoom(waiting)
@@ -214,32 +254,52 @@ final class Intake: Sendable {
                 waitsSince = start
                 await signal.wait(until: start.advanced(by: patience))
             } else {
-                await writeSome(line, since: waitsSince ?? .now)
+                await writeSome(line)
                 waitsSince = nil
             }
         }
     }
 
-    /// Writes one transaction. While several callers have requests it is a small one.
-    private func writeSome(
-        _ line: any WritableKeyPath<State, Line> & Sendable, since start: ContinuousClock.Instant
-    ) async {
+    /// Writes one transaction. While several callers have requests it is a small one, and batches
+    /// rest after it.
+    private func writeSome(_ line: any WritableKeyPath<State, Line> & Sendable) async {
         let sharing = Duration.milliseconds(limits.intakeSharingMilliseconds)
         let (batch, portions) = state.withLock { state in
             let isShared = state.areShared(line, at: .now, within: sharing)
-            return state[keyPath: line].queues.take(
-                isShared ? limits.sharedBatchCount : limits.intakeBatchCount)
+            var queues = state[keyPath: line].queues
+            state[keyPath: line].queues = CallerQueues()
+            let taken = queues.take(
+                isShared ? limits.sharedBatchCount : limits.intakeBatchCount
+            ) { state.passes($0, in: line) }
+            state[keyPath: line].queues = queues
+            return taken
         }
+        let begin = ContinuousClock.now
         let result = await write(batch)
-        let answered = state.withLock { state in
+        let (answered, rests) = state.withLock { state in
             state[keyPath: line].queues.written(portions, at: .now)
-            if line == \.others {
+            if line != \.calls {
                 let written = (try? result.get())?.count ?? 0
-                state.drain.took(written, from: start, until: .now)
+                state.drain.took(written, until: .now)
             }
-            return state[keyPath: line].give(result, to: portions)
+            let rests =
+                line == \.others && !state.isClosed
+                && state.hasNeighbours(
+                    of: Set(portions.map(\.caller)), at: .now, within: sharing)
+            return (state[keyPath: line].give(result, to: portions), rests)
         }
         for parcel in answered { parcel.reply() }
+        // A caller's batch may have waited for its small requests.
+        if line == \.small { signal.ring() }
+        if rests { await rest(after: begin.duration(to: .now)) }
+    }
+
+    /// Leaves the processors to other callers' calls and small requests for a while: what batches
+    /// bring is decoded, written, sent and settled, and on few processors that takes all of them.
+    private func rest(after work: Duration) async {
+        let most = Duration.milliseconds(limits.intakeRestMaximumMilliseconds)
+        // The gateway outlives the cancellation of its task; a cancelled sleep is no rest.
+        try? await Task.sleep(for: min(work * limits.intakeRestPercent / 100, most))
     }
 }
 

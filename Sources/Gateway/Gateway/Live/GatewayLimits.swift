@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// Every limit of the gateway, with its unit and its default.
 public struct GatewayLimits: Hashable, Sendable {
     /// The most requests that wait to be written; one more is refused with "too busy".
@@ -17,6 +19,11 @@ public struct GatewayLimits: Hashable, Sendable {
     public var intakeSharedBatchCount = 64
     /// How long after its last request a caller still counts as one that has requests.
     public var intakeSharingMilliseconds = 1_000
+    /// How long batches rest at intake after a transaction while other callers have calls or small
+    /// requests, in percent of the time that the transaction took: one processor's part of it.
+    public var intakeRestPercent = 100 / max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)
+    /// The longest such rest.
+    public var intakeRestMaximumMilliseconds = 20
     /// How long a batch waits at intake for room in flight, so that it may leave at once.
     public var intakePatienceMilliseconds = 20
     /// The most findings that are told of a wake that is asked for by itself, errors first.
@@ -122,7 +129,8 @@ public struct GatewayLimits: Hashable, Sendable {
         precondition(silenceSeconds > 0, "A silence lasts.")
         precondition(
             intakeCallerReserveCount >= 0 && intakeSharedBatchCount > 0 && intakeSmallCount >= 0
-                && intakeSharingMilliseconds >= 0,
+                && intakeSharingMilliseconds >= 0 && intakeRestPercent >= 0
+                && intakeRestMaximumMilliseconds >= 0,
             "Shares at intake begin at 0, and batches at 1.")
         precondition(
             queueReserveCount >= 0 && queueFailureCount > 0 && queuePatienceMilliseconds > 0,
