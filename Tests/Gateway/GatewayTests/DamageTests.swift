@@ -109,6 +109,13 @@ struct DamageTests {
                 (0..<128 as Range<UInt64>).map { Inquiry(Samples.request(device: $0)) })
             #expect(gateway.readiness.isReady)
             #expect(!lines.all.contains { $0.hasPrefix("the store ") }, "\(lines.all)")
+            // Nor for a request for one device whose row is on a page that cannot be read.
+            for _ in 0..<3 {
+                _ = await gateway.accept(Samples.request(device: 77))
+                #expect(gateway.readiness.isReady)
+                _ = await gateway.accept(Samples.request(device: 78))
+            }
+            #expect(!lines.all.contains { $0.hasPrefix("the store ") }, "\(lines.all)")
             // A batch of which nothing can be kept says that the store fails, once.
             let devices = 200..<210 as Range<UInt64>
             store.spoil(Set(devices.map { Samples.deviceToken($0) }), with: Self.corrupt)

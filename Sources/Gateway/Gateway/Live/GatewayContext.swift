@@ -70,9 +70,12 @@ final class GatewayContext: Sendable {
         _ submissions: [Submission], grant: ClaimGrant?
     ) async -> Result<AdmitAnswer, StoreFailure> {
         let result = await admitTogether(submissions, grant: grant)
-        guard case .failure(let failure) = result, failure.isOfSomeRows, submissions.count > 1
-        else {
+        guard case .failure(let failure) = result, failure.isOfSomeRows else {
             watch.note(.write, result.failure)
+            return result
+        }
+        guard submissions.count > 1 else {
+            watch.note(.write, await failureToWrite())
             return result
         }
         var answer = AdmitAnswer()
@@ -140,7 +143,7 @@ final class GatewayContext: Sendable {
         var isAnyWritten = false
         var lost: [Settlement] = []
         var halving = Halving(batch)
-        var outcome: StoreFailure? = failure
+        var outcome: StoreFailure? = batch.count > 1 ? failure : await failureToWrite()
         defer { watch.note(.write, outcome) }
         while let part = halving.next() {
             switch await settleTogether(part) {
@@ -217,6 +220,17 @@ final class GatewayContext: Sendable {
         guard watch.failsToWrite else { return }
         try await watch.observe(.write) { () async throws(StoreFailure) in
             try await store.tryWriting()
+        }
+    }
+
+    /// Why nothing can be written; `nil` where something can. Of one damaged row nobody knows
+    /// whether the rest of the store is damaged too.
+    private func failureToWrite() async -> StoreFailure? {
+        do throws(StoreFailure) {
+            try await store.tryWriting()
+            return nil
+        } catch {
+            return error
         }
     }
 
