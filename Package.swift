@@ -282,8 +282,7 @@ let package = Package(
             [
                 "CDashboard", "Gateway", "OpenSSLCrypto", "PayloadRules", "WakeBudget",
                 "WakeModel", coreMetrics, httpTypes, hummingbird, hummingbirdCore, lifecycle,
-                logging, nioCore, nioHTTP1,
-                nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
+                logging, nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
             ]),
         tests(
             of: "AdminAPI", in: .gateway,
@@ -307,10 +306,9 @@ let package = Package(
         tests(
             of: "RouseCommand", in: .command,
             [
-                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "Gateway", "GatewayTestKit",
-                "HTTPTestKit", "PushTransport", "StoreSQLite", "WaitKit", "WakeBudget", "WakeModel",
-                "rouse",
-                lifecycle, logging,
+                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CurlTransport", "Gateway",
+                "GatewayTestKit", "HTTPTestKit", "PushTransport", "StoreSQLite", "WaitKit", "WakeBudget", "WakeModel",
+                "rouse", lifecycle, logging,
             ],
             exclude: ["Golden"]),
 
