@@ -215,7 +215,7 @@ class TheFigures(Case):
     def test_what_cannot_be_looked_up_is_told_why(self):
         self.load()
         for subject, words in {
-            "abc": "probably cut", "hello": "This is neither", token(99): "has never heard",
+            "abc": "probably cut", "hello": "This is neither", token(99): "Unknown device token",
             "01a1ff95-bde0-7334-a3d8-1bab30d661a4": "No wake has this id",
         }.items():
             self.browser.look_up(subject)

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import WakeModel
 
-/// The apps and their circuits, and the gateway's counts.
+/// The apps and their queues, and the gateway's counts.
 struct AppRoutes {
     let services: Services
 
@@ -85,7 +85,7 @@ struct AppRoutes {
             .post, "/v1/apps/{topic}/resume", .scope(.admin),
             Operation(
                 id: "resumeApp", summary: "Send for an app again",
-                description: "Also closes a circuit that a refused key or topic has opened.",
+                description: "Also tries a held queue at once, whose key or topic APNs refused.",
                 parameters: [.topic, .environmentOfQuery],
                 answers: [Operation.Answer(200, "It is sent for.", .named(.app))],
                 problems: Self.problems)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gateway at a glance: tiles, apps with their circuits, rates, queue, use of the budget, and
+// The gateway at a glance: tiles, apps with their queues, rates, queue, use of the budget, and
 // latencies.
 "use strict";
 
@@ -83,7 +83,7 @@ function heldQueues(apps) {
     .map((queue) => ({app, queue})));
 }
 
-function circuitChip(app, queue) {
+function stateChip(app, queue) {
   if (app.paused) return chip("amber", "‖", "paused");
   if (queue.state === "held") return chip("red", "✕", "held");
   if (queue.state === "probing") return chip("amber", "?", "trying one");
@@ -97,12 +97,12 @@ function chip(tone, sign, word) {
 }
 
 /** Why a queue does not send and what to do, or what is worth knowing of one that does. */
-function circuitWords(app, queue) {
+function stateWords(app, queue) {
   if (app.paused) {
     const {at, reason} = app.paused;
     return [
       "Somebody paused it ", makeTime(at), reason ? `: ${reason}. ` : ". ", "Its wakes wait. ",
-      make("code", {}, `POST /v1/apps/${app.app}/resume`), " sends them.",
+      make("code", {}, `POST /v1/apps/${app.app}/resume`), " sends those that have not expired.",
     ];
   }
   if (queue.state === "sending") {
@@ -112,7 +112,7 @@ function circuitWords(app, queue) {
   }
   return [
     ...sentence(queue.reason), " Since ", makeTime(queue.since),
-    ". Its wakes wait and lose nothing but time. ",
+    ". Its wakes wait; those whose deadline comes meanwhile expire, calls first. ",
     queue.probe_at
       ? ["The next try is at ", makeTime(queue.probe_at), "; "] : "One is being tried; ",
     "once it is mended, SIGHUP or ", make("code", {}, `POST /v1/apps/${app.app}/resume`),
@@ -125,11 +125,11 @@ function showApps(apps) {
   renderIfChanged(place, apps, () => {
     const rows = apps.flatMap((app) => app.queues.map((queue) => [
       make("span", {"class": "breakable"}, app.app), app.environment, kindWords(queue.kind),
-      circuitChip(app, queue), make("span", {}, circuitWords(app, queue)),
+      stateChip(app, queue), make("span", {}, stateWords(app, queue)),
     ]));
     fill(place, rows.length
       ? makeTable("Apps and whether they are sent for", [
-        {title: "App"}, {title: "Environment"}, {title: "Push"}, {title: "Circuit"},
+        {title: "App"}, {title: "Environment"}, {title: "Push"}, {title: "State"},
         {title: "What that means", wide: true},
       ], rows, {isStacked: true})
       : make("p", {"class": "empty"}, "No app is configured. Add one under ",
