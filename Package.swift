@@ -307,7 +307,8 @@ let package = Package(
             of: "RouseCommand", in: .command,
             [
                 "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CurlTransport", "Gateway",
-                "GatewayTestKit", "HTTPTestKit", "PushTransport", "StoreSQLite", "WaitKit", "WakeBudget", "WakeModel",
+                "GatewayTestKit", "HTTPTestKit", "PushTransport", "StoreSQLite", "WaitKit",
+                "WakeBudget", "WakeModel",
                 "rouse", lifecycle, logging,
             ],
             exclude: ["Golden"]),

@@ -58,7 +58,9 @@ struct CallerQueues<Item> {
     /// passed over.
     func fronts(passing passed: (String) -> Bool = { _ in false }) -> [(item: Item, count: Int)] {
         turns.compactMap { caller in
-            guard !passed(caller), let queue = queues[caller], let group = queue.groups.first else { return nil }
+            guard !passed(caller), let queue = queues[caller], let group = queue.groups.first else {
+                return nil
+            }
             return (group.items[group.taken], queue.waiting)
         }
     }

@@ -73,7 +73,8 @@ final class Intake: Sendable {
         func line(
             for caller: String, areCalls: Bool, isSmall: Bool
         ) -> WritableKeyPath<State, Line> {
-            areCalls ? \.calls : isSmall && others.queues.count(of: caller) == 0 ? \.small : \.others
+            if areCalls { return \.calls }
+            return isSmall && others.queues.count(of: caller) == 0 ? \.small : \.others
         }
 
         /// Whether callers other than these have calls or small requests, or had some within this
