@@ -45,6 +45,13 @@ def overlaid(text):
         return kustomized(folder)
 
 
+def charted(values, release="rouse"):
+    """The Helm chart with these values, or what Helm says against them."""
+    return list(yaml.safe_load_all(run(
+        "helm", "template", release, str(CHART), "--namespace", "push", "--values", "-",
+        stdin=yaml.safe_dump(values))))
+
+
 class Manifests:
     """What one way to render gave."""
 
@@ -225,6 +232,169 @@ class TheBaseUnderAnOverlay(Checks, PolicyChecks, unittest.TestCase):
     def test_the_overlay_changes_what_it_should(self):
         self.assertEqual(self.manifests.namespace, "wakes")
         self.assertEqual(self.manifests.gateway.labels["example.com/team"], "mobile")
+
+
+APPS = [{
+    "bundle-id": "com.example.app", "environment": "production", "team-id": "TEAM123456",
+    "key-file": "/run/rouse/keys/AuthKey_ABCDE12345.p8"}]
+
+
+class TheChart(Checks, PolicyChecks, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.manifests = Manifests(charted({"apps": APPS}))
+
+    def test_it_is_the_base(self):
+        """What the chart makes by itself and the base differ in labels and in nothing else."""
+        base = Manifests(kustomized(HERE))
+        kinds = sorted(document["kind"] for document in base.all)
+        self.assertEqual(sorted(document["kind"] for document in self.manifests.all), kinds)
+        self.assertIn("NetworkPolicy", kinds)
+        for kind in kinds:
+            if kind == "ConfigMap":
+                continue  # Settings of the user's; test_the_configuration_is_read reads them.
+            with self.subTest(kind):
+                self.assertEqual(self.comparable(base, kind), self.comparable(self.manifests, kind))
+
+    @staticmethod
+    def comparable(manifests, kind):
+        """An object without its metadata, and with one way to write labels, selectors and names."""
+        def plain(value):
+            if isinstance(value, list):
+                return [plain(item) for item in value]
+            if not isinstance(value, dict):
+                return value
+            own = {"app.kubernetes.io/instance", "app.kubernetes.io/version",
+                   "app.kubernetes.io/managed-by", "helm.sh/chart", "checksum/config"}
+            value = {key: plain(item) for key, item in value.items() if key not in own}
+            for requirement in value.pop("matchExpressions", []):
+                value.setdefault("matchLabels", {})[requirement["key"]] = requirement["values"][0]
+            return value
+        document = plain(manifests.one(kind))
+        if kind == "StatefulSet":
+            volumes = document["spec"]["template"]["spec"]["volumes"]
+            next(volume for volume in volumes if volume["name"] == "config").pop("configMap")
+        document.pop("metadata")
+        return document
+
+    def test_helm_finds_nothing_to_complain_of(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as values:
+            yaml.safe_dump({"apps": APPS}, values)
+            values.flush()
+            run("helm", "lint", "--strict", str(CHART), "--values", values.name)
+
+    def test_its_version_is_that_of_rouse(self):
+        chart = yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))
+        base = yaml.safe_load((HERE / "kustomization.yaml").read_text(encoding="utf-8"))
+        self.assertEqual(chart["appVersion"], base["images"][0]["newTag"])
+
+
+class TheChartWithEverything(Checks, PolicyChecks, unittest.TestCase):
+    values = {
+        "apps": APPS + [{
+            "bundle-id": "com.example.other", "environment": "sandbox", "team-id": "1234567890",
+            "key-file": "/run/rouse/keys/AuthKey_ABCDE12345.p8"}],
+        "apiKeys": [{"name": "prometheus", "sha256": "0" * 64, "scopes": ["read"]}],
+        "config": {"retention-days": 14, "budget": {"unused-after-seconds": 1209600}},
+        "keys": {"secretName": "signing-keys"},
+        "store": {"size": "20Gi", "storageClassName": "local-ssd", "durability": "system"},
+        "image": {"repository": "registry.example/rouse", "tag": "1.2.3"},
+        "imagePullSecrets": [{"name": "registry"}],
+        "service": {"port": 80, "annotations": {"example.com/team": "mobile"}},
+        "podAnnotations": {"example.com/a": "b"}, "podLabels": {"example.com/c": "d"},
+        "nodeSelector": {"disk": "ssd"}, "priorityClassName": "high",
+        "tolerations": [{"key": "dedicated", "operator": "Exists"}],
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}]}}},
+        "podDisruptionBudget": {"maxUnavailable": 0},
+        "serviceMonitor": {
+            "enabled": True, "interval": "30s", "labels": {"release": "prometheus"},
+            "apiKey": {"secretName": "rouse-prometheus", "key": "token"}},
+        "networkPolicy": {"extraEgress": [{
+            "to": [{"ipBlock": {"cidr": "198.51.100.7/32"}}], "ports": [{"port": 443}]}]},
+    }
+
+    @classmethod
+    def setUpClass(cls):
+        cls.manifests = Manifests(charted(cls.values, release="wakes"))
+
+    def test_every_value_arrives(self):
+        spec = self.manifests.template["spec"]
+        claim = self.manifests.one("StatefulSet")["spec"]["volumeClaimTemplates"][0]["spec"]
+        self.assertEqual(claim["resources"]["requests"]["storage"], "20Gi")
+        self.assertEqual(claim["storageClassName"], "local-ssd")
+        self.assertEqual(spec["containers"][0]["image"], "registry.example/rouse:1.2.3")
+        keys = next(volume for volume in spec["volumes"] if volume["name"] == "keys")
+        self.assertEqual(keys["secret"]["secretName"], "signing-keys")
+        self.assertEqual(self.manifests.one("PodDisruptionBudget")["spec"]["maxUnavailable"], 0)
+        self.assertEqual(self.manifests.one("Service")["spec"]["ports"][0]["port"], 80)
+        self.assertEqual(self.manifests.gateway.labels["example.com/c"], "d")
+        configuration = yaml.safe_load(self.manifests.one("ConfigMap")["data"]["rouse.yaml"])
+        self.assertEqual(configuration["store-durability"], "system")
+        self.assertEqual(configuration["retention-days"], 14)
+        self.assertEqual(configuration["budget"], {"unused-after-seconds": 1209600})
+        self.assertEqual(configuration["api-keys"], self.values["apiKeys"])
+        self.assertEqual(configuration["apps"], self.values["apps"])
+
+    def test_prometheus_finds_the_gateway(self):
+        monitor = self.manifests.one("ServiceMonitor")
+        service = self.manifests.one("Service")
+        self.assertEqual(monitor["metadata"]["labels"]["release"], "prometheus")
+        self.assertLessEqual(
+            monitor["spec"]["selector"]["matchLabels"].items(),
+            service["metadata"]["labels"].items())
+        # The alert rules know the gateway by job="rouse".
+        self.assertEqual(service["metadata"]["labels"][monitor["spec"]["jobLabel"]], "rouse")
+        self.assertEqual(monitor["spec"]["endpoints"], [{
+            "port": service["spec"]["ports"][0]["name"], "path": "/metrics", "interval": "30s",
+            "authorization": {
+                "type": "Bearer",
+                "credentials": {"name": "rouse-prometheus", "key": "token"}}}])
+
+    def test_webhooks_go_where_a_rule_says(self):
+        self.assertTrue(self.manifests.lets_out(Outside("198.51.100.7"), 443))
+        self.assertFalse(self.manifests.lets_out(Outside("198.51.100.7"), 80))
+        self.assertFalse(self.manifests.lets_out(Outside("198.51.100.8"), 443))
+
+
+class TheChartsSwitches(unittest.TestCase):
+    def rendered(self, **values):
+        return Manifests(charted({"apps": APPS, **values}))
+
+    def test_what_is_switched_off_is_not_there(self):
+        manifests = self.rendered(
+            networkPolicy={"enabled": False}, podDisruptionBudget={"enabled": False})
+        kinds = {document["kind"] for document in manifests.all}
+        self.assertEqual(
+            kinds, {"ServiceAccount", "ConfigMap", "Service", "StatefulSet"})
+
+    def test_an_empty_list_of_peers_lets_nobody_through(self):
+        manifests = self.rendered(networkPolicy={
+            "callers": [], "prometheus": [], "apns": [], "resolver": {"peers": []}})
+        self.assertFalse(manifests.lets_in(Pod("push", {"rouse-client": "true"})))
+        self.assertFalse(
+            manifests.lets_in(Pod("monitoring", {"app.kubernetes.io/name": "prometheus"})))
+        self.assertFalse(manifests.lets_out(Outside(APPLE[0]), 443))
+        self.assertFalse(
+            manifests.lets_out(Pod("kube-system", {"k8s-app": "kube-dns"}), 53, "UDP"))
+
+    def test_a_changed_setting_starts_the_gateway_anew(self):
+        def checksum(**values):
+            annotations = self.rendered(**values).template["metadata"]["annotations"]
+            return annotations["checksum/config"]
+        self.assertEqual(checksum(), checksum(service={"port": 80}))
+        self.assertNotEqual(checksum(), checksum(config={"retention-days": 3}))
+
+    def test_what_cannot_be_is_refused_with_the_field(self):
+        for values, words in (
+                ({"apps": []}, "apps is empty: name at least one app"),
+                ({"config": {"store": "/elsewhere"}}, "config.store is set by the chart"),
+                ({"store": {"durability": "none"}}, "durability"),
+                ({"store": {"sise": "1Gi"}}, "sise"),
+                ({"apps": [{**APPS[0], "team-id": 1234567890}]}, "team-id"),
+                ({"apiKeys": [{"name": "backend", "sha256": "secret"}]}, "sha256")):
+            with self.subTest(words), self.assertRaisesRegex(AssertionError, words):
+                self.rendered(**values)
 
 
 class TheEvaluation(unittest.TestCase):

