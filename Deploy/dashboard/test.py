@@ -215,7 +215,7 @@ class TheFigures(Case):
     def test_what_cannot_be_looked_up_is_told_why(self):
         self.load()
         for subject, words in {
-            "abc": "probably cut", "hello": "This is neither", token(99): "has never heard",
+            "abc": "probably cut", "hello": "This is neither", token(99): "Unknown device token",
             "01a1ff95-bde0-7334-a3d8-1bab30d661a4": "No wake has this id",
         }.items():
             self.browser.look_up(subject)
@@ -348,7 +348,7 @@ class TheLooks(Case):
 
 
 class Trouble(Case):
-    def test_an_app_that_apns_refuses_is_shown_halted(self):
+    def test_an_app_that_apns_refuses_is_shown_held(self):
         self.load()
         browser, bench = self.browser, self.bench
         browser.wait_for_text("#readiness", "Ready")
@@ -363,7 +363,7 @@ class Trouble(Case):
                      f"POST /v1/apps/{CHAT}/resume"):
             self.assertIn(part, row)
         self.assertEqual(browser.text("#apps").count("held"), 1)
-        self.picture("halted")
+        self.picture("held")
         bench.mend()
         bench.ask("POST", f"v1/apps/{CHAT}/resume", key="chief")
         browser.wait("no notice", lambda: browser.text("#notices") == "")
