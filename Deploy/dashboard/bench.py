@@ -130,6 +130,16 @@ class Bench:
         except urllib.error.HTTPError as answer:
             return answer.code, json.loads(answer.read() or b"null")
 
+    def metric(self, name, *labels):
+        """The sum of a metric's series that have these labels."""
+        request = urllib.request.Request(self.base + "metrics")
+        request.add_header("Authorization", f"Bearer {secret('reader')}")
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+        return sum(
+            int(line.split()[-1]) for line in lines
+            if line.startswith(name + "{") and all(label in line for label in labels))
+
     def wake(self, token, app=SHOP, **more):
         """Asks for a background wake; returns its id."""
         body = {"kind": "background", "app": app, "device_token": token,

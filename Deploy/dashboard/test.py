@@ -149,6 +149,11 @@ class TheFigures(Case):
         browser.wait_for_text("#latency-table", "APNs answers, background")
         self.assertEqual(len(browser.all("#apps tbody tr")), 4)
         self.assertEqual(len(browser.all("#budget-bar .bar")), 3)
+        # By the outcomes, not by the decisions: wakes that expire or wait are no pushes saved.
+        asked = self.bench.metric("rouse_decisions_total", 'kind="background"')
+        sent = self.bench.metric("rouse_wakes_ended_total", 'kind="background"', 'state="sent"')
+        browser.wait_for_text(
+            "#budget-bar", f"{asked} background wakes asked for, of which APNs took {sent} so far")
 
     def test_the_list_of_outcomes_holds_still_for_whoever_is_in_it(self):
         self.load()
@@ -360,6 +365,7 @@ class Trouble(Case):
         self.assertEqual(browser.driver.title, "Not ready · Rouse")
         row = next(row.text for row in browser.all("#apps tbody tr") if "held" in row.text)
         for part in (CHAT, "background", "InvalidProviderToken", "The next try is at",
+                     "those that expire meanwhile are not sent",
                      f"POST /v1/apps/{CHAT}/resume"):
             self.assertIn(part, row)
         self.assertEqual(browser.text("#apps").count("held"), 1)
