@@ -48,6 +48,7 @@ part "The transports and the client under the address sanitizer" \
 part "The transports' C targets under valgrind" Tests/APNs/TransportFixture/valgrind.sh
 part "Beside the software of others" Tests/Interop/run.sh .build/debug/rouse
 part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
+part "The examples against a gateway" Deploy/examples/test.sh .build/debug/rouse
 part "The alert rules against their tests" promtool test rules Deploy/prometheus/alerts.test.yaml
 part "The manifests and the chart for Kubernetes" Deploy/kubernetes/test.sh .build/debug/rouse
 part "The shipped scenarios against what the wake budget promises" Deploy/scenarios/check.sh
