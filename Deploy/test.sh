@@ -49,6 +49,8 @@ part "The transports' C targets under valgrind" Tests/APNs/TransportFixture/valg
 part "Beside the software of others" Tests/Interop/run.sh .build/debug/rouse
 part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
 part "The examples against a gateway" Deploy/examples/test.sh .build/debug/rouse
+part "The APNs simulator as a service of other people's CI" \
+    python3 -B Deploy/ci/simulator.py .build/debug/rouse
 part "The alert rules against their tests" promtool test rules Deploy/prometheus/alerts.test.yaml
 part "The manifests and the chart for Kubernetes" Deploy/kubernetes/test.sh .build/debug/rouse
 part "The shipped scenarios against what the wake budget promises" Deploy/scenarios/check.sh
