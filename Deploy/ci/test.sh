@@ -54,6 +54,10 @@ check "action.yml is a GitHub action" 0 \
     "${tools}/check-jsonschema" --builtin-schema vendor.github-actions "${root}/Deploy/ci/github/action.yml"
 check "rouse.yml is a GitLab configuration" 0 \
     "${tools}/check-jsonschema" --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci "${root}/Deploy/ci/gitlab/rouse.yml"
+check "simulator.yml is a GitHub workflow" 0 \
+    "${tools}/check-jsonschema" --builtin-schema vendor.github-workflows "${root}/Deploy/ci/github/simulator.yml"
+check "simulator.yml is a GitLab configuration" 0 \
+    "${tools}/check-jsonschema" --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci "${root}/Deploy/ci/gitlab/simulator.yml"
 check ".pre-commit-hooks.yaml is a list of hooks" 0 \
     "${tools}/pre-commit" validate-manifest "${root}/.pre-commit-hooks.yaml"
 

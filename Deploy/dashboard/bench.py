@@ -35,7 +35,7 @@ class Bench:
         self.folder = tempfile.TemporaryDirectory()
         self.path = pathlib.Path(self.folder.name)
         try:
-            self.start_stand_in()
+            self.start_simulator()
             self.start_gateway()
         except BaseException:
             self.__exit__()
@@ -63,27 +63,31 @@ class Bench:
         self.processes.append(process)
         return process
 
-    def start_stand_in(self):
+    def start_simulator(self):
         process = self.start(
             ["apns-simulator", "--folder", str(self.path), "--control-port", "0", "--json"],
             self.path / "simulator.log")
         text = ""
         for line in process.stdout:
             text += line
-            if line == "}\n":
+            try:
+                self.simulator = json.loads(text)
                 break
-        self.stand_in = json.loads(text)
+            except ValueError:
+                pass  # It goes on in the next line.
+        else:
+            raise RuntimeError((self.path / "simulator.log").read_text(encoding="utf-8"))
 
     def configuration(self):
         apps = "".join(
             f"""
   - bundle-id: {app}
     environment: sandbox
-    team-id: {self.stand_in["team_id"]}
-    key-file: AuthKey_{self.stand_in["key_id"]}.p8
+    team-id: {self.simulator["team_id"]}
+    key-file: AuthKey_{self.simulator["key_id"]}.p8
     server:
-      host: {self.stand_in["host"]}
-      port: {self.stand_in["port"]}
+      host: {self.simulator["host"]}
+      port: {self.simulator["port"]}
       ca-file: ca.pem""" for app in (SHOP, CHAT))
         keys = "".join(
             f"""
@@ -130,6 +134,16 @@ class Bench:
         except urllib.error.HTTPError as answer:
             return answer.code, json.loads(answer.read() or b"null")
 
+    def metric(self, name, *labels):
+        """The sum of a metric's series that have these labels."""
+        request = urllib.request.Request(self.base + "metrics")
+        request.add_header("Authorization", f"Bearer {secret('reader')}")
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+        return sum(
+            int(line.split()[-1]) for line in lines
+            if line.startswith(name + "{") and all(label in line for label in labels))
+
     def wake(self, token, app=SHOP, **more):
         """Asks for a background wake; returns its id."""
         body = {"kind": "background", "app": app, "device_token": token,
@@ -150,14 +164,14 @@ class Bench:
 
     def fault(self, **fault):
         """Has the simulator do something wrong."""
-        port = self.stand_in["control_port"]
+        port = self.simulator["control_port"]
         request = urllib.request.Request(
             f"http://127.0.0.1:{port}/faults", method="POST", data=json.dumps(fault).encode())
         urllib.request.urlopen(request, timeout=10).close()
 
     def mend(self):
         """Has the simulator do everything right again."""
-        port = self.stand_in["control_port"]
+        port = self.simulator["control_port"]
         request = urllib.request.Request(f"http://127.0.0.1:{port}/faults", method="DELETE")
         urllib.request.urlopen(request, timeout=10).close()
 

@@ -149,6 +149,11 @@ class TheFigures(Case):
         browser.wait_for_text("#latency-table", "APNs answers, background")
         self.assertEqual(len(browser.all("#apps tbody tr")), 4)
         self.assertEqual(len(browser.all("#budget-bar .bar")), 3)
+        # By the outcomes, not by the decisions: wakes that expire or wait are no pushes saved.
+        asked = self.bench.metric("rouse_decisions_total", 'kind="background"')
+        sent = self.bench.metric("rouse_wakes_ended_total", 'kind="background"', 'state="sent"')
+        browser.wait_for_text(
+            "#budget-bar", f"{asked} background wakes asked for, of which APNs took {sent} so far")
 
     def test_the_list_of_outcomes_holds_still_for_whoever_is_in_it(self):
         self.load()
@@ -348,7 +353,7 @@ class TheLooks(Case):
 
 
 class Trouble(Case):
-    def test_an_app_that_apns_refuses_is_shown_halted(self):
+    def test_an_app_that_apns_refuses_is_shown_held(self):
         self.load()
         browser, bench = self.browser, self.bench
         browser.wait_for_text("#readiness", "Ready")
@@ -360,10 +365,11 @@ class Trouble(Case):
         self.assertEqual(browser.driver.title, "Not ready · Rouse")
         row = next(row.text for row in browser.all("#apps tbody tr") if "held" in row.text)
         for part in (CHAT, "background", "InvalidProviderToken", "The next try is at",
+                     "those that expire meanwhile are not sent",
                      f"POST /v1/apps/{CHAT}/resume"):
             self.assertIn(part, row)
         self.assertEqual(browser.text("#apps").count("held"), 1)
-        self.picture("halted")
+        self.picture("held")
         bench.mend()
         bench.ask("POST", f"v1/apps/{CHAT}/resume", key="chief")
         browser.wait("no notice", lambda: browser.text("#notices") == "")

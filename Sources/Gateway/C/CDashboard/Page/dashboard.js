@@ -222,7 +222,7 @@ function showReadiness(readiness, apps) {
     const {app, queue} = each;
     notice(heldKey(each), {
       tone: "bad",
-      title: `${app.app} is held: its ${kindWords(queue.kind)} wakes (${app.environment}) wait.`,
+      title: `${app.app} is held: no ${kindWords(queue.kind)} wake (${app.environment}) is sent.`,
       words: [...sentence(queue.reason), " ", make("a", {href: "#apps"}, "More under Apps"), "."],
       about: [queue.reason, queue.since],
     });

@@ -54,8 +54,9 @@ function totals(metrics, name, label, where = () => true) {
 }
 
 /** A metric's only series, or the sum of all. */
-function total(metrics, name) {
-  return (metrics.get(name) ?? []).reduce((sum, series) => sum + series.value, 0);
+function total(metrics, name, isCounted = () => true) {
+  return (metrics.get(name) ?? []).filter(({labels}) => isCounted(labels))
+    .reduce((sum, series) => sum + series.value, 0);
 }
 
 /** A histogram's series by one label: for each the cumulated counts, as [[bound, count], …]. */
@@ -114,6 +115,8 @@ function sampleOf(metrics, stats, at) {
     decisions: totals(metrics, "rouse_decisions_total", "decision"),
     backgroundDecisions: totals(
       metrics, "rouse_decisions_total", "decision", ({kind}) => kind === "background"),
+    backgroundSent: total(metrics, "rouse_wakes_ended_total",
+      ({kind, state}) => kind === "background" && state === "sent"),
     outcomes: totals(metrics, "rouse_wakes_ended_total", "state"),
     refused: totals(metrics, "rouse_requests_refused_total", "reason"),
     accepted: total(metrics, "rouse_wakes_accepted_total"),

@@ -260,10 +260,10 @@ function lifeOf(wake) {
   for (const [index, attempt] of wake.attempts.entries()) {
     const took = durationWords(Date.parse(attempt.ended_at) - Date.parse(attempt.started_at));
     const tries = wake.attempts.length > 1 ? ` (try ${index + 1})` : "";
-    const held = index === 0 ? Date.parse(attempt.started_at) - asked : 0;
+    const waited = index === 0 ? Date.parse(attempt.started_at) - asked : 0;
     life.push({
       at: attempt.started_at, tone: "blue",
-      words: `Sent to APNs${tries}${held > SECOND ? `, held ${durationWords(held)}` : ""}.`,
+      words: `Sent to APNs${tries}${waited > SECOND ? `, after ${durationWords(waited)}` : ""}.`,
     }, {
       at: attempt.ended_at, tone: attempt.result === "accepted" ? "blue" : "red",
       words: `${ATTEMPT_WORDS[attempt.result]} after ${took}${answerOf(attempt)}.`,

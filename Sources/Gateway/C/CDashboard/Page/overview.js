@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gateway at a glance: tiles, apps with their queues, rates, queue, use of the budget, and
-// latencies.
+// The gateway at a glance: tiles, apps with the states of their queues, rates, queue, use of the
+// budget, and latencies.
 "use strict";
 
 // MARK: Tiles
@@ -30,11 +30,13 @@ const TILES = [
     note: ({stats}) => mergedWords(stats.by_state.coalesced),
   },
   {
-    title: "Refused or failed",
+    title: "Refused, expired or failed",
     value: ({stats: {by_state: states}}) => countWords(
-      states.rejected + states.undeliverable + states.failed),
-    note: ({stats: {by_state: states}}) => states.undeliverable
-      ? `${countWords(states.undeliverable)} for dead device tokens` : "for any reason",
+      states.rejected + states.undeliverable + states.expired + states.failed),
+    note: ({stats: {by_state: states}}) => [
+      states.undeliverable ? `${countWords(states.undeliverable)} for dead device tokens` : "",
+      states.expired ? `${countWords(states.expired)} expired` : "",
+    ].filter(Boolean).join(", ") || "for any reason",
   },
 ];
 
@@ -96,13 +98,20 @@ function chip(tone, sign, word) {
     make("span", {"aria-hidden": "true", "class": "sign"}, sign), " ", word);
 }
 
+/** What becomes of the wakes of a queue that does not send. */
+function waitingWords({kind}) {
+  return kind === "voip"
+    ? "Its calls are accepted and expire unless it sends again within their deadline. "
+    : "Its wakes wait, and those that expire meanwhile are not sent. ";
+}
+
 /** Why a queue does not send and what to do, or what is worth knowing of one that does. */
 function stateWords(app, queue) {
   if (app.paused) {
     const {at, reason} = app.paused;
     return [
-      "Somebody paused it ", makeTime(at), reason ? `: ${reason}. ` : ". ", "Its wakes wait. ",
-      make("code", {}, `POST /v1/apps/${app.app}/resume`), " sends those that have not expired.",
+      "Somebody paused it ", makeTime(at), reason ? `: ${reason}. ` : ". ", waitingWords(queue),
+      make("code", {}, `POST /v1/apps/${app.app}/resume`), " ends that.",
     ];
   }
   if (queue.state === "sending") {
@@ -112,7 +121,7 @@ function stateWords(app, queue) {
   }
   return [
     ...sentence(queue.reason), " Since ", makeTime(queue.since),
-    ". Its wakes wait; those whose deadline comes meanwhile expire, calls first. ",
+    ". ", waitingWords(queue),
     queue.probe_at
       ? ["The next try is at ", makeTime(queue.probe_at), "; "] : "One is being tried; ",
     "once it is mended, SIGHUP or ", make("code", {}, `POST /v1/apps/${app.app}/resume`),
@@ -225,9 +234,12 @@ function showBudget(sample) {
   const place = byID("budget-bar");
   renderIfChanged(place, parts, () => fill(place, sum === 0
     ? make("p", {"class": "empty"}, "No background wake was asked for since the gateway started. "
-      + "Each will be sent at once, held until its device can afford it, or merged into one that "
-      + "waits.")
-    : [budgetDrawing(parts, sum), budgetTable(parts, sum), budgetSentence(parts, sum)]));
+      + "Each will be sent at once, deferred until its device can afford it, or merged into one "
+      + "that waits.")
+    : [
+      budgetDrawing(parts, sum), budgetTable(parts, sum),
+      budgetSentence(sum, sample.backgroundSent),
+    ]));
 }
 
 function budgetDrawing(parts, sum) {
@@ -263,12 +275,7 @@ function budgetTable(parts, sum) {
       make("td", {"class": "number total"}, shareWords(count, sum)))))));
 }
 
-function budgetSentence(parts, sum) {
-  const saved = parts.filter(({key}) => key !== "send" && key !== "deferred")
-    .reduce((total, {count}) => total + count, 0);
-  const asked = `${plural(sum, "background wake")} asked for`;
-  return make("p", {"class": "help"}, saved === 0
-    ? `${asked}, and a push for each.`
-    : `${asked}, and ${plural(sum - saved, "push", "pushes")} for them: `
-      + `${shareWords(saved, sum)} fewer launches to pay for.`);
+function budgetSentence(asked, sent) {
+  return make("p", {"class": "help"},
+    `${plural(asked, "background wake")} asked for, of which APNs took ${countWords(sent)} so far.`);
 }

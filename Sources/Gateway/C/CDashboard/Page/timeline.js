@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The last day of one device, for one app and kind of push, drawn: when wakes were asked for, how
-// long they were held, which were merged into which, what APNs answered, and what launched the app.
+// long they were deferred, which were merged into which, what APNs answered, and what launched the
+// app.
 "use strict";
 
 const TRACKS = [
-  ["asked", "Asked for"], ["held", "Held"], ["answered", "Answered"], ["launched", "Launched"],
+  ["asked", "Asked for"], ["deferred", "Deferred"], ["answered", "Answered"],
+  ["launched", "Launched"],
 ];
 const TRACK_HEIGHT = 34;
 const TIMELINE_TOP = 24;
@@ -22,7 +24,7 @@ let chosenSpan = DAY;
 
 /** What happened on each track, of wakes as the gateway tells them. Times are milliseconds. */
 function momentsOf(wakes, now) {
-  const moments = {asked: [], held: [], answered: [], launched: []};
+  const moments = {asked: [], deferred: [], answered: [], launched: []};
   for (const wake of wakes) {
     const asked = Date.parse(wake.accepted_at);
     const isMerged = wake.state === "coalesced";
@@ -31,7 +33,7 @@ function momentsOf(wakes, now) {
     const left = first ? Date.parse(first.started_at)
       : wake.ended_at ? Date.parse(wake.ended_at) : now;
     if (!isMerged) {
-      moments.held.push({
+      moments.deferred.push({
         from: asked, to: Math.max(asked, left), isPending: !first && !wake.ended_at, wake,
         dueAt: wake.due_at ? Date.parse(wake.due_at) : null,
       });
@@ -111,7 +113,7 @@ class DayTimeline {
     const width = Math.floor(this.element.clientWidth);
     if (width < 80) return;
     const left = width < 460 ? 66 : 86;
-    const pending = this.moments.held.map(({isPending, dueAt}) => (isPending && dueAt) || 0);
+    const pending = this.moments.deferred.map(({isPending, dueAt}) => (isPending && dueAt) || 0);
     const span = chosenSpan;
     const horizon = this.now + span / 4;
     const last = Math.min(horizon, Math.max(this.now, ...pending, this.nextSend ?? 0));
@@ -158,14 +160,15 @@ class DayTimeline {
 
   /** The stretches in which a wake waited for its device to afford it. */
   bars(x, left) {
-    const y = this.y("held");
-    const shown = this.moments.held.filter(({from, to}) => this.isShown(from) || this.isShown(to));
+    const y = this.y("deferred");
+    const shown = this.moments.deferred.filter(
+      ({from, to}) => this.isShown(from) || this.isShown(to));
     const bars = shown.filter(({from, to}) => to - from > SECOND).map((item) => {
       const start = Math.max(left, x(item.from));
       return draw("rect", {
         "class": `hold tone-amber${item.isPending ? " pending" : ""}`, x: start, y: y - 7,
         width: Math.max(3, x(item.to) - start), height: 14, rx: 3,
-      }, draw("title", {}, `held ${durationWords(item.to - item.from)}`));
+      }, draw("title", {}, `deferred ${durationWords(item.to - item.from)}`));
     });
     for (const {isPending, dueAt} of shown) {
       if (!isPending || dueAt === null || dueAt <= this.now) continue;
@@ -179,7 +182,7 @@ class DayTimeline {
 
   /** From each wake that was merged to the one that carries it. */
   links(x) {
-    const byWake = new Map(this.moments.held.map((item) => [item.wake.id, item]));
+    const byWake = new Map(this.moments.deferred.map((item) => [item.wake.id, item]));
     const seen = new Set();
     return this.moments.asked.map((item) => {
       const carrier = byWake.get(item.wake.carried_by);
@@ -189,7 +192,7 @@ class DayTimeline {
       seen.add(place);
       return draw("line", {
         "class": "link tone-teal", x1: place, x2: place, y1: this.y("asked") + 5,
-        y2: this.y("held") - 7,
+        y2: this.y("deferred") - 7,
       });
     }).filter(Boolean);
   }
@@ -243,16 +246,16 @@ class DayTimeline {
   // MARK: In words
 
   legend() {
-    const {asked, held, answered, launched} = this.moments;
+    const {asked, deferred, answered, launched} = this.moments;
     const looks = new Set([...asked, ...answered, ...launched].map(({look}) => look));
     looks.delete("abandoned");
     const item = (mark, words) => make("li", {},
       draw("svg", {width: 18, height: 16, "aria-hidden": "true", "class": "key"}, mark), words);
     const items = Object.keys(MARKS).filter((look) => looks.has(look))
       .map((look) => item(MARKS[look](9, 8), MARK_WORDS[look]));
-    if (held.some(({from, to}) => to - from > SECOND)) {
+    if (deferred.some(({from, to}) => to - from > SECOND)) {
       items.push(item(draw("rect", {
-        "class": "hold tone-amber", x: 1, y: 3, width: 16, height: 10, rx: 3}), "held"));
+        "class": "hold tone-amber", x: 1, y: 3, width: 16, height: 10, rx: 3}), "deferred"));
     }
     return make("ul", {"class": "marks"}, items);
   }

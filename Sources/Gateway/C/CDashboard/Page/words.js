@@ -72,7 +72,7 @@ function makeTime(text, {seconds = true} = {}) {
 /** The word for each decision, and its colour's name in the style, in the order of the charts. */
 const DECISIONS = [
   ["send", "sent at once", "blue"],
-  ["deferred", "held", "amber"],
+  ["deferred", "deferred", "amber"],
   ["coalesced", "merged", "teal"],
   ["same-call", "same call", "sky"],
   ["suppressed", "suppressed", "purple"],
