@@ -234,7 +234,7 @@ def main():
                     print("%-6s %-10s not installed" % (transport, program))
                     continue
                 server = make(work, certificate, key, limit)
-                count = min(options.count, 2000) if limit == 5 else options.count
+                count = min(options.count, 600) if limit == 5 else options.count
                 try:
                     labels, rate, opened, code = measure(
                         options.fixture, transport, server, certificate, count)
