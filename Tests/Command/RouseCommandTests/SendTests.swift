@@ -49,6 +49,18 @@ struct SendTests {
         """
     }
 
+    @Test("an answer that is no gateway's is not asked for again")
+    func unreadable() async throws {
+        let server = try OneShotServer(
+            "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n")
+        defer { server.stop() }
+        let sent = try await Rouse.run(
+            ["send", "-"], stdin: Self.line(1),
+            environment: ["ROUSE_GATEWAY": "http://127.0.0.1:\(server.port)"])
+        #expect(sent.status == 69, "\(sent.all)")
+        #expect(server.received.count == 1)
+    }
+
     @Test("what a busy gateway has no room for is sent later, each wake once")
     func narrow() async throws {
         try await Self.withNarrowGateway { gateway, base in

@@ -202,10 +202,16 @@ struct SendRun {
         while true {
             tries += 1
             var pause = Self.pause(afterTries: tries)
+            var received: HTTPCaller.Answer?
             do throws(CommandFailure) {
-                let answer = try client.answer(
+                received = try client.answer(
                     "POST", path, body,
                     [("Content-Type", "application/x-ndjson"), ("Idempotency-Key", key)], 60_000)
+            } catch {
+                guard error.status == .unavailable, tries < Self.maximumTries else { throw error }
+            }
+            if let answer = received {
+                // What cannot be read will not be readable when it is asked for again.
                 if answer.status < 400 {
                     return try GatewayClient.Answer(status: answer.status, body: answer.body)
                         .decoded(BatchDocument.self)
@@ -214,8 +220,6 @@ struct SendRun {
                     throw GatewayClient.failure(answer)
                 }
                 pause = max(1, answer.retryAfterSeconds)
-            } catch {
-                guard error.status == .unavailable, tries < Self.maximumTries else { throw error }
             }
             try? await Task.sleep(for: .seconds(pause))
         }

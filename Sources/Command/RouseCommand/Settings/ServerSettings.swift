@@ -46,8 +46,8 @@ struct ServerSettings: Hashable, Sendable {
     }
 
     /// The transport unless one was asked for: libcurl behind a proxy, because it knows every kind,
-    /// and where it is new enough to know the outcome of as many pushes as the native one, because
-    /// the distribution keeps it up to date; else the native one.
+    /// and where it is new enough to report every stream that was refused, because the distribution
+    /// keeps it up to date; else the native one.
     private static func usualTransport(
         _ proxy: TransportConfiguration.Proxy, _ lookUp: (String) -> String?,
         _ hasNewLibcurl: () -> Bool
