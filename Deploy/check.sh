@@ -9,7 +9,7 @@
 #
 # ROUSE is a built program; otherwise the one on the PATH. Python's tools go into a temporary
 # folder. What a tool is missing for is said and not tried; that is no failure. Not part of
-# Deploy/test.sh: the tests of Rouse itself need no package index.
+# Deploy/test.sh, which tests alert rules and manifests by itself.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 

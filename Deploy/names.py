@@ -136,6 +136,12 @@ class Names(unittest.TestCase):
                     findings.append(f"{path}: no request or answer has {name}")
         self.fail_with(findings, 60, count)
 
+    def test_the_number_of_rules(self):
+        listed = subprocess.run([ROUSE, "rules"], capture_output=True, text=True, check=True).stdout
+        count = re.search(r"(\d+) rules\.", listed)[1]
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        self.assertEqual(re.findall(r"(\d+) rules, each", text), [count])
+
     def test_metrics(self):
         findings, count = [], 0
         for path, text in documents():

@@ -145,7 +145,7 @@ class Simulator(unittest.TestCase):
         self.run_script(
             f"curl -fsS http://{host}:{service.ready['control_port']}/ca.pem -o ca.pem; "
             f"openssl s_client -connect {host}:{service.ready['port']} -alpn h2 -CAfile ca.pem "
-            f"-verify_return_error -verify_hostname {host} </dev/null", service)
+            f"-verify_return_error -verify_hostname {host} </dev/null >/dev/null", service)
 
     def test_the_commands_of_the_manual(self):
         text = (DEPLOY / "manual/simulator.md").read_text(encoding="utf-8")

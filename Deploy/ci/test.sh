@@ -7,7 +7,7 @@
 #
 # ROUSE is a built program; otherwise the one on the PATH. It needs python3 with venv, git and a
 # package index with pre-commit and check-jsonschema, which it installs into a temporary folder.
-# Not part of Deploy/test.sh: the tests of Rouse itself need no package index.
+# Not part of Deploy/test.sh.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

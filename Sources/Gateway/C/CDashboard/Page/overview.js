@@ -30,13 +30,13 @@ const TILES = [
     note: ({stats}) => mergedWords(stats.by_state.coalesced),
   },
   {
-    title: "Refused, expired or failed",
+    title: "Unsuccessful",
     value: ({stats: {by_state: states}}) => countWords(
       states.rejected + states.undeliverable + states.expired + states.failed),
     note: ({stats: {by_state: states}}) => [
       states.undeliverable ? `${countWords(states.undeliverable)} for dead device tokens` : "",
       states.expired ? `${countWords(states.expired)} expired` : "",
-    ].filter(Boolean).join(", ") || "for any reason",
+    ].filter(Boolean).join(", ") || "refused, expired or failed",
   },
 ];
 
