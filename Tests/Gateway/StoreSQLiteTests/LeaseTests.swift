@@ -42,10 +42,11 @@ struct LeaseTests {
             }()
             let store = try SQLiteWakeStore(path: path)
             let counter = Counter(store: store).later(3_600)
-            let taken = try await store.reclaimLapsed(
-                at: counter.now, limit: 100, under: counter.rules)
+            let taken = try await store.perform(
+                ReclaimLeases(
+                    at: counter.now, limit: 100, under: counter.rules))
             #expect(taken.returned == kept)
-            #expect(try await store.recount().isConserved)
+            #expect(try await store.perform(RecountWakes()).isConserved)
             try store.close()
         }
     }
@@ -88,8 +89,9 @@ struct LeaseTests {
             }
             #expect(floor > slow.id.number)
             #expect(try await later.record(slow.id).state == .claimed)
-            let taken = try await store.reclaimLapsed(
-                at: later.now, limit: 100, under: later.rules)
+            let taken = try await store.perform(
+                ReclaimLeases(
+                    at: later.now, limit: 100, under: later.rules))
             #expect(taken.returned == [slow.id])
             try store.close()
         }
@@ -106,8 +108,9 @@ struct LeaseTests {
                 try await store.writing.write { transaction throws(StoreFailure) in throw failure }
             }
             let later = counter.later(61)
-            let taken = try await store.reclaimLapsed(
-                at: later.now, limit: 100, under: later.rules)
+            let taken = try await store.perform(
+                ReclaimLeases(
+                    at: later.now, limit: 100, under: later.rules))
             #expect(taken.returned == [claim.id])
             try store.close()
         }
@@ -131,19 +134,21 @@ struct LeaseTests {
             let ids = [sent.id, deferred.id, waiting.id]
             var before: [WakeRecord] = []
             for id in ids { before.append(try await counter.record(id)) }
-            let taken = try await store.reclaimLapsed(
-                at: later.now, limit: 100, under: later.rules)
+            let taken = try await store.perform(
+                ReclaimLeases(
+                    at: later.now, limit: 100, under: later.rules))
             #expect(taken.returned == [claimed.id] && taken.ended.isEmpty)
             var after: [WakeRecord] = []
             for id in ids { after.append(try await counter.record(id)) }
             #expect(after == before)
             // Each stands again where it belongs.
-            let again = try await store.reclaimLapsed(
-                at: later.now, limit: 1, under: later.rules)
+            let again = try await store.perform(
+                ReclaimLeases(
+                    at: later.now, limit: 1, under: later.rules))
             #expect(again.count == 0)
             let due = try await counter.later(3_600).claim().claims.map(\.id)
             #expect(due.contains(waiting.id) && !due.contains(sent.id))
-            #expect(try await store.recount().isConserved)
+            #expect(try await store.perform(RecountWakes()).isConserved)
             try store.close()
         }
     }

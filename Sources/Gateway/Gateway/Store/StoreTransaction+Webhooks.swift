@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WakeModel
+import WakeModel
 
 extension StoreTransaction {
-    // MARK: Writing
-
     /// Writes a webhook for each endpoint that listens, unless too many wait for that one.
     func tell(
         _ subject: WebhookSubject, _ kind: WebhookKind, of app: AppIdentity, at now: WallInstant
@@ -30,50 +28,8 @@ extension StoreTransaction {
         }
     }
 
-    /// Writes webhooks about a queue, and what was told; see ``WakeStore/note(_:under:)``.
-    public func note(_ halt: AppHalt, under rules: StoreRules) throws(StoreFailure) {
-        begin(rules)
-        let app = halt.queue.app
-        // Where nobody is told, what was told last stands.
-        guard rules.webhooks.contains(where: { $0.listens(to: .appHalted, of: app) }) else {
-            return
-        }
-        try tell(.appHalted(halt), .appHalted, of: app, at: halt.at)
-        var row = try queue(of: halt.queue).row
-        row.haltToldAt = halt.isHalted ? halt.at : nil
-        try rows.save(row)
-    }
-
-    // MARK: Delivering
-
-    /// Takes leases on webhooks; see ``WakeStore/claimWebhooks(of:at:until:limit:)``.
-    public func claimWebhooks(
-        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
-        limit: Int
-    ) throws(StoreFailure) -> WebhookBatch {
-        var items: [WebhookItem] = []
-        let claimed = try rows.claimWebhooks(
-            of: endpoint, at: now, until: leaseEnd, limit: limit)
-        for row in claimed {
-            let event = try readable { () throws(StoreFailure) in try self.event(row.subject) }
-            guard let event else {
-                // What it was about has had its time before anybody took the event, or cannot be
-                // read.
-                try remove(row.ticket)
-                rows.add(1, to: .webhooksDropped(endpoint))
-                continue
-            }
-            items.append(
-                WebhookItem(
-                    ticket: row.ticket, event: event, createdAt: row.createdAt, tries: row.tries))
-        }
-        var batch = try webhookStanding(of: endpoint)
-        batch.items = items
-        return batch
-    }
-
     /// How an endpoint stands, without any items.
-    public func webhookStanding(
+    func webhookStanding(
         of endpoint: WebhookEndpointID
     ) throws(StoreFailure) -> WebhookBatch {
         WebhookBatch(
@@ -81,38 +37,7 @@ extension StoreTransaction {
             droppedCount: try rows.value(of: .webhooksDropped(endpoint)))
     }
 
-    /// Whether a webhook of an endpoint is due.
-    public func hasDueWebhook(
-        of endpoint: WebhookEndpointID, at now: WallInstant
-    ) throws(StoreFailure) -> Bool {
-        try rows.hasDueWebhook(of: endpoint, at: now)
-    }
-
-    private func event(_ subject: WebhookSubject) throws(StoreFailure) -> WebhookEvent? {
-        switch subject {
-        case .outcome(let number):
-            guard let wake = try rows.wake(number, withPayload: false) else { return nil }
-            return try record(of: wake.id).map { .outcome($0) }
-        case .tokenDead(let number):
-            guard let row = try rows.feedback(number) else { return nil }
-            return .tokenDead(try entry(row))
-        case .appHalted(let halt):
-            return .appHalted(halt)
-        }
-    }
-
-    /// Records deliveries; see ``WakeStore/settleWebhooks(_:)``.
-    public func settleWebhooks(_ settlements: [WebhookSettlement]) throws(StoreFailure) {
-        for settlement in settlements {
-            switch settlement.effect {
-            case .done: try remove(settlement.ticket)
-            case .retry(let instant):
-                try rows.putBackWebhook(settlement.ticket, dueAt: instant)
-            }
-        }
-    }
-
-    private func remove(_ ticket: WebhookItem.Ticket) throws(StoreFailure) {
+    func remove(_ ticket: WebhookItem.Ticket) throws(StoreFailure) {
         guard try rows.removeWebhook(ticket) else { return }
         rows.add(-1, to: .webhooks(ticket.endpoint))
     }

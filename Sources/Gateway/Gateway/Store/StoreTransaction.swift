@@ -42,8 +42,23 @@ public final class StoreTransaction {
     /// To be called when a transaction that wrote is undone: what it did in memory is undone too.
     public func rolledBack() { sweep = keptSweep }
 
-    /// To be called at the beginning of each transaction that decides something.
-    func begin(_ rules: StoreRules) {
+    /// Carries out a command.
+    public func perform<Command: StoreCommand>(
+        _ command: Command
+    ) throws(StoreFailure) -> Command.Answer {
+        begin(command.rules)
+        return try command.decide(on: self)
+    }
+
+    /// The answer to a command for which nothing is to be decided, as far as reading shows.
+    public func idleAnswer<Command: StoreCommand>(
+        to command: Command
+    ) throws(StoreFailure) -> Command.Answer? {
+        begin(command.rules)
+        return try command.idleAnswer(on: self)
+    }
+
+    private func begin(_ rules: StoreRules) {
         self.rules = rules
         nextDue = nil
         seen.removeAll(keepingCapacity: true)

@@ -4,29 +4,52 @@ import PayloadRules
 import WakeBudget
 import WakeModel
 
-extension StoreTransaction {
-    /// Decides on wakes and keeps them; see ``WakeStore/admit(_:grant:under:)``.
-    public func admit(
-        _ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules
-    ) throws(StoreFailure) -> AdmitAnswer {
-        begin(rules)
+/// Decides on wakes and keeps them; answers one by one, in order. Those that may go at once are
+/// claimed as far as the grant goes.
+public struct AdmitWakes: StoreCommand {
+    /// The wakes.
+    public let submissions: [Submission]
+    /// Leave to claim those that may go at once.
+    public let grant: ClaimGrant?
+    /// The rules.
+    public let rules: StoreRules
+
+    /// Creates the command.
+    public init(_ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules) {
+        self.submissions = submissions
+        self.grant = grant
+        self.rules = rules
+    }
+
+    /// Calls come first in a batch, and are urgent.
+    public var profile: CommandProfile {
+        var profile = CommandProfile(.write, weight: submissions.count)
+        profile.isUrgent = submissions.first?.wake.wake.kind == .voip
+        profile.addsWork = true
+        return profile
+    }
+
+    /// Decides on each by itself. One whose device cannot be read does not fail the others.
+    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> AdmitAnswer {
         var answer = AdmitAnswer()
         answer.admissions.reserveCapacity(submissions.count)
         var room = GrantedRoom(grant)
         for submission in submissions {
             do throws(StoreFailure) {
-                answer.admissions.append(try admit(submission, &room, &answer))
+                answer.admissions.append(try transaction.admit(submission, &room, &answer))
             } catch {
                 // All that a submission needs is read before anything is written for it.
                 guard error.kind == .damaged else { throw error }
                 answer.admissions.append(.damaged(error.message))
             }
         }
-        answer.nextDue = nextDue
+        answer.nextDue = transaction.nextDue
         return answer
     }
+}
 
-    private func admit(
+extension StoreTransaction {
+    fileprivate func admit(
         _ submission: borrowing Submission, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
     ) throws(StoreFailure) -> Admission {
         if let earlier = try earlierAdmission(submission) { return earlier }

@@ -1,66 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WakeModel
+import WakeModel
 
 extension StoreTransaction {
-    /// Entries of the feedback feed; see ``WakeStore/feedback(after:limit:of:)``.
-    public func feedback(
-        after cursor: Int64, limit: Int, of apps: Set<BundleID>? = nil
-    ) throws(StoreFailure) -> [FeedbackEntry] {
-        var entries: [FeedbackEntry] = []
-        var cursor = cursor
-        while entries.isEmpty {
-            let found = try feedbackRows(after: cursor, limit: limit, of: apps)
-            guard let last = found.last else { break }
-            // One of a queue that cannot be read says too little; those behind it are told.
-            for row in found {
-                let entry = try readable { () throws(StoreFailure) in try self.entry(row) }
-                if let entry { entries.append(entry) }
-            }
-            cursor = last.number
-        }
-        return entries
-    }
-
-    /// The first rows of all queues, or of those of these apps: as many of each queue as are asked
-    /// for, since each may have all of them.
-    private func feedbackRows(
-        after cursor: Int64, limit: Int, of apps: Set<BundleID>?
-    ) throws(StoreFailure) -> [FeedbackRow] {
-        guard let apps else { return try rows.feedback(after: cursor, limit: limit, queue: nil) }
-        var found: [FeedbackRow] = []
-        for queue in try rows.queues() where apps.contains(queue.queue.app.bundleID) {
-            found += try rows.feedback(after: cursor, limit: limit, queue: queue.number)
-        }
-        return Array(found.sorted { $0.number < $1.number }.prefix(limit))
-    }
-
-    func entry(_ row: FeedbackRow) throws(StoreFailure) -> FeedbackEntry {
-        let queue = try rows.queue(row.queue).queue
-        return FeedbackEntry(
-            number: row.number, kind: row.kind, app: queue.app, wakeKind: queue.kind,
-            deviceToken: row.deviceToken, at: row.at, refusal: row.refusal, wake: row.wake)
-    }
-
-    // MARK: Queues and retention
-
-    /// All queues; see ``WakeStore/queues()``.
-    public func queues() throws(StoreFailure) -> [WakeQueueRow] { try rows.queues() }
-
-    /// Pauses queues; see ``WakeStore/setPause(_:of:)``.
-    public func setPause(_ pause: QueuePause?, of queues: [WakeQueueKey]) throws(StoreFailure) {
-        begin(StoreRules())
-        for queue in queues {
-            var row = try self.queue(of: queue).row
-            row.pausedAt = pause?.at
-            row.pauseReason = pause?.reason
-            try rows.save(row)
-        }
-    }
-
-    /// Writes something that says nothing; see ``WakeStore/tryWriting()``.
-    public func tryWriting() { rows.add(1, to: .trials) }
-
     /// Removes what has had its time; see ``WakeStore/prune(_:)``.
     public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
         var pruned = Pruned()
