@@ -11,21 +11,21 @@ extension SQLiteWakeStore {
         if profile.access == .read {
             switch profile.origin {
             case .gateway:
-                return try await look { transaction throws(StoreFailure) in
-                    try transaction.perform(command)
+                return try await look { store throws(StoreFailure) in
+                    try store.rows.perform(command)
                 }
             case .caller: return try await ask(command)
             }
         }
         if Command.isMostlyIdle {
             // A look does not wait for the writing.
-            let answer = try await look { transaction throws(StoreFailure) in
-                try transaction.idleAnswer(to: command)
+            let answer = try await look { store throws(StoreFailure) in
+                try store.rows.idleAnswer(to: command)
             }
             if let answer { return answer }
         }
-        return try await writing.write(profile) { transaction throws(StoreFailure) in
-            try transaction.perform(command)
+        return try await writing.write(profile) { store throws(StoreFailure) in
+            try store.rows.perform(command)
         }
     }
 
@@ -35,15 +35,15 @@ extension SQLiteWakeStore {
         // It can wait, and while the log is full it would only make it longer.
         var profile = CommandProfile(.readThenWrite, weight: order.limit)
         profile.addsWork = true
-        return try await writing.write(profile) { transaction throws(StoreFailure) in
-            try transaction.prune(order)
+        return try await writing.write(profile) { store throws(StoreFailure) in
+            try store.prune(order)
         }
     }
 
     /// One transaction that reads, for the gateway's own use. Fails once the disk has failed, so
     /// that readiness does not turn green by what is only remembered.
     private func look<Answer: Sendable>(
-        _ body: @escaping @Sendable (StoreTransaction) throws(StoreFailure) -> Answer
+        _ body: @escaping @Sendable (StoreConnection) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         if let failure = flusher.failure { throw failure }
         return try await reader.read(body)
@@ -63,8 +63,8 @@ extension SQLiteWakeStore {
         return try await callersReader.bounded(weight: profile.weight) {
             () async throws(StoreFailure) in
             let answer = try await callersReader.read(within: duration) {
-                transaction throws(StoreFailure) in
-                try transaction.perform(command)
+                store throws(StoreFailure) in
+                try store.rows.perform(command)
             }
             guard profile.isShown, durability == .disk else { return answer }
             if let failure = await flusher.flushed() { throw failure }

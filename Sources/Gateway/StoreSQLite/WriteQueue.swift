@@ -38,7 +38,7 @@ final class WriteQueue: Sendable {
     private struct Job: Sendable {
         let weight: Int
         let isCallers: Bool
-        let run: @Sendable (StoreTransaction) throws(StoreFailure) -> Void
+        let run: @Sendable (StoreConnection) throws(StoreFailure) -> Void
         let finish: @Sendable (StoreFailure?) -> Void
 
         var isLight: Bool { weight <= WriteQueue.lightWeight }
@@ -88,7 +88,7 @@ final class WriteQueue: Sendable {
     /// adds work is refused while the log is full.
     func write<Answer: Sendable>(
         _ profile: CommandProfile = CommandProfile(.write),
-        _ verb: @escaping @Sendable (StoreTransaction) throws(StoreFailure) -> Answer
+        _ verb: @escaping @Sendable (StoreConnection) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         if profile.addsWork, checkpointer.isFull {
             // Where nothing else is written, nobody else would look whether there is room again.
@@ -98,8 +98,8 @@ final class WriteQueue: Sendable {
         let answer = Mutex<Answer?>(nil)
         let failure = await withCheckedContinuation { continuation in
             let job = Job(weight: profile.weight, isCallers: profile.origin == .caller) {
-                transaction throws(StoreFailure) in
-                let new = try verb(transaction)
+                store throws(StoreFailure) in
+                let new = try verb(store)
                 answer.withLock { $0 = new }
             } finish: { failure in
                 continuation.resume(returning: failure)
@@ -215,8 +215,8 @@ final class WriteQueue: Sendable {
         do throws(StoreFailure) {
             if let failure = lock.loss() { flusher.end(with: failure) }
             if let failure = flusher.failure { throw failure }
-            try connection.write(endingWith: flusher.end) { transaction throws(StoreFailure) in
-                for job in jobs { try job.run(transaction) }
+            try connection.write(endingWith: flusher.end) { store throws(StoreFailure) in
+                for job in jobs { try job.run(store) }
             }
             switch durability {
             case .disk: flusher.flush { failure in self.finish(jobs, failure) }

@@ -64,9 +64,8 @@ struct LeaseTests {
                 last = claim
             }
             let (floor, lastNumber) = try await store.writing.write {
-                transaction throws(StoreFailure) in
-                let rows = transaction.rows as? SQLiteRows
-                return (rows?.floor ?? 0, rows?.lastNumber ?? 0)
+                connection throws(StoreFailure) in
+                (connection.rows.floor, connection.rows.lastNumber)
             }
             let number = try #require(last).id.number
             // Behind the last wake, of which an event was written, no other begins.
@@ -84,8 +83,8 @@ struct LeaseTests {
             let later = counter.later(90)
             try await later.settleSent(try await Self.admit(later, device: 2))
             try await later.later(5).admit([Samples.wake(at: later.later(5).now, device: 3)])
-            let floor = try await store.writing.write { transaction throws(StoreFailure) in
-                (transaction.rows as? SQLiteRows)?.floor ?? 0
+            let floor = try await store.writing.write { connection throws(StoreFailure) in
+                connection.rows.floor
             }
             #expect(floor > slow.id.number)
             #expect(try await later.record(slow.id).state == .claimed)
@@ -105,7 +104,7 @@ struct LeaseTests {
             let claim = try await Self.admit(counter, device: 1)
             let failure = StoreFailure(kind: .unavailable, message: "On purpose.")
             await #expect(throws: failure) {
-                try await store.writing.write { transaction throws(StoreFailure) in throw failure }
+                try await store.writing.write { connection throws(StoreFailure) in throw failure }
             }
             let later = counter.later(61)
             let taken = try await store.perform(

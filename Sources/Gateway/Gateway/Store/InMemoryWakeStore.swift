@@ -1,32 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The specification of a store, in memory: ``StoreTransaction`` over rows kept in the plainest
-/// way.
+/// The specification of a store, in memory: ``StoreCommand``s over rows kept in the plainest way.
 ///
 /// It keeps the contract except that nothing survives the process, and its costs are linear in
-/// the number of wakes. It is for tests and for trying things out.
-public actor InMemoryWakeStore: WakeStore {
+/// the number of wakes. It is for tests and for trying things out. Commands that come at the same
+/// time are decided beside each other, and one that finds its rows changed is decided anew: as it
+/// is with an engine that gateways share.
+public actor InMemoryWakeStore: WakeStore, StoreEngine {
     private var rows = MemoryRows()
-    private var transaction: StoreTransaction
+    private var retention: Retention
     private var keptStates: [MemoryRows] = []
+    private let trouble: @Sendable () -> WriteTrouble?
+    /// How many writes were done, or may have been.
+    private var writeCount: Int64 = 0
+    /// The writes that were done of those of which it was not said.
+    private var doneWrites: Set<Int64> = []
 
     /// An empty store.
-    public init() { transaction = StoreTransaction(rows: rows) }
+    public init() { self.init { nil } }
+
+    /// An empty store, which asks `trouble` before each write what befalls it.
+    package init(trouble: @escaping @Sendable () -> WriteTrouble?) {
+        self.trouble = trouble
+        retention = Retention(of: rows)
+    }
 
     /// Carries out a command; see ``WakeStore/perform(_:)``.
-    public func perform<Command: StoreCommand>(
+    public nonisolated func perform<Command: StoreCommand>(
         _ command: Command
-    ) throws(StoreFailure) -> Command.Answer {
-        try transaction.perform(command)
+    ) async throws(StoreFailure) -> Command.Answer {
+        try await carryOut(command)
+    }
+
+    /// Removes what has had its time; see ``WakeStore/prune(_:)``.
+    public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
+        let pruned = try retention.step(order)
+        retention.committed()
+        return pruned
     }
 
     /// Does nothing: what is kept in memory is not damaged.
     public nonisolated func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {}
 
-    /// Removes what has had its time; see ``WakeStore/prune(_:)``.
-    public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
-        try transaction.prune(order)
+    // MARK: Engine
+
+    /// The queues; see ``StoreEngine/queueTable()``.
+    public func queueTable() -> QueueTable { rows.queueTable }
+
+    /// Loads rows; see ``StoreEngine/load(_:locks:)``.
+    public func load(_ reads: ReadSet, locks: Bool) -> LoadedRows { rows.load(reads) }
+
+    /// Writes changes; see ``StoreEngine/write(_:)``.
+    public func write(_ changes: Changes) -> WriteOutcome {
+        switch trouble() {
+        case .conflict: return .conflict
+        case .unknown(let isDone):
+            writeCount += 1
+            // What cannot be written is not, whatever becomes of the answer.
+            if isDone, rows.write(changes) { doneWrites.insert(writeCount) }
+            return .unknown(UnknownWrite(writer: 0, sequence: writeCount))
+        case nil: return rows.write(changes) ? .done : .conflict
+        }
     }
+
+    /// Whether a write was done; see ``StoreEngine/resolve(_:)``.
+    public func resolve(_ write: UnknownWrite) -> Bool {
+        doneWrites.remove(write.sequence) != nil
+    }
+
+    /// Does nothing; see ``StoreEngine/note(_:)``.
+    public nonisolated func note(_ row: DamagedRow) {}
+}
+
+/// What an engine that gateways share has to cope with.
+package enum WriteTrouble: Hashable, Sendable {
+    /// Somebody else was first.
+    case conflict
+    /// The write is done or not, and at first that is not known.
+    case unknown(isDone: Bool)
 }
 
 /// For a test that decides itself when a transaction fails or is lost.
@@ -40,7 +91,7 @@ extension InMemoryWakeStore {
     /// Goes back to a kept state.
     package func restoreState(_ place: Int) {
         rows = MemoryRows(copying: keptStates[place])
-        transaction = StoreTransaction(rows: rows)
+        retention = Retention(of: rows)
     }
 
     /// Forgets the kept states from this one on.

@@ -15,12 +15,16 @@ public protocol StoreCommand<Answer>: Sendable {
     /// What the configuration says of apps and webhooks.
     var rules: StoreRules { get }
 
-    /// Decides, and records what is to be written.
-    func decide(on transaction: StoreTransaction) throws(StoreFailure) -> Answer
+    /// The rows that it needs, as far as they are known by it alone.
+    func reads(of queues: QueueTable) -> ReadSet
+
+    /// Decides over the rows, and records what is to be written. Called again when it needed a row
+    /// that was not loaded.
+    func decide(on rows: WorkingSet) throws(RowFault) -> Answer
 
     /// The answer, if reading alone shows that there is nothing to decide. An engine with one
     /// writer asks this first, beside the writer.
-    func idleAnswer(on transaction: StoreTransaction) throws(StoreFailure) -> Answer?
+    func idleAnswer(on rows: WorkingSet) throws(RowFault) -> Answer?
 
     /// Whether ``idleAnswer(on:)`` is to be asked.
     static var isMostlyIdle: Bool { get }
@@ -31,7 +35,10 @@ extension StoreCommand {
     public var rules: StoreRules { StoreRules() }
 
     /// No such answer.
-    public func idleAnswer(on transaction: StoreTransaction) throws(StoreFailure) -> Answer? { nil }
+    public func idleAnswer(on rows: WorkingSet) throws(RowFault) -> Answer? { nil }
+
+    /// None.
+    public func reads(of queues: QueueTable) -> ReadSet { ReadSet() }
 
     /// `false`.
     public static var isMostlyIdle: Bool { false }

@@ -232,8 +232,8 @@ struct CheckpointerTests {
             }
             let failure = await #expect(throws: StoreFailure.self) {
                 try await store.callersReader.read(within: .zero) {
-                    transaction throws(StoreFailure) in
-                    try transaction.perform(RecountWakes())
+                    connection throws(StoreFailure) in
+                    try connection.rows.perform(RecountWakes())
                 }
             }
             #expect(failure?.kind == .overloaded)

@@ -456,9 +456,8 @@ extension WakeStore {
         _ sql: StaticString, _ bind: @escaping @Sendable (StoreSQLite.Statement) -> Void
     ) async throws {
         let store = try #require(self as? SQLiteWakeStore)
-        try await store.writing.write { transaction throws(StoreFailure) in
-            guard let rows = transaction.rows as? SQLiteRows else { return }
-            let statement = try rows.connection.prepare(sql)
+        try await store.writing.write { connection throws(StoreFailure) in
+            let statement = try connection.connection.prepare(sql)
             bind(statement)
             try statement.run()
         }

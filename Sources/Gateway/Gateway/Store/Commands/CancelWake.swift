@@ -21,13 +21,21 @@ public struct CancelWake: StoreCommand {
     /// A caller's.
     public var profile: CommandProfile { .callersWrite(.readThenWrite) }
 
+    /// The wake and its device.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.add(wake: id.number, .device)
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
     /// Ends the wake if it is pending.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> CancelOutcome {
-        guard var wake = try transaction.rows.wake(id.number, withPayload: false), wake.id == id
+    public func decide(on set: WorkingSet) throws(RowFault) -> CancelOutcome {
+        guard var wake = try set.wake(id.number), wake.id == id
         else { return CancelOutcome(isCancelled: nil, ended: []) }
         guard wake.state == .pending else { return CancelOutcome(isCancelled: false, ended: []) }
-        let ended = try transaction.abandon(
-            &wake, .cancelled, try transaction.queue(wake.queue), at: now)
+        let ended = try set.abandon(
+            &wake, .cancelled, try set.queue(wake.queue), at: now)
         return CancelOutcome(isCancelled: true, ended: [ended])
     }
 }

@@ -29,14 +29,27 @@ public struct ClaimWakes: StoreCommand {
 
     /// An empty answer when nothing is due.
     public func idleAnswer(
-        on transaction: StoreTransaction
-    ) throws(StoreFailure) -> ClaimAnswer? {
-        let due = try transaction.nextDue(in: order.shares.map(\.queue))
+        on set: WorkingSet
+    ) throws(RowFault) -> ClaimAnswer? {
+        let due = try set.nextDue(in: order.shares.map(\.queue))
         return due.map { $0 <= order.now } ?? false ? nil : ClaimAnswer()
     }
 
+    /// Due wakes with their devices.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        let shares = order.shares.compactMap { share in
+            queues[share.queue].map {
+                ReadSet.DueScan.Share(queue: $0.number, limit: share.limit)
+            }
+        }
+        reads.due = [ReadSet.DueScan(shares: shares, now: order.now, limit: order.limit)]
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
     /// Decides on each due wake by itself.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> ClaimAnswer {
+    public func decide(on set: WorkingSet) throws(RowFault) -> ClaimAnswer {
         var answer = ClaimAnswer()
         for share in order.shares {
             let room = min(share.limit, order.limit - answer.claims.count)
@@ -44,24 +57,28 @@ public struct ClaimWakes: StoreCommand {
                 answer.unfinished.insert(share.queue)
                 continue
             }
-            guard let row = try transaction.rows.queue(of: share.queue) else { continue }
-            let queue = try transaction.queue(row.number)
-            let due = try transaction.rows.due(queue: row.number, at: order.now, limit: room)
+            guard let row = set.knownQueue(share.queue) else { continue }
+            let queue = try set.queue(row.number)
+            let due = try set.due(queue: row.number, at: order.now, limit: room)
             if due.count == room { answer.unfinished.insert(share.queue) }
-            for number in due { try transaction.claim(number, queue, order, &answer) }
+            for number in due {
+                try set.part { () throws(RowFault) in
+                    try set.claim(number, queue, order, &answer)
+                }
+            }
         }
         return answer
     }
 }
 
-extension StoreTransaction {
+extension WorkingSet {
     fileprivate func claim(
         _ number: Int64, _ queue: SeenQueue, _ order: ClaimOrder, _ answer: inout ClaimAnswer
-    ) throws(StoreFailure) {
+    ) throws(RowFault) {
         guard var wake = try liveWake(number, withPayload: true) else { return }
-        guard wake.state == .pending else { return try misplaced(wake) }
+        guard wake.state == .pending else { return misplaced(wake) }
         // A row can be damaged and make sense: nothing goes to a device of another app for it.
-        guard wake.queue == queue.row.number else { return try quarantine(number) }
+        guard wake.queue == queue.row.number else { return quarantine(number) }
         guard var device = try readableDevice(wake.device), device.queue == wake.queue else {
             answer.ended.append(try finishForgotten(&wake, at: order.now, queue))
             return
@@ -76,7 +93,7 @@ extension StoreTransaction {
             guard try debit(&wake, &device, queue, order, &answer) else { return }
         }
         hold(&wake, at: order.now, until: order.leaseUntil)
-        try rows.update(wake, .claim)
+        update(wake, .claim)
         answer.claims.append(claim(wake, device, queue))
     }
 
@@ -84,7 +101,7 @@ extension StoreTransaction {
     private func debit(
         _ wake: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue, _ order: ClaimOrder,
         _ answer: inout ClaimAnswer
-    ) throws(StoreFailure) -> Bool {
+    ) throws(RowFault) -> Bool {
         if let end = whyNot(wake, device, at: order.now) {
             answer.ended.append(try abandon(&wake, end, &device, queue, at: order.now))
             return false
@@ -98,15 +115,15 @@ extension StoreTransaction {
             schedule(&wake, device, queue, at: order.now)
             // A clock that was set back must not make it due for ever.
             wake.dueAt = max(wake.dueAt, order.now.advanced(byMilliseconds: 1))
-            try rows.update(wake, .schedule)
+            update(wake, .schedule)
             // Its ledger may have learned that the clock was set back; else it would learn that
             // anew each time, and the wait would begin anew with it.
-            try save(&device, at: order.now)
+            save(&device, at: order.now)
             answer.deferred += 1
             return false
         case .expired:
             device.pending = 0
-            try save(&device, at: order.now)
+            save(&device, at: order.now)
             answer.ended.append(try finish(&wake, .expired, at: order.now, queue))
             return false
         case .nothingPending:
@@ -114,7 +131,7 @@ extension StoreTransaction {
             wake.debit = nil
         }
         device.pending = 0
-        try save(&device, at: order.now)
+        save(&device, at: order.now)
         return true
     }
 

@@ -24,11 +24,24 @@ public struct ConfirmLaunches: StoreCommand {
         .callersWrite(.readThenWrite, weight: receipts.count)
     }
 
+    /// The wakes with their devices.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        for receipt in receipts {
+            if case .wake(let id) = receipt.subject { reads.add(wake: id.number, .device) }
+        }
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
     /// Records each by itself.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> ReceiptOutcome {
+    public func decide(on set: WorkingSet) throws(RowFault) -> ReceiptOutcome {
         var outcome = ReceiptOutcome()
         for receipt in receipts {
-            outcome.answers.append(try transaction.confirm(receipt, at: now, &outcome))
+            let answer = try set.part { () throws(RowFault) in
+                try set.confirm(receipt, at: now, &outcome)
+            }
+            if let answer { outcome.answers.append(answer) }
         }
         return outcome
     }
@@ -54,10 +67,25 @@ public struct ResolveReceipts: StoreCommand {
     /// A caller's, who only reads.
     public var profile: CommandProfile { .callersRead(weight: receipts.count) }
 
+    /// The devices in all queues that may know them.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        for receipt in receipts {
+            guard case .ref(_, let token) = receipt.subject else { continue }
+            for queue in queues.all where receipt.mayConcern(queue) {
+                reads.devices.append((ReadSet.DeviceName(token: token, queue: queue.number), []))
+            }
+        }
+        return reads
+    }
+
     /// Resolves each by itself.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> [Receipt?] {
+    public func decide(on set: WorkingSet) throws(RowFault) -> [Receipt?] {
         var resolved: [Receipt?] = []
-        for receipt in receipts { resolved.append(try transaction.resolve(receipt)) }
+        for receipt in receipts {
+            let known = try set.part { () throws(RowFault) in try set.resolve(receipt) }
+            resolved.append(known.flatMap(\.self))
+        }
         return resolved
     }
 }
@@ -95,10 +123,10 @@ extension WakeStore {
     }
 }
 
-extension StoreTransaction {
+extension WorkingSet {
     fileprivate func confirm(
         _ receipt: Receipt, at now: WallInstant, _ outcome: inout ReceiptOutcome
-    ) throws(StoreFailure) -> ReceiptAnswer {
+    ) throws(RowFault) -> ReceiptAnswer {
         guard let named = try wake(receipt) else { return .unknownWake }
         // The device was launched by the wake that carried the one it names.
         guard var wake = try carrier(of: named) else { return .notSent }
@@ -108,9 +136,9 @@ extension StoreTransaction {
         // one after its receipt came nothing is known.
         let launchedAt = receipt.launchedAt.flatMap { $0 > now ? nil : max($0, wake.claimedAt) }
         wake.launchedAt = launchedAt ?? now
-        try rows.update(wake, .launch)
+        update(wake, .launch)
         let queue = try queue(wake.queue)
-        if try noteConfirmation(in: queue) { outcome.confirmingQueues.append(queue.row.queue) }
+        if noteConfirmation(in: queue) { outcome.confirmingQueues.append(queue.row.queue) }
         guard var device = try readableDevice(wake.device) else { return .recorded }
         device.lastReceiptAt = now
         let end = device.ledger.confirmLaunch(
@@ -120,16 +148,16 @@ extension StoreTransaction {
             outcome.ended.append(end)
         }
         try rescheduleBehind(device, try self.queue(wake.queue), at: now)
-        try save(&device, at: now)
+        save(&device, at: now)
         return .recorded
     }
 
-    private func wake(_ receipt: Receipt) throws(StoreFailure) -> WakeRow? {
+    private func wake(_ receipt: Receipt) throws(RowFault) -> WakeRow? {
         switch receipt.subject {
         case .wake(let id):
             guard let wake = try readableWake(id.number), wake.id == id,
                 let queue = try readableQueue(wake.queue),
-                receipt.apps?.contains(queue.row.queue.app.bundleID) ?? true
+                receipt.mayConcern(queue.row)
             else { return nil }
             return wake
         case .ref(let ref, let token):
@@ -137,7 +165,7 @@ extension StoreTransaction {
         }
     }
 
-    fileprivate func resolve(_ receipt: Receipt) throws(StoreFailure) -> Receipt? {
+    fileprivate func resolve(_ receipt: Receipt) throws(RowFault) -> Receipt? {
         guard case .ref(let ref, let token) = receipt.subject else { return receipt }
         guard let wake = try wake(ref, of: token, among: receipt.apps) else { return nil }
         return Receipt(
@@ -148,16 +176,18 @@ extension StoreTransaction {
     /// The newest wake of this name among the device's latest, in whatever queue knows the device.
     private func wake(
         _ ref: WakeRef, of token: DeviceToken, among apps: Set<BundleID>?
-    ) throws(StoreFailure) -> WakeRow? {
+    ) throws(RowFault) -> WakeRow? {
         var newest: WakeRow?
-        for queue in try rows.queues() where apps?.contains(queue.queue.app.bundleID) ?? true {
-            let device = try readable { () throws(StoreFailure) in
-                try rows.device(token, queue: queue.number)
+        for queue in queues where apps?.contains(queue.queue.app.bundleID) ?? true {
+            let device = try readable { () throws(RowFault) in
+                try self.device(token, queue: queue.number)
             }
             guard let device else { continue }
             var number = device.latest
             for _ in 0..<ResolveReceipts.refChainCount where number > newest?.number ?? 0 {
-                guard let wake = try readableWake(number) else { break }
+                guard
+                    let wake = try readableWake(number, chain: ResolveReceipts.refChainCount)
+                else { break }
                 if wake.ref == ref { newest = wake }
                 number = wake.previous
             }
@@ -166,7 +196,7 @@ extension StoreTransaction {
     }
 
     /// The wake itself, or the one that carries it in the end.
-    func carrier(of wake: WakeRow) throws(StoreFailure) -> WakeRow? {
+    func carrier(of wake: WakeRow) throws(RowFault) -> WakeRow? {
         var wake = wake
         for _ in 0..<Self.carrierChainCount {
             guard case .coalesced(let carrier) = wake.end else { return wake }
@@ -179,6 +209,13 @@ extension StoreTransaction {
     /// How many carriers are followed: a wake that is carried by another that is carried by
     /// another. Each step takes a send that came back while a newer wake waited.
     static let carrierChainCount = 64
+}
+
+extension Receipt {
+    /// Whether its caller may name wakes of this queue.
+    fileprivate func mayConcern(_ queue: WakeQueueRow) -> Bool {
+        apps?.contains(queue.queue.app.bundleID) ?? true
+    }
 }
 
 extension WakeRow {

@@ -33,35 +33,59 @@ public struct ClaimWebhooks: StoreCommand {
 
     /// The endpoint's counts when nothing is due.
     public func idleAnswer(
-        on transaction: StoreTransaction
-    ) throws(StoreFailure) -> WebhookBatch? {
-        try transaction.rows.hasDueWebhook(of: endpoint, at: now)
-            ? nil : try transaction.webhookStanding(of: endpoint)
+        on set: WorkingSet
+    ) throws(RowFault) -> WebhookBatch? {
+        let due = try set.part { () throws(RowFault) in
+            try set.numbers(.dueWebhooks(endpoint, at: now, limit: 1))
+        }
+        let standing = try set.webhookStanding(of: endpoint)
+        return due?.isEmpty ?? true ? standing : nil
+    }
+
+    /// Due webhooks, and the endpoint's counts.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.scans = [.dueWebhooks(endpoint, at: now, limit: limit)]
+        reads.counters = [.webhooks(endpoint), .webhooksDropped(endpoint)]
+        return reads
     }
 
     /// Takes the leases, and drops what has had its time before anybody took it.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> WebhookBatch {
-        var items: [WebhookItem] = []
-        let claimed = try transaction.rows.claimWebhooks(
-            of: endpoint, at: now, until: leaseEnd, limit: limit)
-        for row in claimed {
-            let event = try transaction.readable { () throws(StoreFailure) in
-                try transaction.event(row.subject)
-            }
-            guard let event else {
-                // What it was about has had its time before anybody took the event, or cannot be
-                // read.
-                try transaction.remove(row.ticket)
-                transaction.rows.add(1, to: .webhooksDropped(endpoint))
-                continue
-            }
-            items.append(
-                WebhookItem(
-                    ticket: row.ticket, event: event, createdAt: row.createdAt, tries: row.tries))
+    public func decide(on set: WorkingSet) throws(RowFault) -> WebhookBatch {
+        var batch = WebhookBatch()
+        for number in try set.numbers(.dueWebhooks(endpoint, at: now, limit: limit)) {
+            let item = try set.part { () throws(RowFault) in try claim(number, on: set) }
+            if let item = item.flatMap(\.self) { batch.items.append(item) }
         }
-        var batch = try transaction.webhookStanding(of: endpoint)
-        batch.items = items
+        let standing = try set.webhookStanding(of: endpoint)
+        batch.backlogCount = standing.backlogCount
+        batch.droppedCount = standing.droppedCount
         return batch
+    }
+
+    private func claim(_ number: Int64, on set: WorkingSet) throws(RowFault) -> WebhookItem? {
+        let row: WebhookRow
+        switch try set.webhook(number) {
+        case .absent: return nil
+        case .damaged(let fence):
+            set.change(webhook: number, fence: fence, .removed)
+            set.add(-1, to: .webhooks(endpoint))
+            set.add(1, to: .webhooksDropped(endpoint))
+            return nil
+        case .found(let found): row = found
+        }
+        let event = try set.readable { () throws(RowFault) in try set.event(row.subject) }
+        guard let event else {
+            // What it was about has had its time before anybody took the event, or cannot be read.
+            try set.remove(row.ticket)
+            set.add(1, to: .webhooksDropped(endpoint))
+            return nil
+        }
+        set.change(webhook: number, fence: row.ticket.fence, .leased(until: leaseEnd))
+        let ticket = WebhookItem.Ticket(
+            endpoint: endpoint, number: number, fence: row.ticket.fence + 1)
+        return WebhookItem(
+            ticket: ticket, event: event, createdAt: row.createdAt, tries: row.tries)
     }
 }
 
@@ -78,26 +102,33 @@ public struct SettleWebhooks: StoreCommand {
         CommandProfile(.readThenWrite, weight: settlements.count)
     }
 
+    /// The webhooks.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.webhooks = Set(settlements.map(\.ticket.number))
+        return reads
+    }
+
     /// Removes what is done, and puts the rest back.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) {
+    public func decide(on set: WorkingSet) throws(RowFault) {
         for settlement in settlements {
             switch settlement.effect {
-            case .done: try transaction.remove(settlement.ticket)
+            case .done: try set.remove(settlement.ticket)
             case .retry(let instant):
-                try transaction.rows.putBackWebhook(settlement.ticket, dueAt: instant)
+                try set.putBack(settlement.ticket, dueAt: instant)
             }
         }
     }
 }
 
-extension StoreTransaction {
-    fileprivate func event(_ subject: WebhookSubject) throws(StoreFailure) -> WebhookEvent? {
+extension WorkingSet {
+    fileprivate func event(_ subject: WebhookSubject) throws(RowFault) -> WebhookEvent? {
         switch subject {
         case .outcome(let number):
-            guard let wake = try rows.wake(number, withPayload: false) else { return nil }
+            guard let wake = try wake(number) else { return nil }
             return try record(of: wake.id).map { .outcome($0) }
         case .tokenDead(let number):
-            guard let row = try rows.feedback(number) else { return nil }
+            guard let row = try feedback(number) else { return nil }
             return .tokenDead(try entry(row))
         case .appHalted(let halt):
             return .appHalted(halt)

@@ -21,21 +21,36 @@ public struct ExpireWakes: StoreCommand {
     /// It writes when something is overdue.
     public var profile: CommandProfile { CommandProfile(.readThenWrite, weight: limit) }
 
+    /// Overdue wakes with their devices.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.scans = [.overdue(at: now, limit: limit)]
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
     /// Ends each that is overdue; one that cannot be read ends as damaged.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> [EndedWake] {
+    public func decide(on set: WorkingSet) throws(RowFault) -> [EndedWake] {
         var ended: [EndedWake] = []
-        for number in try transaction.rows.overdue(at: now, limit: limit) {
-            guard var wake = try transaction.liveWake(number) else { continue }
-            guard wake.state == .pending else {
-                try transaction.misplaced(wake)
-                continue
-            }
-            guard let queue = try transaction.readableQueue(wake.queue) else {
-                try transaction.quarantine(number)
-                continue
-            }
-            ended.append(try transaction.abandon(&wake, .expired, queue, at: now))
+        for number in try set.numbers(.overdue(at: now, limit: limit)) {
+            let end = try set.part { () throws(RowFault) in try expire(number, on: set) }
+            if let end = end.flatMap(\.self) { ended.append(end) }
         }
         return ended
+    }
+
+    private func expire(
+        _ number: Int64, on set: WorkingSet
+    ) throws(RowFault) -> EndedWake? {
+        guard var wake = try set.liveWake(number) else { return nil }
+        guard wake.state == .pending else {
+            set.misplaced(wake)
+            return nil
+        }
+        guard let queue = try set.readableQueue(wake.queue) else {
+            set.quarantine(number)
+            return nil
+        }
+        return try set.abandon(&wake, .expired, queue, at: now)
     }
 }

@@ -13,21 +13,27 @@ public struct NextDue: StoreCommand {
     /// It only reads.
     public var profile: CommandProfile { CommandProfile(.read) }
 
+    /// The queues' next due instants.
+    public func reads(of table: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.nextDue = Set(queues.compactMap { table[$0]?.number })
+        return reads
+    }
+
     /// The earliest of the queues' instants.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> WallInstant? {
-        try transaction.nextDue(in: queues)
+    public func decide(on set: WorkingSet) throws(RowFault) -> WallInstant? {
+        try set.nextDue(in: queues)
     }
 }
 
-extension StoreTransaction {
+extension WorkingSet {
     /// When the next pending wake of these queues is due.
-    func nextDue(in queues: [WakeQueueKey]) throws(StoreFailure) -> WallInstant? {
+    func nextDue(in queues: [WakeQueueKey]) throws(RowFault) -> WallInstant? {
         var earliest: WallInstant?
         for queue in queues {
-            guard let row = try rows.queue(of: queue),
-                let due = try rows.nextDue(queue: row.number)
-            else { continue }
-            earliest = min(earliest ?? due, due)
+            guard let row = knownQueue(queue) else { continue }
+            let due = try part { () throws(RowFault) in try nextDue(queue: row.number) }
+            if let due = due.flatMap(\.self) { earliest = min(earliest ?? due, due) }
         }
         return earliest
     }

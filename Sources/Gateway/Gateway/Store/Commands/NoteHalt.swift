@@ -17,15 +17,21 @@ public struct NoteHalt: StoreCommand {
     /// It counts as one that writes.
     public var profile: CommandProfile { CommandProfile(.write) }
 
+    /// How many webhooks wait.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
     /// Where nobody is told, what was told last stands.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) {
+    public func decide(on set: WorkingSet) throws(RowFault) {
         let app = halt.queue.app
         guard rules.webhooks.contains(where: { $0.listens(to: .appHalted, of: app) }) else {
             return
         }
-        try transaction.tell(.appHalted(halt), .appHalted, of: app, at: halt.at)
-        var row = try transaction.queue(of: halt.queue).row
-        row.haltToldAt = halt.isHalted ? halt.at : nil
-        try transaction.rows.save(row)
+        try set.tell(.appHalted(halt), .appHalted, of: app, at: halt.at)
+        set.change(
+            set.queue(of: halt.queue).row, .toldHalted(halt.isHalted ? halt.at : nil))
     }
 }

@@ -9,8 +9,8 @@ public struct ListQueues: StoreCommand {
     public var profile: CommandProfile { CommandProfile(.read) }
 
     /// The queues in the order of their numbers.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> [WakeQueueRow] {
-        try transaction.rows.queues()
+    public func decide(on set: WorkingSet) throws(RowFault) -> [WakeQueueRow] {
+        set.queues
     }
 }
 
@@ -35,12 +35,9 @@ public struct SetPause: StoreCommand {
     }
 
     /// Writes it in each queue's row.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) {
+    public func decide(on set: WorkingSet) throws(RowFault) {
         for queue in queues {
-            var row = try transaction.queue(of: queue).row
-            row.pausedAt = pause?.at
-            row.pauseReason = pause?.reason
-            try transaction.rows.save(row)
+            set.change(set.queue(of: queue).row, .pause(pause))
         }
     }
 }
@@ -55,7 +52,7 @@ public struct TryWriting: StoreCommand {
     public var profile: CommandProfile { CommandProfile(.write) }
 
     /// Counts.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) {
-        transaction.rows.add(1, to: .trials)
+    public func decide(on set: WorkingSet) throws(RowFault) {
+        set.add(1, to: .trials)
     }
 }

@@ -30,30 +30,43 @@ public struct FindDevices: StoreCommand {
         .callersRead(weight: DeviceView.recentCount * queues.count, isShown: true)
     }
 
+    /// The device in each of the queues.
+    public func reads(of table: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        for queue in queues {
+            guard let row = table[queue] else { continue }
+            reads.devices.append((ReadSet.DeviceName(token: token, queue: row.number), []))
+        }
+        return reads
+    }
+
     /// A view of it in each queue.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> [DeviceView] {
+    public func decide(on set: WorkingSet) throws(RowFault) -> [DeviceView] {
         var views: [DeviceView] = []
         for name in queues {
-            guard let row = try transaction.rows.queue(of: name),
-                let device = try transaction.rows.device(token, queue: row.number)
-            else { continue }
-            views.append(
-                try transaction.view(of: device, try transaction.queue(row.number), at: now))
+            guard let row = set.knownQueue(name) else { continue }
+            let view = try set.part { () throws(RowFault) -> DeviceView? in
+                guard let device = try set.device(token, queue: row.number) else { return nil }
+                return try set.view(of: device, try set.queue(row.number), at: now)
+            }
+            if let view = view.flatMap(\.self) { views.append(view) }
         }
         return views
     }
 }
 
-extension StoreTransaction {
+extension WorkingSet {
     fileprivate func view(
         of device: DeviceRow, _ queue: SeenQueue, at now: WallInstant
-    ) throws(StoreFailure) -> DeviceView {
+    ) throws(RowFault) -> DeviceView {
         var recent: [WakeRecord] = []
         var number = device.latest
-        while number != 0, recent.count < DeviceView.recentCount,
-            let wake = try readableWake(number)
-        {
-            recent.append(try record(wake, of: device.token))
+        for _ in 0..<DeviceView.recentCount where number != 0 {
+            guard let wake = try readableWake(number, chain: DeviceView.recentCount) else { break }
+            let record = try part { () throws(RowFault) in
+                try self.record(wake, of: device.token)
+            }
+            if let record { recent.append(record) }
             number = wake.previous
         }
         var pending = recent.first { $0.state == .pending }

@@ -23,41 +23,47 @@ public struct ReadFeedback: StoreCommand {
     public var profile: CommandProfile { .callersRead(weight: limit, isShown: true) }
 
     /// The first readable entries behind the cursor.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> [FeedbackEntry] {
+    public func decide(on set: WorkingSet) throws(RowFault) -> [FeedbackEntry] {
         var entries: [FeedbackEntry] = []
         var cursor = cursor
         while entries.isEmpty {
-            let found = try transaction.feedbackRows(after: cursor, limit: limit, of: apps)
+            let found = try numbers(after: cursor, on: set)
             guard let last = found.last else { break }
             // One of a queue that cannot be read says too little; those behind it are told.
-            for row in found {
-                let entry = try transaction.readable { () throws(StoreFailure) in
-                    try transaction.entry(row)
+            for number in found {
+                let entry = try set.readable { () throws(RowFault) -> FeedbackEntry? in
+                    guard let row = try set.feedback(number) else { return nil }
+                    return try set.entry(row)
                 }
                 if let entry { entries.append(entry) }
             }
-            cursor = last.number
+            cursor = last
         }
         return entries
     }
+
+    /// The first entries of all queues, or of those of these apps: as many of each queue as are
+    /// asked for, since each may have all of them.
+    private func numbers(after cursor: Int64, on set: WorkingSet) throws(RowFault) -> [Int64] {
+        guard let apps else {
+            return try set.numbers(.feedback(after: cursor, limit: limit, queue: nil))
+        }
+        var found: [Int64] = []
+        for queue in set.queues where apps.contains(queue.queue.app.bundleID) {
+            let numbers = try set.part { () throws(RowFault) in
+                try set.numbers(.feedback(after: cursor, limit: limit, queue: queue.number))
+            }
+            found += numbers ?? []
+        }
+        guard set.missing.isEmpty else { throw .notLoaded }
+        return Array(found.sorted().prefix(limit))
+    }
 }
 
-extension StoreTransaction {
-    /// The first rows of all queues, or of those of these apps: as many of each queue as are asked
-    /// for, since each may have all of them.
-    fileprivate func feedbackRows(
-        after cursor: Int64, limit: Int, of apps: Set<BundleID>?
-    ) throws(StoreFailure) -> [FeedbackRow] {
-        guard let apps else { return try rows.feedback(after: cursor, limit: limit, queue: nil) }
-        var found: [FeedbackRow] = []
-        for queue in try rows.queues() where apps.contains(queue.queue.app.bundleID) {
-            found += try rows.feedback(after: cursor, limit: limit, queue: queue.number)
-        }
-        return Array(found.sorted { $0.number < $1.number }.prefix(limit))
-    }
-
-    func entry(_ row: FeedbackRow) throws(StoreFailure) -> FeedbackEntry {
-        let queue = try rows.queue(row.queue).queue
+extension WorkingSet {
+    /// The entry that a row tells.
+    func entry(_ row: FeedbackRow) throws(RowFault) -> FeedbackEntry {
+        let queue = try queue(row.queue).row.queue
         return FeedbackEntry(
             number: row.number, kind: row.kind, app: queue.app, wakeKind: queue.kind,
             deviceToken: row.deviceToken, at: row.at, refusal: row.refusal, wake: row.wake)

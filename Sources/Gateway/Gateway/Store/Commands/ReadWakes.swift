@@ -15,9 +15,17 @@ public struct FindWake: StoreCommand {
     /// A caller's, who only reads.
     public var profile: CommandProfile { .callersRead(isShown: true) }
 
+    /// The wake with its device and its attempts.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.add(wake: id.number, .device)
+        reads.attempts = [id.number]
+        return reads
+    }
+
     /// The record of its row, with what stands beside it.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> WakeRecord? {
-        try transaction.record(of: id)
+    public func decide(on set: WorkingSet) throws(RowFault) -> WakeRecord? {
+        try set.record(of: id)
     }
 }
 
@@ -26,7 +34,7 @@ public struct ListWakes: StoreCommand {
     /// How many rows one page of a list looks at, so that a rare state does not cost a walk
     /// through the whole store.
     static let scannedRowCount = 5_000
-    /// Rows that are looked up together.
+    /// Rows that are looked up together at first.
     static let rowsPerLook = 500
 
     /// Which wakes.
@@ -41,15 +49,15 @@ public struct ListWakes: StoreCommand {
     }
 
     /// One page.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> WakePage {
-        guard let token = query.deviceToken else { return try transaction.scan(query) }
+    public func decide(on set: WorkingSet) throws(RowFault) -> WakePage {
+        guard let token = query.deviceToken else { return try set.scan(query) }
         let before = query.after?.number ?? .max
-        let cursor = try query.after.flatMap { (id) throws(StoreFailure) in
-            try transaction.readableWake(id.number)
+        let cursor = try query.after.flatMap { (id) throws(RowFault) in
+            try set.readableWake(id.number)
         }
         var chains: [Int64] = []
-        for queue in try transaction.rows.queues() where query.includes(queue.queue.app) {
-            guard let device = try transaction.rows.device(token, queue: queue.number) else {
+        for queue in set.queues where query.includes(queue.queue.app) {
+            guard let device = try set.device(token, queue: queue.number) else {
                 continue
             }
             // The page before ended in this chain, mostly the only one: this one goes on there.
@@ -57,35 +65,36 @@ public struct ListWakes: StoreCommand {
             let first = isCursors ? cursor?.previous ?? 0 : device.latest
             if first != 0 { chains.append(first) }
         }
-        return try transaction.walk(&chains, before: before, query)
+        return try set.walk(&chains, before: before, query)
     }
 }
 
-extension StoreTransaction {
+extension WorkingSet {
     /// The record of a wake; see ``FindWake``.
-    func record(of id: WakeID) throws(StoreFailure) -> WakeRecord? {
-        guard let wake = try rows.wake(id.number, withPayload: false), wake.id == id else {
-            return nil
-        }
-        guard let token = try rows.token(ofDevice: wake.device) else { return nil }
+    func record(of id: WakeID) throws(RowFault) -> WakeRecord? {
+        guard let wake = try wake(id.number), wake.id == id,
+            let token = try token(ofDevice: wake.device)
+        else { return nil }
         return try record(wake, of: token)
     }
 
     func record(
         _ wake: WakeRow, of token: DeviceToken
-    ) throws(StoreFailure) -> WakeRecord {
+    ) throws(RowFault) -> WakeRecord {
+        let attempts = try part { () throws(RowFault) in try self.attempts(of: wake.number) }
         var carrier: WakeRow?
         if case .coalesced = wake.end { carrier = try self.carrier(of: wake) }
+        guard let attempts else { throw .notLoaded }
         return WakeRecord(
-            wake, queue: try rows.queue(wake.queue).queue, deviceToken: token,
-            attempts: try rows.attempts(of: wake.number), carrier: carrier)
+            wake, queue: try queue(wake.queue).row.queue, deviceToken: token, attempts: attempts,
+            carrier: carrier)
     }
 
     /// The record of a wake in a list; `nil` when its device is gone, or it, or its queue, cannot
     /// be read.
-    private func readableRecord(_ wake: WakeRow) throws(StoreFailure) -> WakeRecord? {
-        try readable { () throws(StoreFailure) in
-            guard let token = try rows.token(ofDevice: wake.device) else { return nil }
+    private func readableRecord(_ wake: WakeRow) throws(RowFault) -> WakeRecord? {
+        try readable { () throws(RowFault) in
+            guard let token = try token(ofDevice: wake.device) else { return nil }
             return try record(wake, of: token)
         }
     }
@@ -95,56 +104,88 @@ extension StoreTransaction {
     /// is behind the cursor would have no next one.
     fileprivate func walk(
         _ chains: inout [Int64], before: Int64, _ query: WakeQuery
-    ) throws(StoreFailure) -> WakePage {
-        var found: [WakeRecord] = []
+    ) throws(RowFault) -> WakePage {
+        var page = PageBuilder(limit: query.limit, set: self)
         var last: WakeID?
         var looked = 0
+        var passed = 0
         while looked < ListWakes.scannedRowCount, let number = chains.max() {
             chains.removeAll { $0 == number }
-            guard let wake = try readableWake(number) else { continue }
+            // As many again as were passed, so that few rounds come to the end of a long chain.
+            guard let wake = try readableWake(number, chain: max(query.limit, passed)) else {
+                continue
+            }
+            passed += 1
             if wake.previous != 0 { chains.append(wake.previous) }
             guard number < before else { continue }
             looked += 1
             last = wake.id
-            if query.states?.contains(wake.state) ?? true,
-                let record = try readableRecord(wake)
-            {
-                found.append(record)
-                if found.count == query.limit { break }
+            if query.states?.contains(wake.state) ?? true {
+                try page.append { () throws(RowFault) in try readableRecord(wake) }
+                if page.isFull { break }
             }
         }
-        return WakePage(wakes: found, next: chains.isEmpty ? nil : last)
+        return WakePage(wakes: page.wakes, next: chains.isEmpty ? nil : last)
     }
 
-    fileprivate func scan(_ query: WakeQuery) throws(StoreFailure) -> WakePage {
-        var found: [WakeRecord] = []
+    fileprivate func scan(_ query: WakeQuery) throws(RowFault) -> WakePage {
+        var page = PageBuilder(limit: query.limit, set: self)
         var before = query.after?.number ?? .max
         var looked = 0
         while looked < ListWakes.scannedRowCount {
-            let (wakes, last) = try rows.wakes(before: before, limit: ListWakes.rowsPerLook)
-            for wake in wakes {
+            // As many again as were looked at, so that few rounds come to the end of a page.
+            let limit = min(
+                max(ListWakes.rowsPerLook, looked), ListWakes.scannedRowCount - looked)
+            let numbers = try self.numbers(.wakes(before: before, limit: limit))
+            var lastReadable: WakeID?
+            for number in numbers {
                 looked += 1
-                before = wake.number
-                guard query.states?.contains(wake.state) ?? true else { continue }
-                guard
-                    let queue = try readable({ () throws(StoreFailure) in
-                        try self.rows.queue(wake.queue)
-                    }), query.includes(queue.queue.app)
+                before = number
+                guard let wake = try readableWake(number) else { continue }
+                lastReadable = wake.id
+                guard query.states?.contains(wake.state) ?? true,
+                    let queue = try readableQueue(wake.queue),
+                    query.includes(queue.row.queue.app)
                 else { continue }
-                guard let record = try readableRecord(wake) else { continue }
-                found.append(record)
-                if found.count == query.limit { return WakePage(wakes: found, next: wake.id) }
+                try page.append { () throws(RowFault) in try readableRecord(wake) }
+                if page.isFull { return WakePage(wakes: page.wakes, next: wake.id) }
             }
-            guard let last else { return WakePage(wakes: found, next: nil) }
-            before = last
-            looked += ListWakes.rowsPerLook - wakes.count
+            guard numbers.count == limit else {
+                return WakePage(wakes: page.wakes, next: nil)
+            }
             guard looked < ListWakes.scannedRowCount else {
                 // The last row may be another app's, whose ids are not to be told, or damaged: the
                 // number alone, which is a time and a counter, says where to go on.
-                let next = query.apps == nil ? wakes.last?.id : nil
-                return WakePage(wakes: found, next: next ?? WakeID(number: last, entropy: 0))
+                let next = query.apps == nil ? lastReadable : nil
+                return WakePage(wakes: page.wakes, next: next ?? WakeID(number: before, entropy: 0))
             }
         }
-        return WakePage(wakes: found, next: nil)
+        return WakePage(wakes: page.wakes, next: nil)
+    }
+}
+
+/// A page of a list while it is filled. A wake of which rows are still to be loaded takes a place
+/// too, so that no more is loaded than the page holds.
+private struct PageBuilder {
+    let limit: Int
+    let set: WorkingSet
+    private(set) var wakes: [WakeRecord] = []
+    private var count = 0
+
+    init(limit: Int, set: WorkingSet) {
+        self.limit = limit
+        self.set = set
+    }
+
+    var isFull: Bool { count == limit }
+
+    mutating func append(_ record: () throws(RowFault) -> WakeRecord?) throws(RowFault) {
+        guard let record = try set.part(record) else {
+            count += 1
+            return
+        }
+        guard let record else { return }
+        wakes.append(record)
+        count += 1
     }
 }

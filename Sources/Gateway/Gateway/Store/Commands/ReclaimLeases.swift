@@ -28,37 +28,43 @@ public struct ReclaimLeases: StoreCommand {
     /// It writes when a lease has ended.
     public var profile: CommandProfile { CommandProfile(.readThenWrite, weight: limit) }
 
+    /// Wakes whose leases have ended, with their devices.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.scans = [.lapsed(at: now, limit: limit + held.count)]
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
     /// A background wake waits again; a call, whose fate is unknown, ends.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> Reclaimed {
+    public func decide(on set: WorkingSet) throws(RowFault) -> Reclaimed {
         var reclaimed = Reclaimed()
-        for number in try transaction.rows.lapsed(at: now, limit: limit + held.count) {
-            guard reclaimed.count < limit, var wake = try transaction.liveWake(number),
-                !held.contains(wake.id)
-            else { continue }
-            guard wake.state == .claimed else {
-                try transaction.misplaced(wake)
-                continue
-            }
-            guard let queue = try transaction.readableQueue(wake.queue) else {
-                try transaction.quarantine(number)
-                continue
-            }
-            try transaction.note(.abandoned, of: wake, at: now)
-            wake.fence += 1
-            if queue.row.queue.kind == .voip {
-                reclaimed.ended.append(
-                    try transaction.finish(&wake, .failed(.fateUnknown), at: now, queue))
-                continue
-            }
-            wake.tries += 1
-            let end = try transaction.comeBack(
-                &wake, notBefore: now, fate: .unknown, queue, at: now)
-            if let end {
-                reclaimed.ended.append(end)
-            } else {
-                reclaimed.returned.append(wake.id)
-            }
+        for number in try set.numbers(.lapsed(at: now, limit: limit + held.count)) {
+            guard reclaimed.count < limit else { break }
+            try set.part { () throws(RowFault) in try reclaim(number, on: set, &reclaimed) }
         }
         return reclaimed
+    }
+
+    private func reclaim(
+        _ number: Int64, on set: WorkingSet, _ reclaimed: inout Reclaimed
+    ) throws(RowFault) {
+        guard var wake = try set.liveWake(number), !held.contains(wake.id) else { return }
+        guard wake.state == .claimed else { return set.misplaced(wake) }
+        guard let queue = try set.readableQueue(wake.queue) else { return set.quarantine(number) }
+        set.note(.abandoned, of: wake, at: now)
+        wake.fence += 1
+        guard queue.row.queue.kind == .background else {
+            reclaimed.ended.append(
+                try set.finish(&wake, .failed(.fateUnknown), at: now, queue))
+            return
+        }
+        wake.tries += 1
+        let end = try set.comeBack(&wake, notBefore: now, fate: .unknown, queue, at: now)
+        if let end {
+            reclaimed.ended.append(end)
+        } else {
+            reclaimed.returned.append(wake.id)
+        }
     }
 }

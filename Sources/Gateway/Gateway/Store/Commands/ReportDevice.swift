@@ -34,32 +34,43 @@ public struct ReportDevice: StoreCommand {
     /// A caller's.
     public var profile: CommandProfile { .callersWrite(.readThenWrite) }
 
+    /// The device in each of the queues, with the wake that waits for it.
+    public func reads(of table: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        for queue in queues {
+            guard let row = table[queue] else { continue }
+            reads.devices.append((ReadSet.DeviceName(token: token, queue: row.number), []))
+        }
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
     /// Records it in each queue that knows the device.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> ReportOutcome {
+    public func decide(on set: WorkingSet) throws(RowFault) -> ReportOutcome {
         var devices = 0
         var ended: [EndedWake] = []
         for name in queues {
-            if report == .forget, var damaged = try transaction.damagedDevice(token, in: name) {
+            if report == .forget, var damaged = try set.damagedDevice(token, in: name) {
                 devices += 1
-                let queue = try transaction.queue(damaged.queue)
+                let queue = try set.queue(damaged.queue)
                 // The calls that are known still are counted anew, the oldest first: what a phone
                 // was called with rings no second time.
                 for call in damaged.calls.reversed() where name.kind == .voip {
                     _ = damaged.ledger.admit(
                         .voip(call.call), policy: queue.policy, at: call.wake.acceptedAt)
                 }
-                ended += try transaction.forget(&damaged, queue, at: now)
+                ended += try set.forget(&damaged, queue, at: now)
                 continue
             }
-            guard var device = try transaction.device(token, in: name, makes: makes, at: now) else {
+            guard var device = try set.device(token, in: name, makes: makes, at: now) else {
                 continue
             }
-            let queue = try transaction.queue(device.queue)
+            let queue = try set.queue(device.queue)
             devices += 1
             switch report {
             case .signals(let signals):
                 for signal in signals {
-                    let end = try transaction.book(signal, &device, queue, at: now)
+                    let end = try set.book(signal, &device, queue, at: now)
                     if let end { ended.append(end) }
                 }
             case .registered(let said):
@@ -69,40 +80,40 @@ public struct ReportDevice: StoreCommand {
                 device.registeredAt = max(at, known ?? at)
                 if let deadSince = device.deadSince, at > deadSince { device.deadSince = nil }
             case .forget:
-                ended += try transaction.forget(&device, queue, at: now)
+                ended += try set.forget(&device, queue, at: now)
                 continue
             }
-            try transaction.rescheduleBehind(device, queue, at: now)
-            try transaction.save(&device, at: now)
+            try set.rescheduleBehind(device, queue, at: now)
+            set.save(&device, at: now)
         }
         return ReportOutcome(devices: devices, ended: ended)
     }
 }
 
-extension StoreTransaction {
+extension WorkingSet {
     fileprivate func damagedDevice(
         _ token: DeviceToken, in queue: WakeQueueKey
-    ) throws(StoreFailure) -> DeviceRow? {
-        guard let row = try rows.queue(of: queue) else { return nil }
-        return try rows.damagedDevice(token, queue: row.number, kind: queue.kind)
+    ) throws(RowFault) -> DeviceRow? {
+        guard let row = knownQueue(queue) else { return nil }
+        return try damagedDevice(token, queue: row.number)
     }
 
     fileprivate func device(
         _ token: DeviceToken, in queue: WakeQueueKey, makes: Bool, at now: WallInstant
-    ) throws(StoreFailure) -> DeviceRow? {
-        if let row = try rows.queue(of: queue),
-            let device = try rows.device(token, queue: row.number)
+    ) throws(RowFault) -> DeviceRow? {
+        if let row = knownQueue(queue),
+            let device = try device(token, queue: row.number)
         {
             return device
         }
         guard makes else { return nil }
-        let number = try self.queue(of: queue).row.number
-        return try rows.make(token, queue: number, kind: queue.kind, at: now)
+        let number = self.queue(of: queue).row.number
+        return try makeDevice(token, queue: number, kind: queue.kind, at: now)
     }
 
     fileprivate func book(
         _ signal: DeviceSignal, _ device: inout DeviceRow, _ queue: SeenQueue, at now: WallInstant
-    ) throws(StoreFailure) -> EndedWake? {
+    ) throws(RowFault) -> EndedWake? {
         switch device.ledger.report(signal, at: now) {
         case nil: return nil
         case .superseded:
@@ -123,7 +134,7 @@ extension StoreTransaction {
     /// no more than their device token, and goes after the last of them.
     fileprivate func forget(
         _ device: inout DeviceRow, _ queue: SeenQueue, at now: WallInstant
-    ) throws(StoreFailure) -> [EndedWake] {
+    ) throws(RowFault) -> [EndedWake] {
         var ended: [EndedWake] = []
         if let end = try finishPending(of: &device, .cancelled, at: now, queue) {
             ended.append(end)
@@ -137,9 +148,7 @@ extension StoreTransaction {
         device.registeredAt = nil
         device.deadSince = nil
         device.lastReceiptAt = nil
-        if try !rows.remove(device) {
-            try save(&device, at: WallInstant(millisecondsSinceEpoch: 0))
-        }
+        forget(&device)
         return ended
     }
 }

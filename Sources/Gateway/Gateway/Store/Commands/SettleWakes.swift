@@ -20,29 +20,43 @@ public struct SettleWakes: StoreCommand {
     /// It always writes.
     public var profile: CommandProfile { CommandProfile(.write, weight: settlements.count) }
 
+    /// The wakes, with the devices of those that APNs has not accepted.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        for settlement in settlements {
+            reads.add(
+                wake: settlement.ticket.id.number, settlement.fate == .accepted ? [] : .device)
+        }
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
     /// Settles each by itself; the fencing token of its ticket says whether it still counts.
-    public func decide(on transaction: StoreTransaction) throws(StoreFailure) -> SettleAnswer {
+    public func decide(on set: WorkingSet) throws(RowFault) -> SettleAnswer {
         var answer = SettleAnswer()
         answer.verdicts.reserveCapacity(settlements.count)
         for settlement in settlements {
-            answer.verdicts.append(try transaction.settle(settlement, &answer.ended))
+            let verdict = try set.part { () throws(RowFault) in
+                try set.settle(settlement, &answer.ended)
+            }
+            if let verdict { answer.verdicts.append(verdict) }
         }
-        answer.nextDue = transaction.nextDue
+        answer.nextDue = set.nextDue
         return answer
     }
 }
 
-extension StoreTransaction {
+extension WorkingSet {
     fileprivate func settle(
         _ settlement: Settlement, _ ended: inout [EndedWake]
-    ) throws(StoreFailure) -> SettlementVerdict {
+    ) throws(RowFault) -> SettlementVerdict {
         let ticket = settlement.ticket
         let found: WakeRow?
-        do throws(StoreFailure) {
-            found = try rows.wake(ticket.id.number, withPayload: false)
+        do throws(RowFault) {
+            found = try wake(ticket.id.number)
         } catch {
-            guard error.kind == .damaged else { throw error }
-            try quarantine(ticket.id.number)
+            guard case .damaged = error else { throw error }
+            quarantine(ticket.id.number)
             return .damaged
         }
         guard var wake = found, wake.id == ticket.id, wake.fence == ticket.fence else {
@@ -51,12 +65,12 @@ extension StoreTransaction {
         // The lease was settled, and has not been given out again.
         guard wake.state == .claimed else { return .repeated }
         guard let queue = try readableQueue(wake.queue) else {
-            try quarantine(wake.number)
+            quarantine(wake.number)
             return .damaged
         }
         if let result = settlement.attempt, !result.standsInRow {
             if case .refused(let refusal) = result { wake.previousReason = refusal.reason }
-            try note(result, of: wake, at: settlement.at)
+            note(result, of: wake, at: settlement.at)
         }
         switch settlement.effect {
         case .end(let end):
@@ -77,7 +91,7 @@ extension StoreTransaction {
     /// Ends a claimed wake; gives back what it was charged with if it certainly was not sent.
     private func conclude(
         _ wake: inout WakeRow, _ end: WakeEnd, _ settlement: Settlement, _ queue: SeenQueue
-    ) throws(StoreFailure) -> EndedWake {
+    ) throws(RowFault) -> EndedWake {
         var end = end
         // What APNs took is final already; see the type.
         if settlement.fate != .accepted, var device = try readableDevice(wake.device) {
@@ -86,7 +100,7 @@ extension StoreTransaction {
                 end = try learn(refusal, end, wake, &device, queue, at: settlement.at)
             }
             try rescheduleBehind(device, queue, at: settlement.at)
-            try save(&device, at: settlement.at)
+            save(&device, at: settlement.at)
         }
         return try finish(&wake, end, at: settlement.at, queue)
     }
@@ -108,7 +122,7 @@ extension StoreTransaction {
     private func learn(
         _ refusal: Refusal, _ end: WakeEnd, _ wake: borrowing WakeRow, _ device: inout DeviceRow,
         _ queue: SeenQueue, at now: WallInstant
-    ) throws(StoreFailure) -> WakeEnd {
+    ) throws(RowFault) -> WakeEnd {
         let kind: FeedbackKind
         switch refusal.advice.deviceToken {
         case .unaffected: return end
@@ -126,7 +140,7 @@ extension StoreTransaction {
         }
         // A device is one of a topic: for this one the token is as dead.
         if kind == .wrongTopic { device.deadSince = now }
-        let number = try rows.add(
+        let number = add(
             FeedbackRow(
                 kind: kind, queue: queue.row.number, deviceToken: device.token, at: now,
                 refusal: refusal, wake: wake.id))

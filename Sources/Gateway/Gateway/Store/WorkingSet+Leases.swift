@@ -3,11 +3,11 @@
 import WakeBudget
 import WakeModel
 
-extension StoreTransaction {
+extension WorkingSet {
     /// Ends a pending wake that is not sent, and has its ledger, if there is one, let go of it.
     func abandon(
         _ wake: inout WakeRow, _ end: WakeEnd, _ queue: SeenQueue, at now: WallInstant
-    ) throws(StoreFailure) -> EndedWake {
+    ) throws(RowFault) -> EndedWake {
         guard var device = try readableDevice(wake.device) else {
             return try finish(&wake, end, at: now, queue)
         }
@@ -19,13 +19,13 @@ extension StoreTransaction {
     /// for a device that is forgotten.
     func finishForgotten(
         _ wake: inout WakeRow, at now: WallInstant, _ queue: SeenQueue
-    ) throws(StoreFailure) -> EndedWake {
+    ) throws(RowFault) -> EndedWake {
         let isGone: Bool
-        do throws(StoreFailure) {
-            isGone = try rows.token(ofDevice: wake.device) == nil
+        do throws(RowFault) {
+            isGone = try token(ofDevice: wake.device) == nil
         } catch {
             // It is there, and not even whose it is can be read.
-            guard error.kind == .damaged else { throw error }
+            guard case .damaged = error else { throw error }
             isGone = false
         }
         return try finish(&wake, isGone ? .cancelled : .damaged, at: now, queue)
@@ -34,7 +34,7 @@ extension StoreTransaction {
     func abandon(
         _ wake: inout WakeRow, _ end: WakeEnd, _ device: inout DeviceRow, _ queue: SeenQueue,
         at now: WallInstant
-    ) throws(StoreFailure) -> EndedWake {
+    ) throws(RowFault) -> EndedWake {
         switch queue.row.queue.kind {
         case .background:
             if device.pending == wake.number {
@@ -45,7 +45,7 @@ extension StoreTransaction {
             // One that may have rung stays counted.
             if wake.tries == 0 { refundCall(wake, &device) }
         }
-        try save(&device, at: now)
+        save(&device, at: now)
         return try finish(&wake, end, at: now, queue)
     }
 

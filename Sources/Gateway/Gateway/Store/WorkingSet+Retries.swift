@@ -3,25 +3,18 @@
 import WakeBudget
 import WakeModel
 
-extension StoreTransaction {
-    func note(
-        _ result: AttemptResult, of wake: borrowing WakeRow, at now: WallInstant
-    ) throws(StoreFailure) {
-        try rows.add(
-            AttemptRecord(startedAt: wake.claimedAt, endedAt: now, result: result), to: wake)
-    }
-
+extension WorkingSet {
     /// Puts a claimed wake back, unless another one carries it by now or its time is over; how it
     /// ended, if it did.
     func comeBack(
         _ wake: inout WakeRow, notBefore: WallInstant, fate: SendFate, _ queue: SeenQueue,
         at now: WallInstant
-    ) throws(StoreFailure) -> EndedWake? {
+    ) throws(RowFault) -> EndedWake? {
         wake.notBefore = notBefore
         wake.state = .pending
         guard queue.row.queue.kind == .background else {
             wake.dueAt = notBefore
-            try rows.update(wake, .comeback)
+            update(wake, .comeback)
             noteDue(wake)
             return nil
         }
@@ -41,7 +34,7 @@ extension StoreTransaction {
         case .coalesced(let isNewer):
             let end = try joinPending(&wake, isNewer: isNewer, device, queue, at: now)
             if let end {
-                try save(&device, at: now)
+                save(&device, at: now)
                 return end
             }
             // It takes the place of the one that is not there.
@@ -49,8 +42,8 @@ extension StoreTransaction {
         case .pending, .ended:
             device.pending = wake.number
             schedule(&wake, device, queue, at: now)
-            try save(&device, at: now)
-            try rows.update(wake, .comeback)
+            save(&device, at: now)
+            update(wake, .comeback)
             noteDue(wake)
             return nil
         }
@@ -59,14 +52,14 @@ extension StoreTransaction {
     /// A wake that was sent although its ledger knew nothing of it.
     private func comeBackUncharged(
         _ wake: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue, at now: WallInstant
-    ) throws(StoreFailure) -> EndedWake? {
+    ) throws(RowFault) -> EndedWake? {
         if device.pending != 0,
             let end = try joinPending(&wake, isNewer: false, device, queue, at: now)
         {
             return end
         }
         wake.dueAt = wake.notBefore
-        try rows.update(wake, .comeback)
+        update(wake, .comeback)
         noteDue(wake)
         return nil
     }
@@ -76,12 +69,12 @@ extension StoreTransaction {
     private func joinPending(
         _ wake: inout WakeRow, isNewer: Bool, _ device: borrowing DeviceRow, _ queue: SeenQueue,
         at now: WallInstant
-    ) throws(StoreFailure) -> EndedWake? {
+    ) throws(RowFault) -> EndedWake? {
         guard var carrier = try liveWake(device.pending, withPayload: true),
             carrier.state == .pending
         else { return nil }
-        let returned = try readable { () throws(StoreFailure) in
-            try rows.wake(wake.number, withPayload: true)
+        let returned = try readable { () throws(RowFault) in
+            try self.wake(wake.number, withPayload: true)
         }
         if let returned {
             carrier.merge(returned.content, wake.coalescing, wake.urgency, isNewer: isNewer)
@@ -89,7 +82,7 @@ extension StoreTransaction {
         // What APNs asked to wait for, it asked of the device and not of the one wake.
         carrier.notBefore = max(carrier.notBefore, wake.notBefore)
         schedule(&carrier, device, queue, at: now)
-        try rows.update(carrier, .content)
+        update(carrier, .content)
         noteDue(carrier)
         return try finish(&wake, .coalesced(into: carrier.id), at: now, queue)
     }
