@@ -12,9 +12,8 @@ extension Gateway {
         _ token: DeviceToken, app: AppIdentity? = nil, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> [DeviceView] {
         let queues = context.configuration.queues(of: app, among: apps)
-        return try await asking(.read) { store async throws(StoreFailure) in
-            try await store.devices(token, in: queues, at: clock.now(), under: context.rules)
-        }
+        return try await context.perform(
+            FindDevices(token, in: queues, at: clock.now(), under: context.rules))
     }
 
     /// Records what the app reported of its device. A device that is not known yet is made if the
@@ -56,11 +55,10 @@ extension Gateway {
         let queues = configuration.queues(of: app, among: apps).filter {
             kind == nil || $0.kind == kind
         }
-        let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
-            try await store.report(
+        let outcome = try await context.perform(
+            ReportDevice(
                 report, of: token, in: queues, makes: makes && app != nil, at: clock.now(),
-                under: context.rules)
-        }
+                under: context.rules))
         context.tell(outcome.ended)
         dispatcher.signal.ring()
         return outcome.devices == 0 ? .unknownDevice : .done(ended: outcome.ended.map(\.id))
@@ -71,9 +69,7 @@ extension Gateway {
     public func feedback(
         after cursor: Int64, limit: Int, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> [FeedbackEntry] {
-        try await asking(.read) { store async throws(StoreFailure) in
-            try await store.feedback(
-                after: cursor, limit: max(1, min(limit, 1_000)), of: apps)
-        }
+        try await context.perform(
+            ReadFeedback(after: cursor, limit: max(1, min(limit, 1_000)), of: apps))
     }
 }

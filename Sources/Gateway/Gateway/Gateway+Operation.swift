@@ -49,9 +49,7 @@ extension Gateway {
         let queues = configuration.queues(of: app)
         dispatcher.state.withLock { $0.pausesUnderWay += 1 }
         defer { dispatcher.state.withLock { $0.pausesUnderWay -= 1 } }
-        try await asking(.write) { store async throws(StoreFailure) in
-            try await store.setPause(pause, of: queues)
-        }
+        try await context.perform(SetPause(pause, of: queues))
         let changed = dispatcher.state.withLock { state in
             state.pausesSet += 1
             let wasPaused = state.paused[app] != nil
@@ -143,14 +141,12 @@ extension Gateway {
 
     /// The gateway in numbers, at a cost that does not grow with the store.
     public func stats() async throws(StoreFailure) -> GatewayStats {
-        let count = try await asking(.read) { store async throws(StoreFailure) in
-            try await store.count()
-        }
+        let count = try await context.perform(CountWakes())
         let now = clock.now()
         var oldest: [WakeKind: Int64] = [:]
         for kind in WakeKind.allCases {
             let queues = context.configuration.queues().filter { $0.kind == kind }
-            let due = try await context.nextDue(in: queues)
+            let due = try await context.perform(NextDue(in: queues))
             oldest[kind] = due.map { max(0, now.milliseconds(since: $0)) } ?? 0
         }
         return GatewayStats(
@@ -161,7 +157,7 @@ extension Gateway {
 
     /// Counts the store's wakes row by row: linear in the number of wakes.
     public func recount() async throws(StoreFailure) -> StoreCount {
-        try await asking(.read) { store async throws(StoreFailure) in try await store.recount() }
+        try await context.perform(RecountWakes())
     }
 
     // MARK: Webhooks
@@ -172,18 +168,15 @@ extension Gateway {
         of endpoint: WebhookEndpointID, limit: Int, leaseSeconds: Int
     ) async throws(StoreFailure) -> WebhookBatch {
         let now = clock.now()
-        return try await asking(.readThenWrite) { store async throws(StoreFailure) in
-            try await store.claimWebhooks(
+        return try await context.perform(
+            ClaimWebhooks(
                 of: endpoint, at: now, until: now.advanced(bySeconds: Int64(leaseSeconds)),
-                limit: limit)
-        }
+                limit: limit))
     }
 
     /// Records what became of deliveries.
     public func settle(_ webhooks: [WebhookSettlement]) async throws(StoreFailure) {
-        try await asking(.readThenWrite) { store async throws(StoreFailure) in
-            try await store.settleWebhooks(webhooks)
-        }
+        try await context.perform(SettleWebhooks(webhooks))
     }
 
     /// A signal that rings when webhooks of an endpoint may have been written, for as long as the

@@ -9,16 +9,14 @@ extension Gateway {
     public func record(
         of id: WakeID, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> WakeRecord? {
-        let record = try await asking(.read) { store async throws(StoreFailure) in
-            try await store.record(of: id)
-        }
+        let record = try await context.perform(FindWake(id))
         guard let record, apps?.contains(record.app.bundleID) ?? true else { return nil }
         return record
     }
 
     /// Wakes, the newest first, page by page.
     public func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
-        try await asking(.read) { store async throws(StoreFailure) in try await store.wakes(query) }
+        try await context.perform(ListWakes(query))
     }
 
     /// Waits until a wake has ended, or the wake that carries it has, or the time is over; its
@@ -66,9 +64,8 @@ extension Gateway {
     ) async throws(StoreFailure) -> CancelAnswer {
         // A wake never changes its app: a look beforehand is as good as one in the transaction.
         if apps != nil, try await record(of: id, among: apps) == nil { return .unknown }
-        let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
-            try await store.cancel(id, at: clock.now(), under: context.rules)
-        }
+        let outcome = try await context.perform(
+            CancelWake(id, at: clock.now(), under: context.rules))
         context.tell(outcome.ended)
         guard let isCancelled = outcome.isCancelled, let record = try await record(of: id) else {
             return .unknown
@@ -88,8 +85,9 @@ extension Gateway {
 
     /// Records receipts: the app says that these wakes launched it; answers one by one, in order.
     public func confirm(_ receipts: [Receipt]) async throws(StoreFailure) -> [ReceiptAnswer] {
-        let outcome = try await asking(.readThenWrite) { store async throws(StoreFailure) in
-            try await store.confirm(receipts, at: clock.now(), under: context.rules)
+        let outcome = try await context.watch.observe(.readThenWrite) {
+            () async throws(StoreFailure) in
+            try await context.store.confirm(receipts, at: clock.now(), under: context.rules)
         }
         if !outcome.confirmingQueues.isEmpty {
             dispatcher.state.withLock { $0.confirming.formUnion(outcome.confirmingQueues) }
@@ -97,15 +95,5 @@ extension Gateway {
         context.tell(outcome.ended)
         dispatcher.signal.ring()
         return outcome.answers
-    }
-
-    /// Asks the store, and takes note of how it went.
-    func asking<Answer>(
-        _ access: StoreWatch.Access,
-        _ verb: (any WakeStore) async throws(StoreFailure) -> Answer
-    ) async throws(StoreFailure) -> Answer {
-        try await context.watch.observe(access) { () async throws(StoreFailure) in
-            try await verb(context.store)
-        }
     }
 }

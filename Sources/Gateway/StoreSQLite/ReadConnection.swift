@@ -60,7 +60,7 @@ final class ReadConnection: @unchecked Sendable {
     /// when the calling task is cancelled.
     func read<Answer: Sendable>(
         within duration: Duration = maximumDuration,
-        _ body: @escaping @Sendable (StoreTransaction) throws(StoreFailure) -> Answer
+        _ body: @escaping @Sendable (StoreConnection) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         let result: Result<Answer, StoreFailure> = await withCheckedContinuation { continuation in
             database.asyncUnsafeRead { database in

@@ -42,15 +42,16 @@ extension SQLiteRows {
     /// out.
     func readEverything(_ database: Database) throws {
         let knowsQueues = try Self.has("halt_told_at", in: "lane", database)
-        if knowsQueues { _ = try queues() }
+        if knowsQueues { _ = try queues() } else { knownQueues = QueueTable() }
         if try Self.has("calls", in: "device", database) {
             try readDevices(knowsQueues: knowsQueues)
         }
         var place: Int64? = .max
         while let before = place {
-            let (wakes, last) = try wakes(before: before, limit: Self.auditedWakes)
-            for wake in wakes where knowsQueues { checkQueue(wake.queue, .wake, wake.number) }
-            place = last
+            let numbers = try wakes(before: before, limit: Self.auditedWakes) { number, wake in
+                if knowsQueues, let wake { checkQueue(wake.queue, .wake, number) }
+            }
+            place = numbers.count < Self.auditedWakes ? nil : numbers.last
         }
         for number in try numbers(connection.prepare("SELECT DISTINCT wake FROM attempt")) {
             _ = try attempts(of: number)
@@ -75,7 +76,7 @@ extension SQLiteRows {
     }
 
     private func checkQueue(_ queue: Int64, _ table: DamagedRow.Table, _ number: Int64) {
-        guard queuesByNumber[queue] == nil else { return }
+        guard knownQueues?[queue] == nil else { return }
         let problem = "its queue \(queue) is missing or damaged"
         damage.note(
             table == .wake
@@ -101,7 +102,7 @@ extension SQLiteRows {
         let look = try connection.prepare("SELECT key FROM idempotency")
         defer { look.reset() }
         while try look.step() {
-            _ = try mark(look.bytes(0), at: WallInstant(millisecondsSinceEpoch: .min))
+            _ = try known(look.bytes(0))
         }
     }
 
@@ -117,7 +118,7 @@ extension SQLiteRows {
         while try look.step() {
             do throws(StoreFailure) {
                 let endpoint = WebhookEndpointID(rawValue: look.int64(10))
-                _ = try webhook(look, of: endpoint, fenceStep: 0)
+                _ = try webhook(look, of: endpoint)
             } catch {
                 _ = damaged(.webhook, "\(look.int64(0))", error)
             }

@@ -6,31 +6,34 @@ import WakeModel
 extension SQLiteRows {
     // MARK: Attempts
 
-    func add(_ attempt: AttemptRecord, to wake: borrowing WakeRow) throws(StoreFailure) {
-        let columns = AttemptColumns(attempt.result)
+    /// Adds an attempt to a wake's history and drops the oldest beyond the limit.
+    func insert(_ attempt: Changes.NewAttempt) throws(StoreFailure) {
+        let columns = AttemptColumns(attempt.record.result)
         let statement = try connection.prepare(
             "INSERT OR REPLACE INTO attempt VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        statement.bind(1, wake.number)
-        statement.bind(2, wake.fence)
-        statement.bind(3, attempt.startedAt)
-        statement.bind(4, attempt.endedAt)
+        statement.bind(1, attempt.wake)
+        statement.bind(2, attempt.fence)
+        statement.bind(3, attempt.record.startedAt)
+        statement.bind(4, attempt.record.endedAt)
         statement.bind(5, columns.result)
         statement.bind(6, columns.status)
         statement.bind(7, columns.reason)
         statement.bind(8, columns.since)
         statement.bind(9, columns.detail)
         try statement.run()
-        guard wake.fence > AttemptRecord.maximumKept else { return }
+        guard attempt.fence > AttemptRecord.maximumKept else { return }
         let prune = try connection.prepare(
             """
             DELETE FROM attempt WHERE wake = ?1 AND fence <= (
                 SELECT fence FROM attempt WHERE wake = ?1 ORDER BY fence DESC LIMIT 1 OFFSET ?2)
             """)
-        prune.bind(1, wake.number)
+        prune.bind(1, attempt.wake)
         prune.bind(2, AttemptRecord.maximumKept)
         try prune.run()
     }
 
+    /// The attempts of a wake, the oldest first. One that cannot be read is one of which nothing
+    /// is known.
     func attempts(of number: Int64) throws(StoreFailure) -> [AttemptRecord] {
         let statement = try connection.prepare(
             """
@@ -67,14 +70,13 @@ extension SQLiteRows {
 
     // MARK: Idempotency
 
-    func mark(
-        _ key: [UInt8], at now: WallInstant
-    ) throws(StoreFailure) -> KnownMark? {
+    /// What an idempotency key stands for, its time over or not. An answer that cannot be read is
+    /// left out of it.
+    func known(_ key: [UInt8]) throws(StoreFailure) -> KnownKey? {
         let statement = try connection.prepare(
-            "SELECT request, wake, answer FROM idempotency WHERE key = ? AND expires_at > ?")
+            "SELECT request, wake, answer, expires_at FROM idempotency WHERE key = ?")
         defer { statement.reset() }
         statement.bind(1, key)
-        statement.bind(2, now)
         guard try statement.step() else { return nil }
         let wake = statement.int64(1)
         var answer: AdmittedWake?
@@ -88,7 +90,9 @@ extension SQLiteRows {
                 _ = damaged(.idempotency, Self.name(ofKey: key), error)
             }
         }
-        return KnownMark(request: statement.bytes(0), wake: wake, answer: answer)
+        return KnownKey(
+            request: statement.bytes(0), wake: wake, answer: answer,
+            expiresAt: statement.instant(3))
     }
 
     /// The beginning of a key, which is a digest, in hexadecimal.
@@ -98,18 +102,18 @@ extension SQLiteRows {
         return String(decoding: text, as: UTF8.self)
     }
 
-    func remember(
-        _ mark: IdempotencyKey, for answer: AdmittedWake
-    ) throws(StoreFailure) {
-        // Replaces a key whose time is over and that was not forgotten yet.
-        let statement = try connection.prepare(
-            "INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?)")
-        statement.bind(1, mark.key)
-        statement.bind(2, mark.request)
-        statement.bind(3, answer.id.number)
-        statement.bind(4, mark.expiresAt)
+    /// Reserves a key, and remembers the answer to its request.
+    func insert(_ new: Changes.NewKey) throws(StoreFailure) {
+        let statement =
+            try new.replaces
+            ? connection.prepare("INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?)")
+            : connection.prepare("INSERT INTO idempotency VALUES (?, ?, ?, ?, ?)")
+        statement.bind(1, new.key.key)
+        statement.bind(2, new.key.request)
+        statement.bind(3, new.answer.id.number)
+        statement.bind(4, new.key.expiresAt)
         writer.removeAll()
-        writer.put(answer)
+        writer.put(new.answer)
         try statement.run(with: writer.bytes, at: 5)
     }
 
@@ -128,7 +132,8 @@ extension SQLiteRows {
 
     // MARK: Feedback
 
-    func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64 {
+    /// Adds an entry to the feedback feed. Returns its number, of ``makeNumber(at:)``.
+    func insert(_ entry: FeedbackRow) throws(StoreFailure) -> Int64 {
         let statement = try connection.prepare(
             """
             INSERT INTO feedback (kind, lane, token, at, status, reason, since, wake, wake_low,
@@ -150,6 +155,8 @@ extension SQLiteRows {
         return number
     }
 
+    /// Entries of the feed behind a cursor, without those that cannot be read: all, or those of a
+    /// queue.
     func feedback(
         after cursor: Int64, limit: Int, queue: Int64?
     ) throws(StoreFailure) -> [FeedbackRow] {

@@ -7,36 +7,33 @@ import WakeModel
 extension SQLiteRows {
     // MARK: Queues
 
+    /// All queues.
+    func queueTable() throws(StoreFailure) -> QueueTable {
+        if let knownQueues { return knownQueues }
+        let table = try readQueues()
+        knownQueues = table
+        return table
+    }
+
     func queue(_ number: Int64) throws(StoreFailure) -> WakeQueueRow {
-        if let queue = queuesByNumber[number] { return queue }
-        try readQueues()
-        guard let queue = queuesByNumber[number] else {
+        guard let queue = try queueTable()[number] else {
             throw damaged(DamagedRow(table: .queue, key: "\(number)", problem: "missing"))
         }
         return queue
     }
 
-    func queue(of queue: WakeQueueKey) throws(StoreFailure) -> WakeQueueRow? {
-        if let row = queuesByName[queue] { return row }
-        try readQueues()
-        return queuesByName[queue]
-    }
+    func queues() throws(StoreFailure) -> [WakeQueueRow] { try queueTable().all }
 
-    func queues() throws(StoreFailure) -> [WakeQueueRow] {
-        try readQueues()
-        return queuesByNumber.values.sorted { $0.number < $1.number }
-    }
-
-    func make(_ queue: WakeQueueKey) throws(StoreFailure) -> WakeQueueRow {
+    /// Gives a queue its first row.
+    func insert(_ queue: WakeQueueRow) throws(StoreFailure) {
         let statement = try connection.prepare(
-            "INSERT INTO lane (bundle_id, environment, kind) VALUES (?, ?, ?) RETURNING number")
-        statement.bind(1, queue.app.bundleID.value)
-        statement.bind(2, queue.app.environment.rawValue)
-        statement.bind(3, queue.kind.number)
-        guard let number = try numbers(statement).first else { throw .damaged("lane") }
-        let row = WakeQueueRow(number: number, queue: queue)
-        keep(row)
-        return row
+            "INSERT INTO lane (number, bundle_id, environment, kind) VALUES (?, ?, ?, ?)")
+        statement.bind(1, queue.number)
+        statement.bind(2, queue.queue.app.bundleID.value)
+        statement.bind(3, queue.queue.app.environment.rawValue)
+        statement.bind(4, queue.queue.kind.number)
+        try statement.run()
+        knownQueues?.insert(queue)
     }
 
     func save(_ queue: WakeQueueRow) throws(StoreFailure) {
@@ -52,22 +49,17 @@ extension SQLiteRows {
         statement.bind(4, queue.haltToldAt)
         statement.bind(5, queue.number)
         try statement.run()
-        keep(queue)
+        knownQueues?.insert(queue)
     }
 
-    private func keep(_ queue: WakeQueueRow) {
-        queuesByNumber[queue.number] = queue
-        queuesByName[queue.queue] = queue
-    }
-
-    /// Reads all queues: there are few.
-    private func readQueues() throws(StoreFailure) {
+    private func readQueues() throws(StoreFailure) -> QueueTable {
         let statement = try connection.prepare(
             """
             SELECT number, bundle_id, environment, kind, confirms_launches, paused_at,
                 pause_reason, halt_told_at FROM lane
             """)
         defer { statement.reset() }
+        var table = QueueTable()
         while try statement.step() {
             let number = statement.int64(0)
             let queue: WakeQueueKey
@@ -76,15 +68,17 @@ extension SQLiteRows {
             } catch {
                 // The other apps go on without it.
                 _ = damaged(.queue, "\(number)", error)
+                table.reserve(number)
                 continue
             }
-            keep(
+            table.insert(
                 WakeQueueRow(
                     number: number, queue: queue,
                     confirmsLaunches: statement.int64(4) != 0,
                     pausedAt: statement.optionalInstant(5), pauseReason: statement.text(6),
                     haltToldAt: statement.optionalInstant(7)))
         }
+        return table
     }
 
     /// The queue in three columns.
@@ -105,29 +99,23 @@ extension SQLiteRows {
 
     // MARK: Devices
 
-    func device(_ token: DeviceToken, queue: Int64) throws(StoreFailure) -> DeviceRow? {
-        guard let place = try place(of: token, queue: queue) else { return nil }
-        return try find(place)
-    }
-
-    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? { try find(number) }
-
-    /// The number of the device of this token in a queue; `nil` when it is not known, and then its
-    /// vacancy is noted. Neighbours are told apart without their ledgers, so that what is damaged
-    /// of one is no other's matter.
-    private func place(of token: DeviceToken, queue: Int64) throws(StoreFailure) -> Int64? {
+    /// The number of the device of this token in a queue, or where it would stand, and whether it
+    /// is there. Neighbours are told apart without their ledgers, so that what is damaged of one is
+    /// no other's matter.
+    func place(
+        of token: DeviceToken, queue: Int64
+    ) throws(StoreFailure) -> (number: Int64, isThere: Bool) {
         let first = hash.number(of: token, queue: queue)
         if let device = cache.find(first), device.token == token, device.queue == queue {
-            return first
+            return (first, true)
         }
         let bytes = token.bytes
         var number = first
         while let owner = try owner(of: number) {
-            if owner.token == bytes, owner.queue == queue { return number }
+            if owner.token == bytes, owner.queue == queue { return (number, true) }
             number += 1
         }
-        vacancy = (token, queue, number)
-        return nil
+        return (number, false)
     }
 
     /// Whose a device's row is: queue, and the token as it is stored; `nil` when there is no row.
@@ -142,65 +130,29 @@ extension SQLiteRows {
         return (statement.int64(0), statement.bytes(1))
     }
 
-    func token(ofDevice number: Int64) throws(StoreFailure) -> DeviceToken? {
-        guard let owner = try owner(of: number) else { return nil }
-        do throws(StoreFailure) {
-            return try DeviceToken(stored: owner.token)
-        } catch {
-            throw damaged(.device, "\(number)", error)
-        }
-    }
-
-    func damagedDevice(
-        _ token: DeviceToken, queue: Int64, kind: WakeKind
-    ) throws(StoreFailure) -> DeviceRow? {
-        guard let number = try place(of: token, queue: queue) else { return nil }
-        do throws(StoreFailure) {
-            _ = try find(number)
-            return nil
-        } catch {
-            guard error.kind == .damaged else { throw error }
-        }
+    /// What is left of a device that cannot be read, with an empty ledger; `nil` when not even its
+    /// token, or its queue, can be.
+    func rest(ofDevice number: Int64) throws(StoreFailure) -> DeviceRow? {
+        guard let owner = try owner(of: number),
+            let token = try? DeviceToken(stored: owner.token)
+        else { return nil }
+        let kind = try queueTable()[owner.queue]?.queue.kind
         let statement = try connection.prepare(
             "SELECT pending, latest, touched_at, calls FROM device WHERE number = ?")
         defer { statement.reset() }
         statement.bind(1, number)
         guard try statement.step() else { return nil }
         var device = DeviceRow(
-            number: number, queue: queue, token: token, kind: kind, touchedAt: statement.instant(2))
+            number: number, queue: owner.queue, token: token, kind: kind ?? .background,
+            touchedAt: statement.instant(2))
         device.pending = statement.int64(0)
         device.latest = statement.int64(1)
         device.calls = (try? CountedCall.decode(statement.bytes(3))) ?? []
         return device
     }
 
-    func make(
-        _ token: DeviceToken, queue: Int64, kind: WakeKind, at now: WallInstant
-    ) throws(StoreFailure) -> DeviceRow {
-        let number: Int64
-        if let vacancy, vacancy.queue == queue, vacancy.token == token {
-            number = vacancy.number
-        } else {
-            number = try vacantNumber(for: token, queue: queue)
-        }
-        made.insert(number)
-        return DeviceRow(number: number, queue: queue, token: token, kind: kind, touchedAt: now)
-    }
-
-    private func vacantNumber(
-        for token: DeviceToken, queue: Int64
-    ) throws(StoreFailure) -> Int64 {
-        var number = hash.number(of: token, queue: queue)
-        while try owner(of: number) != nil { number += 1 }
-        return number
-    }
-
-    func save(_ device: DeviceRow) throws(StoreFailure) {
-        vacancy = nil
-        cache.change(device)
-    }
-
-    private func find(_ number: Int64) throws(StoreFailure) -> DeviceRow? {
+    /// The device with this number; `nil` when it is gone.
+    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? {
         if let device = cache.find(number) { return device }
         let statement = try connection.prepare(
             """
@@ -337,6 +289,9 @@ extension SQLiteRows {
         try statement.run()
     }
 
+    /// Removes a device, unless a wake of it is still there or another device cannot be found
+    /// without it; whether it did. Its latest wake need not be the last to go: an older one that is
+    /// still under way when that is pruned stays behind.
     func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
         guard try !holdsWake(device.latest),
             let needed = try devices(ofWakesBelow: device.latest), !needed.contains(device.number)
@@ -353,8 +308,11 @@ extension SQLiteRows {
     /// Wakes are pruned in the order of their numbers. So what is left below one that was pruned
     /// are those alone that had not ended by then, and they are few.
     private func devices(ofWakesBelow latest: Int64) throws(StoreFailure) -> Set<Int64>? {
-        let (older, last) = try wakes(before: latest, limit: Self.olderWakeLimit)
-        return last == nil ? Set(older.map(\.device)) : nil
+        var devices: Set<Int64> = []
+        let numbers = try wakes(before: latest, limit: Self.olderWakeLimit) { _, wake in
+            if let wake { devices.insert(wake.device) }
+        }
+        return numbers.count < Self.olderWakeLimit ? devices : nil
     }
 
     /// One whose neighbour exists stays, because the neighbour may be found through it.
@@ -372,7 +330,6 @@ extension SQLiteRows {
         guard connection.changeCount > 0 else { return false }
         cache.remove(number)
         made.remove(number)
-        vacancy = nil
         return true
     }
 }

@@ -41,6 +41,7 @@ extension SQLiteRows {
         freshNumbers.append(wake.number)
     }
 
+    /// Claimed wakes whose lease has ended, the earliest first.
     func lapsed(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
         if !knowsLeases { try readLeases() }
         let statement = try connection.prepare(

@@ -26,14 +26,17 @@ extension SQLiteRows {
 
     func update(_ wake: borrowing WakeRow, _ columns: WakeColumns) throws(StoreFailure) {
         let wasFresh = leases[wake.number]?.isFresh ?? false
-        switch columns {
-        case .schedule, .claim, .comeback: try updatePlace(wake)
-        case .content: try updateContent(wake)
-        case .end: try wasFresh ? updateEndOfFresh(wake) : updateEnd(wake)
-        case .launch: try updateRest(wake)
+        if columns.contains(.end) {
+            try wasFresh ? updateEndOfFresh(wake) : updateEnd(wake)
+        } else if columns.contains(.content) {
+            try updateContent(wake)
+        } else if columns == .launch {
+            try updateRest(wake)
+        } else {
+            try updatePlace(wake)
         }
         if wake.state == .claimed {
-            hold(wake, isFresh: wasFresh && columns != .claim)
+            hold(wake, isFresh: wasFresh && !columns.contains(.claim))
         } else {
             leases[wake.number] = nil
         }
@@ -128,7 +131,21 @@ extension SQLiteRows {
         return try !numbers(statement).isEmpty
     }
 
-    func quarantine(_ number: Int64) throws(StoreFailure) -> Bool {
+    /// The same without its payload.
+    func wake(_ number: Int64) throws(StoreFailure) -> WakeRow? {
+        try wake(number, withPayload: false)
+    }
+
+    /// Whether a wake that cannot be read has ended.
+    func hasEnded(_ number: Int64) throws(StoreFailure) -> Bool {
+        let statement = try connection.prepare(
+            "SELECT state BETWEEN 2 AND 11 FROM wake WHERE number = ?")
+        statement.bind(1, number)
+        return try numbers(statement) == [1]
+    }
+
+    /// Ends a wake that cannot be read.
+    func quarantine(_ number: Int64) throws(StoreFailure) {
         // The damaged bytes stay, for whoever wants to know what happened to them.
         let statement = try connection.prepare(
             """
@@ -138,12 +155,13 @@ extension SQLiteRows {
         statement.bind(1, number)
         try statement.run()
         leases[number] = nil
-        return connection.changeCount > 0
     }
 
+    /// Goes through the wakes before a number, the newest first, and gives each to `visit`, or
+    /// `nil` for one that cannot be read. Returns their numbers.
     func wakes(
-        before number: Int64, limit: Int
-    ) throws(StoreFailure) -> (wakes: [WakeRow], last: Int64?) {
+        before number: Int64, limit: Int, _ visit: (Int64, WakeRow?) -> Void
+    ) throws(StoreFailure) -> [Int64] {
         let statement = try connection.prepare(
             """
             SELECT number, state, at, rest FROM wake WHERE number < ? ORDER BY number DESC LIMIT ?
@@ -151,16 +169,14 @@ extension SQLiteRows {
         defer { statement.reset() }
         statement.bind(1, number)
         statement.bind(2, limit)
-        var wakes: [WakeRow] = []
-        var looked = 0
-        var last = number
+        var numbers: [Int64] = []
         while try statement.step() {
-            looked += 1
-            last = statement.int64(0)
+            let number = statement.int64(0)
+            numbers.append(number)
             // One that is damaged was told of; what it says of others is lost.
-            if let wake = try? read(statement, number: last, from: 1) { wakes.append(wake) }
+            visit(number, try? read(statement, number: number, from: 1))
         }
-        return (wakes, looked < limit ? nil : last)
+        return numbers
     }
 
     /// The wake whose state, place in time and rest stand in three columns from this one. Throws as

@@ -4,7 +4,8 @@ import Gateway
 import WakeModel
 
 extension SQLiteRows {
-    func add(
+    /// Adds a webhook for an endpoint, under a number of ``makeNumber(at:)``.
+    func insert(
         _ webhook: WebhookSubject, for endpoint: WebhookEndpointID, at now: WallInstant
     ) throws(StoreFailure) {
         let statement = try connection.prepare(
@@ -33,10 +34,10 @@ extension SQLiteRows {
         try statement.run()
     }
 
-    func claimWebhooks(
-        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
-        limit: Int
-    ) throws(StoreFailure) -> [WebhookRow] {
+    /// Webhooks of an endpoint that are due, the longest due first.
+    func dueWebhooks(
+        of endpoint: WebhookEndpointID, at now: WallInstant, limit: Int
+    ) throws(StoreFailure) -> [(number: Int64, fact: LoadedRows.WebhookFact)] {
         let look = try connection.prepare(
             """
             SELECT number, kind, subject, created_at, fence, tries, bundle_id, environment,
@@ -44,20 +45,67 @@ extension SQLiteRows {
             FROM webhook WHERE endpoint = ? AND due_at <= ?
             ORDER BY due_at, number LIMIT ?
             """)
+        defer { look.reset() }
         look.bind(1, endpoint.rawValue)
         look.bind(2, now)
         look.bind(3, limit)
-        let rows = try webhooks(look, of: endpoint, fenceStep: 1)
-        for row in rows {
-            let lease = try connection.prepare(
-                "UPDATE webhook SET fence = ?2, tries = ?3, due_at = ?4 WHERE number = ?1")
-            lease.bind(1, row.ticket.number)
-            lease.bind(2, row.ticket.fence)
-            lease.bind(3, row.tries + 1)
-            lease.bind(4, leaseEnd)
-            try lease.run()
+        var due: [(number: Int64, fact: LoadedRows.WebhookFact)] = []
+        while try look.step() { due.append((look.int64(0), fact(look, of: endpoint))) }
+        return due
+    }
+
+    /// The webhook with this number.
+    func webhook(_ number: Int64) throws(StoreFailure) -> LoadedRows.WebhookFact {
+        let look = try connection.prepare(
+            """
+            SELECT number, kind, subject, created_at, fence, tries, bundle_id, environment,
+                lane_kind, reason, endpoint
+            FROM webhook WHERE number = ?
+            """)
+        defer { look.reset() }
+        look.bind(1, number)
+        guard try look.step() else { return .absent }
+        return fact(look, of: WebhookEndpointID(rawValue: look.int64(10)))
+    }
+
+    private func fact(
+        _ row: Statement, of endpoint: WebhookEndpointID
+    ) -> LoadedRows.WebhookFact {
+        do throws(StoreFailure) {
+            return .found(try webhook(row, of: endpoint))
+        } catch {
+            _ = damaged(.webhook, "\(row.int64(0))", error)
+            return .damaged(fence: row.int64(4))
         }
-        return rows
+    }
+
+    /// Changes a webhook under the lease on which was decided.
+    func update(_ change: Changes.WebhookChange) throws(StoreFailure) {
+        switch change.kind {
+        case .removed:
+            let statement = try connection.prepare(
+                "DELETE FROM webhook WHERE number = ? AND fence = ?")
+            statement.bind(1, change.number)
+            statement.bind(2, change.fence)
+            try statement.run()
+        case .due(let instant):
+            let statement = try connection.prepare(
+                "UPDATE webhook SET due_at = ?3 WHERE number = ?1 AND fence = ?2")
+            statement.bind(1, change.number)
+            statement.bind(2, change.fence)
+            statement.bind(3, instant)
+            try statement.run()
+        case .leased(let leaseEnd):
+            let statement = try connection.prepare(
+                """
+                UPDATE webhook SET fence = fence + 1, tries = tries + 1, due_at = ?3
+                WHERE number = ?1 AND fence = ?2
+                """)
+            statement.bind(1, change.number)
+            statement.bind(2, change.fence)
+            statement.bind(3, leaseEnd)
+            try statement.run()
+        }
     }
 
     func webhooks(
@@ -71,13 +119,6 @@ extension SQLiteRows {
             """)
         look.bind(1, endpoint.rawValue)
         look.bind(2, limit)
-        return try webhooks(look, of: endpoint, fenceStep: 0)
-    }
-
-    /// The rows that a look gives, each under the lease so many after the one that stands there.
-    private func webhooks(
-        _ look: Statement, of endpoint: WebhookEndpointID, fenceStep: Int64
-    ) throws(StoreFailure) -> [WebhookRow] {
         var rows: [WebhookRow] = []
         var damaged: [Int64] = []
         do {
@@ -85,7 +126,7 @@ extension SQLiteRows {
             while try look.step() {
                 let number = look.int64(0)
                 do throws(StoreFailure) {
-                    rows.append(try webhook(look, of: endpoint, fenceStep: fenceStep))
+                    rows.append(try webhook(look, of: endpoint))
                 } catch {
                     _ = self.damaged(.webhook, "\(number)", error)
                     damaged.append(number)
@@ -106,7 +147,7 @@ extension SQLiteRows {
     /// The webhook in a row of the columns that the looks ask for. Throws as
     /// ``Gateway/StoreFailure/Kind/damaged`` and in no other way.
     func webhook(
-        _ row: Statement, of endpoint: WebhookEndpointID, fenceStep: Int64
+        _ row: Statement, of endpoint: WebhookEndpointID
     ) throws(StoreFailure) -> WebhookRow {
         let fence = row.int64(4)
         let tries = row.int64(5)
@@ -114,7 +155,7 @@ extension SQLiteRows {
             throw .damaged("count")
         }
         let ticket = WebhookItem.Ticket(
-            endpoint: endpoint, number: row.int64(0), fence: fence + fenceStep)
+            endpoint: endpoint, number: row.int64(0), fence: fence)
         let subject: WebhookSubject
         switch WebhookKind(rawValue: row.text(1) ?? "") {
         case .outcome: subject = .outcome(wake: row.int64(2))
@@ -140,17 +181,6 @@ extension SQLiteRows {
         return connection.changeCount > 0
     }
 
-    func putBackWebhook(
-        _ ticket: WebhookItem.Ticket, dueAt: WallInstant
-    ) throws(StoreFailure) {
-        let statement = try connection.prepare(
-            "UPDATE webhook SET due_at = ?3 WHERE number = ?1 AND fence = ?2")
-        statement.bind(1, ticket.number)
-        statement.bind(2, ticket.fence)
-        statement.bind(3, dueAt)
-        try statement.run()
-    }
-
     func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID] {
         // One look into the index for each, and not one for each row.
         let next = try connection.prepare(
@@ -162,16 +192,6 @@ extension SQLiteRows {
             next.bind(1, endpoint)
         }
         return endpoints
-    }
-
-    func hasDueWebhook(
-        of endpoint: WebhookEndpointID, at now: WallInstant
-    ) throws(StoreFailure) -> Bool {
-        let look = try connection.prepare(
-            "SELECT 1 FROM webhook WHERE endpoint = ? AND due_at <= ? LIMIT 1")
-        look.bind(1, endpoint.rawValue)
-        look.bind(2, now)
-        return try !numbers(look).isEmpty
     }
 
     func moveWebhook(

@@ -3,19 +3,18 @@
 import Gateway
 import WakeModel
 
-/// The rows of the tables, for ``Gateway/StoreTransaction``. It belongs to the queue that owns the
-/// connection.
+/// The rows of the tables. It belongs to the queue that owns the connection.
 ///
 /// Devices are written at the end of a transaction, each once however often it changed, in the
 /// order of their numbers; so are the counters.
-final class SQLiteRows: WakeRows {
+final class SQLiteRows: RetainedRows {
     let connection: Connection
     var cache: DeviceCache
     let hash: TokenHash
     /// Who is told of rows that cannot be read.
     let damage: DamageListener
-    var queuesByNumber: [Int64: WakeQueueRow] = [:]
-    var queuesByName: [WakeQueueKey: WakeQueueRow] = [:]
+    /// The queues, as far as they were read; they are few.
+    var knownQueues: QueueTable?
     var counted: [StoreCounter: Int] = [:]
     /// Wakes that were claimed through these rows and wait for their outcome, by their numbers.
     /// Their rows need not be read again when it comes.
@@ -29,9 +28,7 @@ final class SQLiteRows: WakeRows {
     var newFloor: Int64?
     /// Where rows are encoded.
     var writer = ByteWriter()
-    /// Where the device that was looked for last, and is not known, would stand.
-    var vacancy: (token: DeviceToken, queue: Int64, number: Int64)?
-    private(set) var lastNumber: Int64
+    var lastNumber: Int64
     /// Devices to which the running transaction gives their first row.
     var made: Set<Int64> = []
 
@@ -124,9 +121,7 @@ final class SQLiteRows: WakeRows {
         counted.removeAll(keepingCapacity: true)
         forgetLeases()
         made.removeAll(keepingCapacity: true)
-        vacancy = nil
-        queuesByNumber = [:]
-        queuesByName = [:]
+        knownQueues = nil
     }
 
     // MARK: Counting

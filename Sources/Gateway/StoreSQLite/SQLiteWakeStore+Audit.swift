@@ -51,7 +51,7 @@ extension SQLiteWakeStore {
                 try connection.rows.readEverything(database)
                 let damaged = collector.found
                 return StoreAudit(
-                    count: try connection.transaction.recount(),
+                    count: try connection.rows.perform(RecountWakes()),
                     faults: try complaints.filter { $0 != "ok" } + miscountedWebhooks(database),
                     damaged: damaged.rows, damagedCount: damaged.count)
             }

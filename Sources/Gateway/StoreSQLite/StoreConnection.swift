@@ -3,33 +3,36 @@
 import CGatheredLog
 import Gateway
 
-/// The transactions and rows of one connection.
+/// The rows of one connection, and its transactions.
 final class StoreConnection {
     let rows: SQLiteRows
-    let transaction: StoreTransaction
+    private var retention: Retention
 
     /// A connection over a connection whose tables are there.
     init(
         _ connection: Connection, cachedDevices: Int, damage: DamageListener
     ) throws(StoreFailure) {
         rows = try SQLiteRows(connection, cachedDevices: cachedDevices, damage: damage)
-        transaction = StoreTransaction(rows: rows)
+        retention = Retention(of: rows)
     }
 
     var connection: Connection { rows.connection }
+
+    /// Removes what has had its time, within the running transaction.
+    func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned { try retention.step(order) }
 
     /// Lets go of the statements, as closing the connection needs.
     func close() { connection.finalize() }
 
     /// One transaction that reads; one that takes longer than `duration` fails.
     func read<Answer>(
-        within duration: Duration, _ body: (StoreTransaction) throws(StoreFailure) -> Answer
+        within duration: Duration, _ body: (StoreConnection) throws(StoreFailure) -> Answer
     ) throws(StoreFailure) -> Answer {
         connection.interrupt(after: duration)
         defer { connection.interrupt(after: nil) }
         try connection.execute("BEGIN")
         do throws(StoreFailure) {
-            let answer = try body(transaction)
+            let answer = try body(self)
             try connection.execute("COMMIT")
             forget()
             return answer
@@ -41,15 +44,15 @@ final class StoreConnection {
 
     /// One transaction that writes.
     func write(
-        _ body: (StoreTransaction) throws(StoreFailure) -> Void
+        _ body: (StoreConnection) throws(StoreFailure) -> Void
     ) throws(StoreFailure) {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(StoreFailure) {
-            try body(transaction)
+            try body(self)
             try rows.flush()
             try connection.execute("COMMIT")
             rows.committed()
-            transaction.committed()
+            retention.committed()
         } catch {
             rollBack(after: error)
             throw error
@@ -66,6 +69,6 @@ final class StoreConnection {
         // The file may have been mended, or only been read wrongly.
         if failure.kind == .corrupt { connection.forgetPages() }
         rows.rolledBack()
-        transaction.rolledBack()
+        retention.rolledBack()
     }
 }

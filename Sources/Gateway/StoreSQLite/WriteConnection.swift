@@ -24,17 +24,17 @@ final class WriteConnection: @unchecked Sendable {
     /// One transaction. `end` is called with a failure after which nothing may be written.
     func write(
         endingWith end: (StoreFailure) -> Void,
-        _ body: (StoreTransaction) throws(StoreFailure) -> Void
+        _ body: (StoreConnection) throws(StoreFailure) -> Void
     ) throws(StoreFailure) {
         var isAlone = false
         do throws(StoreFailure) {
-            try store.write { transaction throws(StoreFailure) in
+            try store.write { store throws(StoreFailure) in
                 guard try Self.version(connection) == version else {
                     end(foreignWriter)
                     throw foreignWriter
                 }
                 isAlone = true
-                try body(transaction)
+                try body(store)
             }
         } catch {
             if let failure = connection.flushFailure { end(failure) }

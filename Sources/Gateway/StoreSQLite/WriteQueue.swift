@@ -38,7 +38,7 @@ final class WriteQueue: Sendable {
     private struct Job: Sendable {
         let weight: Int
         let isCallers: Bool
-        let run: @Sendable (StoreTransaction) throws(StoreFailure) -> Void
+        let run: @Sendable (StoreConnection) throws(StoreFailure) -> Void
         let finish: @Sendable (StoreFailure?) -> Void
 
         var isLight: Bool { weight <= WriteQueue.lightWeight }
@@ -85,26 +85,26 @@ final class WriteQueue: Sendable {
 
     /// Waits until a verb is done, and durable. It is not given up when the calling task is
     /// cancelled. A caller's verb, and no other, is refused when too many of them wait. One that
-    /// `addsWork`, as a caller's does unless it is said, is refused while the log is full.
+    /// adds work is refused while the log is full.
     func write<Answer: Sendable>(
-        weight: Int = 1, isUrgent: Bool = false, isCallers: Bool = false, addsWork: Bool? = nil,
-        _ verb: @escaping @Sendable (StoreTransaction) throws(StoreFailure) -> Answer
+        _ profile: CommandProfile = CommandProfile(.write),
+        _ verb: @escaping @Sendable (StoreConnection) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
-        if addsWork ?? isCallers, checkpointer.isFull {
+        if profile.addsWork, checkpointer.isFull {
             // Where nothing else is written, nobody else would look whether there is room again.
             database.asyncWriteWithoutTransaction { _ in self.look() }
             throw Self.fullLog
         }
         let answer = Mutex<Answer?>(nil)
         let failure = await withCheckedContinuation { continuation in
-            let job = Job(weight: weight, isCallers: isCallers) {
-                transaction throws(StoreFailure) in
-                let new = try verb(transaction)
+            let job = Job(weight: profile.weight, isCallers: profile.origin == .caller) {
+                store throws(StoreFailure) in
+                let new = try verb(store)
                 answer.withLock { $0 = new }
             } finish: { failure in
                 continuation.resume(returning: failure)
             }
-            if !enqueue(job, isUrgent: isUrgent) { job.finish(Self.overfull) }
+            if !enqueue(job, isUrgent: profile.isUrgent) { job.finish(Self.overfull) }
         }
         if let failure { throw failure }
         guard let answer = answer.withLock({ $0 }) else {
@@ -215,8 +215,8 @@ final class WriteQueue: Sendable {
         do throws(StoreFailure) {
             if let failure = lock.loss() { flusher.end(with: failure) }
             if let failure = flusher.failure { throw failure }
-            try connection.write(endingWith: flusher.end) { transaction throws(StoreFailure) in
-                for job in jobs { try job.run(transaction) }
+            try connection.write(endingWith: flusher.end) { store throws(StoreFailure) in
+                for job in jobs { try job.run(store) }
             }
             switch durability {
             case .disk: flusher.flush { failure in self.finish(jobs, failure) }

@@ -177,7 +177,8 @@ struct ServeTests {
     private static func setPause(_ pause: QueuePause?, in simulator: RunningSimulator) async throws
     {
         let store = try SQLiteWakeStore(path: simulator.folder.path + "/wakes.sqlite")
-        try await store.setPause(pause, of: try await store.queues().map(\.queue))
+        try await store.perform(
+            SetPause(pause, of: try await store.perform(ListQueues()).map(\.queue)))
         try store.close()
     }
 

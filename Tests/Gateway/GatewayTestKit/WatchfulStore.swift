@@ -113,24 +113,39 @@ package final class WatchfulStore: WakeStore {
         }
     }
 
-    private func check() throws(StoreFailure) {
-        if let failure = state.withLock({ $0.failure }) { throw failure }
+    // MARK: Commands
+
+    package func perform<Command: StoreCommand>(
+        _ command: Command
+    ) async throws(StoreFailure) -> Command.Answer {
+        if command is AdmitWakes { await passGate() }
+        try check(command)
+        if let admit = command as? AdmitWakes {
+            state.withLock { $0.admissions.append(admit.submissions.count) }
+            try checkSpoiled { spoiled in
+                admit.submissions.contains { spoiled.tokens.contains($0.wake.wake.deviceToken) }
+            }
+        }
+        if let settle = command as? SettleWakes {
+            try checkSpoiled { spoiled in
+                settle.settlements.contains { spoiled.wakes.contains($0.ticket.id) }
+            }
+        }
+        let answer = try await base.perform(command)
+        let claims = (answer as? AdmitAnswer)?.claims ?? (answer as? ClaimAnswer)?.claims ?? []
+        if !claims.isEmpty { state.withLock { $0.claimHook }?() }
+        if let settle = command as? SettleWakes { noteSettled(settle.settlements.count) }
+        if command is ListQueues {
+            let hook = state.withLock { state in
+                defer { state.queuesHook = nil }
+                return state.queuesHook
+            }
+            await hook?()
+        }
+        return answer
     }
 
-    private func checkRead() throws(StoreFailure) {
-        if state.withLock({ $0.sparesReads }) { return }
-        try check()
-    }
-
-    private func checkUpkeep() throws(StoreFailure) {
-        if let failure = state.withLock({ $0.upkeepFailure }) { throw failure }
-    }
-
-    // MARK: Watched verbs
-
-    package func admit(
-        _ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules
-    ) async throws(StoreFailure) -> AdmitAnswer {
+    private func passGate() async {
         await withCheckedContinuation { continuation in
             let passes = state.withLock { state in
                 if state.isGated { state.gate = continuation }
@@ -138,176 +153,48 @@ package final class WatchfulStore: WakeStore {
             }
             if passes { continuation.resume() }
         }
-        try check()
-        state.withLock { $0.admissions.append(submissions.count) }
-        try checkSpoiled { spoiled in
-            submissions.contains { spoiled.tokens.contains($0.wake.wake.deviceToken) }
-        }
-        let answer = try await base.admit(submissions, grant: grant, under: rules)
-        if !answer.claims.isEmpty { state.withLock { $0.claimHook }?() }
-        return answer
     }
 
-    package func claim(
-        _ order: ClaimOrder, under rules: StoreRules
-    ) async throws(StoreFailure) -> ClaimAnswer {
-        try checkRead()
-        let answer = try await base.claim(order, under: rules)
-        if !answer.claims.isEmpty { state.withLock { $0.claimHook }?() }
-        return answer
-    }
-
-    package func settle(
-        _ settlements: [Settlement], under rules: StoreRules
-    ) async throws(StoreFailure) -> SettleAnswer {
-        try check()
-        try checkSpoiled { spoiled in
-            settlements.contains { spoiled.wakes.contains($0.ticket.id) }
-        }
-        let answer = try await base.settle(settlements, under: rules)
+    private func noteSettled(_ count: Int) {
         let ready = state.withLock { state in
-            state.settled += settlements.count
+            state.settled += count
             let settled = state.settled
             let ready = state.watchers.filter { $0.count <= settled }
             state.watchers.removeAll { $0.count <= settled }
             return ready
         }
         for watcher in ready { watcher.continuation.resume() }
-        return answer
+    }
+
+    private func check<Command: StoreCommand>(_ command: Command) throws(StoreFailure) {
+        // What a gateway asks for by itself finds nothing to write, mostly.
+        let onlyReads =
+            command.profile.access == .read || command is ClaimWakes || command is ExpireWakes
+            || command is ReclaimLeases
+        try check(onlyReads: onlyReads)
+        if command is ExpireWakes || command is ReclaimLeases { try checkUpkeep() }
+    }
+
+    private func check(onlyReads: Bool) throws(StoreFailure) {
+        let failure = state.withLock { state in
+            onlyReads && state.sparesReads ? nil : state.failure
+        }
+        if let failure { throw failure }
+    }
+
+    private func checkUpkeep() throws(StoreFailure) {
+        if let failure = state.withLock({ $0.upkeepFailure }) { throw failure }
     }
 
     // MARK: The rest
 
-    package func expireOverdue(
-        at now: WallInstant, limit: Int, under rules: StoreRules
-    ) async throws(StoreFailure) -> [EndedWake] {
-        try checkRead()
+    package func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
+        try check(onlyReads: true)
         try checkUpkeep()
-        return try await base.expireOverdue(at: now, limit: limit, under: rules)
-    }
-
-    package func reclaimLapsed(
-        at now: WallInstant, limit: Int, except held: Set<WakeID>, under rules: StoreRules
-    ) async throws(StoreFailure) -> Reclaimed {
-        try checkRead()
-        try checkUpkeep()
-        return try await base.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
-    }
-
-    package func cancel(
-        _ id: WakeID, at now: WallInstant, under rules: StoreRules
-    ) async throws(StoreFailure) -> CancelOutcome {
-        try check()
-        return try await base.cancel(id, at: now, under: rules)
-    }
-
-    package func report(
-        _ report: DeviceReport, of token: DeviceToken, in queues: [WakeQueueKey], makes: Bool,
-        at now: WallInstant, under rules: StoreRules
-    ) async throws(StoreFailure) -> ReportOutcome {
-        try check()
-        return try await base.report(
-            report, of: token, in: queues, makes: makes, at: now, under: rules)
-    }
-
-    package func confirm(
-        _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
-    ) async throws(StoreFailure) -> ReceiptOutcome {
-        try check()
-        return try await base.confirm(receipts, at: now, under: rules)
-    }
-
-    package func queues() async throws(StoreFailure) -> [WakeQueueRow] {
-        try checkRead()
-        let rows = try await base.queues()
-        let hook = state.withLock { state in
-            defer { state.queuesHook = nil }
-            return state.queuesHook
-        }
-        await hook?()
-        return rows
-    }
-
-    package func setPause(
-        _ pause: QueuePause?, of queues: [WakeQueueKey]
-    ) async throws(StoreFailure) {
-        try check()
-        try await base.setPause(pause, of: queues)
-    }
-
-    package func nextDue(in queues: [WakeQueueKey]) async throws(StoreFailure) -> WallInstant? {
-        try checkRead()
-        return try await base.nextDue(in: queues)
-    }
-
-    package func record(of id: WakeID) async throws(StoreFailure) -> WakeRecord? {
-        try checkRead()
-        return try await base.record(of: id)
-    }
-
-    package func wakes(_ query: WakeQuery) async throws(StoreFailure) -> WakePage {
-        try checkRead()
-        return try await base.wakes(query)
-    }
-
-    package func devices(
-        _ token: DeviceToken, in queues: [WakeQueueKey], at now: WallInstant,
-        under rules: StoreRules
-    ) async throws(StoreFailure) -> [DeviceView] {
-        try checkRead()
-        return try await base.devices(token, in: queues, at: now, under: rules)
-    }
-
-    package func count() async throws(StoreFailure) -> StoreCount {
-        try checkRead()
-        return try await base.count()
-    }
-
-    package func recount() async throws(StoreFailure) -> StoreCount {
-        try checkRead()
-        return try await base.recount()
-    }
-
-    package func feedback(
-        after cursor: Int64, limit: Int, of apps: Set<BundleID>?
-    ) async throws(StoreFailure) -> [FeedbackEntry] {
-        try checkRead()
-        return try await base.feedback(after: cursor, limit: limit, of: apps)
-    }
-
-    package func note(_ halt: AppHalt, under rules: StoreRules) async throws(StoreFailure) {
-        try check()
-        try await base.note(halt, under: rules)
-    }
-
-    package func claimWebhooks(
-        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
-        limit: Int
-    ) async throws(StoreFailure) -> WebhookBatch {
-        try check()
-        return try await base.claimWebhooks(
-            of: endpoint, at: now, until: leaseEnd, limit: limit)
-    }
-
-    package func settleWebhooks(
-        _ settlements: [WebhookSettlement]
-    ) async throws(StoreFailure) {
-        try check()
-        try await base.settleWebhooks(settlements)
+        return try await base.prune(order)
     }
 
     package func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
         base.whenDamaged(tell)
-    }
-
-    package func tryWriting() async throws(StoreFailure) {
-        try check()
-        try await base.tryWriting()
-    }
-
-    package func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
-        try checkRead()
-        try checkUpkeep()
-        return try await base.prune(order)
     }
 }

@@ -89,7 +89,7 @@ struct DamageTests {
             _ = await gateway.accept(
                 (0..<50 as Range<UInt64>).map { Inquiry(Samples.request(device: $0)) })
             try await eventually {
-                try await store.recount().byState == [.sent: 49, .claimed: 1]
+                try await store.perform(RecountWakes()).byState == [.sent: 49, .claimed: 1]
             }
             try await eventually { try await gateway.stats().inFlight == 0 }
             #expect(bad.withLock { $0.count } == 1)
@@ -178,7 +178,7 @@ struct DamageTests {
         }
         #expect(await context.settle(settlements) == nil)
         #expect(await context.settle(settlements)?.verdicts == [.damaged, .applied, .applied])
-        #expect(try await store.recount().byState == [.sent: 2, .claimed: 1])
+        #expect(try await store.perform(RecountWakes()).byState == [.sent: 2, .claimed: 1])
     }
 
     @Test("Halves come in the order of the batch, and what fails is found")

@@ -38,8 +38,9 @@ struct DispatcherTests {
 
         let first = try await grantOfAll()
         #expect(first.room.background == 16)
-        _ = try await store.admit(
-            [Submission(wake: Samples.wake(device: 99))], grant: nil, under: context.rules)
+        _ = try await store.perform(
+            AdmitWakes(
+                [Submission(wake: Samples.wake(device: 99))], grant: nil, under: context.rules))
         dispatcher.signal.ring()
         try await eventually { dispatcher.state.withLock { !$0.withoutRoom.isEmpty } }
         dispatcher.admitted(nil, under: first)

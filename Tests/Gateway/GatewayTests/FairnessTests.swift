@@ -60,7 +60,7 @@ struct FairnessTests {
         try await withRunning(gateway) {
             _ = await gateway.accept(Self.flood(.background, 2_000))
             _ = await gateway.accept(Self.flood(.voip, 2_000))
-            try await eventually { try await store.count().unended == 0 }
+            try await eventually { try await store.perform(CountWakes()).unended == 0 }
             isSilent.set()
             clock.advance(bySeconds: 4)
             let more = (0..<2_000 as Range<UInt64>).map { 10_000 + $0 }
@@ -95,7 +95,7 @@ struct FairnessTests {
             isSilent.withLock { $0 = false }
             try await eventually {
                 clock.advance(bySeconds: 1)
-                return try await store.count().unended == 0
+                return try await store.perform(CountWakes()).unended == 0
             }
             #expect(try queue().unresponsive == nil)
             #expect(try queue().inFlight == 0)
@@ -108,7 +108,7 @@ struct FairnessTests {
                 lines.all.filter { $0.hasPrefix("a queue gets no answers") }.count == 1,
                 "\(lines.all) \(queue)")
         }
-        #expect(try await store.recount().byState[.sent] == 600)
+        #expect(try await store.perform(RecountWakes()).byState[.sent] == 600)
     }
 
     @Test("One caller's batch is in the next transaction, whatever another has waiting")

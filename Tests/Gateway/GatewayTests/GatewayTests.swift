@@ -47,7 +47,7 @@ struct GatewayTests {
             #expect(diagnostics.contains { $0.severity == .error })
             #expect(await gateway.accept(Samples.request()) == .ambiguousEnvironment)
             #expect(await gateway.accept(Samples.request(app: Samples.otherApp)) == .unknownApp)
-            let count = try await store.recount()
+            let count = try await store.perform(RecountWakes())
             #expect(count.accepted == 0)
         }
     }
@@ -149,7 +149,8 @@ struct GatewayTests {
             clock.advance(bySeconds: -3_600)
             // Another gateway has paused the app; that is learnt by housekeeping only.
             let pause = QueuePause(at: clock.now(), reason: "elsewhere")
-            try await store.setPause(pause, of: Samples.queues.filter { $0.app == Samples.app })
+            try await store.perform(
+                SetPause(pause, of: Samples.queues.filter { $0.app == Samples.app }))
             try await eventually {
                 #expect(clock.now() < Samples.start.advanced(bySeconds: -1_800), "It is stuck.")
                 clock.advance(bySeconds: 1)
@@ -162,11 +163,12 @@ struct GatewayTests {
 
     @Test("Wakes of an app that is not configured are told of, once for each configuration")
     func strangers() async throws {
-        _ = try await store.admit(
-            [
-                Submission(wake: Samples.wake(app: Samples.otherApp)),
-                Submission(wake: Samples.wake(app: Samples.app)),
-            ], grant: nil, under: StoreRules())
+        _ = try await store.perform(
+            AdmitWakes(
+                [
+                    Submission(wake: Samples.wake(app: Samples.otherApp)),
+                    Submission(wake: Samples.wake(app: Samples.app)),
+                ], grant: nil, under: StoreRules()))
         let lines = RecordedLines()
         let gateway = Gateway(
             apps: [Samples.app], store: store, sender: ScriptedSender(), clock: clock,
@@ -194,9 +196,10 @@ struct GatewayTests {
     @Test("VoIP leaves before background that was due longer")
     func voipFirst() async throws {
         let wakes = (0..<20 as Range<UInt64>).map { Samples.wake(device: $0) }
-        _ = try await store.admit(
-            (wakes + [Samples.wake(.voip)]).map { Submission(wake: $0) }, grant: nil,
-            under: StoreRules())
+        _ = try await store.perform(
+            AdmitWakes(
+                (wakes + [Samples.wake(.voip)]).map { Submission(wake: $0) }, grant: nil,
+                under: StoreRules()))
         let sender = ScriptedSender()
         let gateway = sampleGateway(store: store, sender: sender, clock: clock)
         try await withRunning(gateway) {
@@ -345,9 +348,9 @@ struct GatewayTests {
             }
             let answers = await gateway.accept(inquiries)
             #expect(answers.count == 10_000 && answers.allSatisfy { $0.admittedID != nil })
-            try await eventually { try await store.count().unended == 0 }
+            try await eventually { try await store.perform(CountWakes()).unended == 0 }
         }
-        #expect(try await store.recount().byState[.sent] == 10_000)
+        #expect(try await store.perform(RecountWakes()).byState[.sent] == 10_000)
     }
 
     @Test("A full intake refuses at once, and keeps what it has")
@@ -429,18 +432,19 @@ struct GatewayTests {
             }
             await sender.waitUntilSent(2)
         }
-        let states = try await ids.asyncMap { try await store.record(of: $0)?.state }
+        let states = try await ids.asyncMap { try await store.perform(FindWake($0))?.state }
         #expect(states == [.sent, .failed])
         #expect(
             await gateway.accept(Samples.request()) == .unavailable("The gateway is shutting down.")
         )
-        #expect(try await store.recount().isConserved)
+        #expect(try await store.perform(RecountWakes()).isConserved)
     }
 
     @Test("What was claimed but not handed over when the gateway is cancelled goes back untouched")
     func cancelledBeforeSending() async throws {
-        let answer = try await store.admit(
-            [Submission(wake: Samples.wake(.voip))], grant: nil, under: StoreRules())
+        let answer = try await store.perform(
+            AdmitWakes(
+                [Submission(wake: Samples.wake(.voip))], grant: nil, under: StoreRules()))
         guard case .admitted(let wake) = answer.admissions[0] else {
             Issue.record("It was not admitted.")
             return
@@ -455,7 +459,7 @@ struct GatewayTests {
         store.whenClaimed { run.cancel() }
         starter.yield()
         try await run.value
-        let record = try #require(try await store.record(of: wake.id))
+        let record = try #require(try await store.perform(FindWake(wake.id)))
         #expect(sender.sent.isEmpty)
         #expect(record.state == .pending)
         #expect(record.attempts.isEmpty && record.tries == 0)

@@ -270,7 +270,7 @@ struct GatewayVerbTests {
     @Test(
         "Webhooks that nobody is configured for wait a day, and are removed, with a line for each")
     func removedWebhooks() async throws {
-        for _ in 1...5 { try await store.note(halt, under: Samples.rules) }
+        for _ in 1...5 { try await store.perform(NoteHalt(halt, under: Samples.rules)) }
         #expect(try await kept() == 5)
         var limits = GatewayLimits()
         limits.pruneBatchCount = 2
@@ -306,8 +306,10 @@ struct GatewayVerbTests {
 
     /// How many events the store keeps; a claim of none takes no lease.
     private func kept() async throws -> Int {
-        try await store.claimWebhooks(
-            of: Samples.endpoint, at: Samples.start, until: Samples.start, limit: 0
+        try await store.perform(
+            ClaimWebhooks(
+                of: Samples.endpoint, at: Samples.start, until: Samples.start, limit: 0
+            )
         ).backlogCount
     }
 }

@@ -25,8 +25,10 @@ struct HaltTests {
     /// The events about queues that were written so far, in their order.
     private func halts() async throws -> [AppHalt] {
         let now = clock.now()
-        return try await store.claimWebhooks(of: Samples.endpoint, at: now, until: now, limit: 99)
-            .items.compactMap { if case .appHalted(let halt) = $0.event { halt } else { nil } }
+        return try await store.perform(
+            ClaimWebhooks(of: Samples.endpoint, at: now, until: now, limit: 99)
+        )
+        .items.compactMap { if case .appHalted(let halt) = $0.event { halt } else { nil } }
     }
 
     private func queue(_ app: AppIdentity, _ kind: WakeKind = .background) -> WakeQueueKey {

@@ -130,7 +130,7 @@ struct SteadyClockTests {
             try await eventually { gateway.readiness.isReady }
             #expect(try await gateway.record(of: waiting)?.state == .pending)
             try await eventually {
-                try await store.recount().byState == [.pending: 1, .sent: 2]
+                try await store.perform(RecountWakes()).byState == [.pending: 1, .sent: 2]
             }
         }
     }

@@ -10,7 +10,7 @@ struct StoreWatchTests {
     private static let failure = StoreFailure(kind: .full, message: "The disk is full.")
 
     private func observe(
-        _ watch: StoreWatch, _ access: StoreWatch.Access, fails: Bool
+        _ watch: StoreWatch, _ access: CommandProfile.Access, fails: Bool
     ) async {
         try? await watch.observe(access) { () async throws(StoreFailure) in
             if fails { throw Self.failure }
@@ -19,8 +19,8 @@ struct StoreWatchTests {
 
     @Test(
         "A write's failure ends with a write; a read's with anything that works",
-        arguments: StoreWatch.Access.allCases, StoreWatch.Access.allCases)
-    func clearing(_ failing: StoreWatch.Access, _ working: StoreWatch.Access) async {
+        arguments: CommandProfile.Access.allCases, CommandProfile.Access.allCases)
+    func clearing(_ failing: CommandProfile.Access, _ working: CommandProfile.Access) async {
         let lines = RecordedLines()
         let watch = StoreWatch(logger: lines.logger)
         await observe(watch, failing, fails: true)
@@ -33,8 +33,9 @@ struct StoreWatchTests {
         #expect(lines.all == [first] + (isCleared ? ["the store works again"] : []))
     }
 
-    @Test("A store that has too much to do does not fail", arguments: StoreWatch.Access.allCases)
-    func overloaded(_ access: StoreWatch.Access) async {
+    @Test(
+        "A store that has too much to do does not fail", arguments: CommandProfile.Access.allCases)
+    func overloaded(_ access: CommandProfile.Access) async {
         let lines = RecordedLines()
         let watch = StoreWatch(logger: lines.logger)
         let failure = StoreFailure(kind: .overloaded, message: "Too much waits.")

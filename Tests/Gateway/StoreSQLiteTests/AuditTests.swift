@@ -34,7 +34,7 @@ struct AuditTests {
             try await connection.settleSent(try #require(try await connection.claim().claims.first))
             let audit = try SQLiteWakeStore.audit(path: path)
             #expect(audit.isSound && audit.faults.isEmpty)
-            #expect(audit.count == (try await store.recount()))
+            #expect(audit.count == (try await store.perform(RecountWakes())))
             #expect(audit.count.byState == [.sent: 1, .claimed: 4])
             try store.close()
         }

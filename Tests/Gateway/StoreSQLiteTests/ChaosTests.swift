@@ -98,18 +98,18 @@ struct ChaosTests {
             let gateway = sampleGateway(
                 store: store, sender: sender, clock: clock, limits: limits, seed: seed)
             try await withRunning(gateway) {
-                while try await store.count().unended > 0 {
+                while try await store.perform(CountWakes()).unended > 0 {
                     try await Task.sleep(for: .milliseconds(10))
                 }
             }
-            let count = try await store.recount()
+            let count = try await store.perform(RecountWakes())
             #expect(count.isConserved, "seed \(seed)")
             #expect(count.unended == 0, "seed \(seed)")
             let ids = accepted.withLock { $0 }
             // A death may lose the answer to a request, never the wake of an answer.
             #expect(count.accepted >= ids.count, "seed \(seed)")
             for id in ids {
-                let record = try #require(try await store.record(of: id), "seed \(seed)")
+                let record = try #require(try await store.perform(FindWake(id)), "seed \(seed)")
                 #expect(record.end != nil && record.endedAt != nil, "seed \(seed), \(id)")
                 if record.state == .coalesced {
                     #expect(record.carrierEnd != nil, "seed \(seed), \(id)")

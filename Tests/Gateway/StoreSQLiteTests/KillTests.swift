@@ -64,8 +64,8 @@ struct KillTests {
         #expect(accepted.count > 50)
 
         let store = try SQLiteWakeStore(path: folder + "/store.sqlite")
-        for id in accepted { #expect(try await store.record(of: id) != nil, "lost: \(id)") }
-        let before = try await store.recount()
+        for id in accepted { #expect(try await store.perform(FindWake(id)) != nil, "lost: \(id)") }
+        let before = try await store.perform(RecountWakes())
         #expect(before.isConserved)
         #expect(before.accepted >= accepted.count)
         #expect(before.unended > 0)
@@ -77,11 +77,11 @@ struct KillTests {
             sampleGateway(
                 store: store, sender: sender, clock: clock, limits: Self.fastLimits)
         ) {
-            while try await store.count().byState[.pending, default: 0] > 0 {
+            while try await store.perform(CountWakes()).byState[.pending, default: 0] > 0 {
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
-        let after = try await store.recount()
+        let after = try await store.perform(RecountWakes())
         #expect(after.isConserved)
         #expect(after.ended == before.accepted)
         for claim in sender.sent where claim.kind == .voip {
@@ -204,7 +204,7 @@ struct KillTests {
                 sampleGateway(
                     store: store, sender: sender, clock: clock, limits: Self.fastLimits)
             ) {
-                while try await store.count().unended > 0 {
+                while try await store.perform(CountWakes()).unended > 0 {
                     try await Task.sleep(for: .milliseconds(20))
                 }
             }
@@ -219,12 +219,12 @@ struct KillTests {
         answered: [(kind: String, id: WakeID)], pushed: [(kind: String, id: WakeID)],
         _ store: SQLiteWakeStore, seed: UInt64
     ) async throws {
-        let count = try await store.recount()
+        let count = try await store.perform(RecountWakes())
         #expect(count.isConserved && count.unended == 0, "seed \(seed)")
         #expect(count.accepted >= Set(answered.map(\.id)).count, "seed \(seed)")
         let received = Set(pushed.map(\.id))
         for (_, id) in answered {
-            guard let record = try await store.record(of: id) else {
+            guard let record = try await store.perform(FindWake(id)) else {
                 Issue.record("Lost: \(id), seed \(seed)")
                 continue
             }
@@ -235,7 +235,7 @@ struct KillTests {
             }
         }
         for id in received {
-            #expect(try await store.record(of: id) != nil, "\(id), seed \(seed)")
+            #expect(try await store.perform(FindWake(id)) != nil, "\(id), seed \(seed)")
         }
         let calls = pushed.filter { $0.kind == "voip" }.map(\.id)
         #expect(calls.count == Set(calls).count, "A phone rang twice, seed \(seed)")

@@ -42,10 +42,11 @@ struct LeaseTests {
             }()
             let store = try SQLiteWakeStore(path: path)
             let counter = Counter(store: store).later(3_600)
-            let taken = try await store.reclaimLapsed(
-                at: counter.now, limit: 100, under: counter.rules)
+            let taken = try await store.perform(
+                ReclaimLeases(
+                    at: counter.now, limit: 100, under: counter.rules))
             #expect(taken.returned == kept)
-            #expect(try await store.recount().isConserved)
+            #expect(try await store.perform(RecountWakes()).isConserved)
             try store.close()
         }
     }
@@ -63,9 +64,8 @@ struct LeaseTests {
                 last = claim
             }
             let (floor, lastNumber) = try await store.writing.write {
-                transaction throws(StoreFailure) in
-                let rows = transaction.rows as? SQLiteRows
-                return (rows?.floor ?? 0, rows?.lastNumber ?? 0)
+                connection throws(StoreFailure) in
+                (connection.rows.floor, connection.rows.lastNumber)
             }
             let number = try #require(last).id.number
             // Behind the last wake, of which an event was written, no other begins.
@@ -83,13 +83,14 @@ struct LeaseTests {
             let later = counter.later(90)
             try await later.settleSent(try await Self.admit(later, device: 2))
             try await later.later(5).admit([Samples.wake(at: later.later(5).now, device: 3)])
-            let floor = try await store.writing.write { transaction throws(StoreFailure) in
-                (transaction.rows as? SQLiteRows)?.floor ?? 0
+            let floor = try await store.writing.write { connection throws(StoreFailure) in
+                connection.rows.floor
             }
             #expect(floor > slow.id.number)
             #expect(try await later.record(slow.id).state == .claimed)
-            let taken = try await store.reclaimLapsed(
-                at: later.now, limit: 100, under: later.rules)
+            let taken = try await store.perform(
+                ReclaimLeases(
+                    at: later.now, limit: 100, under: later.rules))
             #expect(taken.returned == [slow.id])
             try store.close()
         }
@@ -103,11 +104,12 @@ struct LeaseTests {
             let claim = try await Self.admit(counter, device: 1)
             let failure = StoreFailure(kind: .unavailable, message: "On purpose.")
             await #expect(throws: failure) {
-                try await store.writing.write { transaction throws(StoreFailure) in throw failure }
+                try await store.writing.write { connection throws(StoreFailure) in throw failure }
             }
             let later = counter.later(61)
-            let taken = try await store.reclaimLapsed(
-                at: later.now, limit: 100, under: later.rules)
+            let taken = try await store.perform(
+                ReclaimLeases(
+                    at: later.now, limit: 100, under: later.rules))
             #expect(taken.returned == [claim.id])
             try store.close()
         }
@@ -131,19 +133,21 @@ struct LeaseTests {
             let ids = [sent.id, deferred.id, waiting.id]
             var before: [WakeRecord] = []
             for id in ids { before.append(try await counter.record(id)) }
-            let taken = try await store.reclaimLapsed(
-                at: later.now, limit: 100, under: later.rules)
+            let taken = try await store.perform(
+                ReclaimLeases(
+                    at: later.now, limit: 100, under: later.rules))
             #expect(taken.returned == [claimed.id] && taken.ended.isEmpty)
             var after: [WakeRecord] = []
             for id in ids { after.append(try await counter.record(id)) }
             #expect(after == before)
             // Each stands again where it belongs.
-            let again = try await store.reclaimLapsed(
-                at: later.now, limit: 1, under: later.rules)
+            let again = try await store.perform(
+                ReclaimLeases(
+                    at: later.now, limit: 1, under: later.rules))
             #expect(again.count == 0)
             let due = try await counter.later(3_600).claim().claims.map(\.id)
             #expect(due.contains(waiting.id) && !due.contains(sent.id))
-            #expect(try await store.recount().isConserved)
+            #expect(try await store.perform(RecountWakes()).isConserved)
             try store.close()
         }
     }

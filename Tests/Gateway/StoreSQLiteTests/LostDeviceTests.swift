@@ -34,7 +34,7 @@ struct LostDeviceTests {
             }
             try await store.writer.write { try $0.execute(sql: "DELETE FROM device") }
             try await body(connection, claims, waiting)
-            let count = try await store.recount()
+            let count = try await store.perform(RecountWakes())
             #expect(count.isConserved && count.unended == 0)
             try store.close()
             #expect(try SQLiteWakeStore.audit(path: path).isSound)
@@ -62,17 +62,20 @@ struct LostDeviceTests {
                 [receipt], at: connection.now, under: connection.rules)
             #expect(confirmed.answers == [.recorded])
             // Two are left in hand, one of each kind.
-            let lapsed = try await connection.later(61).store.reclaimLapsed(
-                at: connection.later(61).now, limit: 10, under: connection.rules)
+            let lapsed = try await connection.later(61).store.perform(
+                ReclaimLeases(
+                    at: connection.later(61).now, limit: 10, under: connection.rules))
             #expect(Set(lapsed.ended.map(\.end)) == [.cancelled, .failed(.fateUnknown)])
 
             for id in [waiting[0], waiting[3]] {
-                let outcome = try await connection.store.cancel(
-                    id, at: connection.now, under: connection.rules)
+                let outcome = try await connection.store.perform(
+                    CancelWake(
+                        id, at: connection.now, under: connection.rules))
                 #expect(outcome.isCancelled == true)
             }
-            let expired = try await connection.store.expireOverdue(
-                at: connection.later(30).now, limit: 1, under: connection.rules)
+            let expired = try await connection.store.perform(
+                ExpireWakes(
+                    at: connection.later(30).now, limit: 1, under: connection.rules))
             #expect(expired.map(\.end) == [.expired])
             // What waits for a device that nobody knows is sent to none.
             let rest = try await connection.claim()
@@ -86,17 +89,23 @@ struct LostDeviceTests {
         try await withLostDevices { (connection, claims, waiting) async throws in
             for claim in claims { try await connection.settleSent(claim) }
             let known = try await connection.admitOne(Samples.wake(device: 500)).id
-            #expect(try await connection.store.wakes(WakeQuery()).wakes.map(\.id) == [known])
-            #expect(try await connection.store.record(of: claims[0].id) == nil)
-            _ = try await connection.store.cancel(
-                known, at: connection.now, under: connection.rules)
+            #expect(
+                try await connection.store.perform(ListWakes(WakeQuery())).wakes.map(\.id) == [
+                    known
+                ])
+            #expect(try await connection.store.perform(FindWake(claims[0].id)) == nil)
+            _ = try await connection.store.perform(
+                CancelWake(
+                    known, at: connection.now, under: connection.rules))
             let at = connection.later(1).now
-            let batch = try await connection.store.claimWebhooks(
-                of: Samples.endpoint, at: at, until: at, limit: 100)
+            let batch = try await connection.store.perform(
+                ClaimWebhooks(
+                    of: Samples.endpoint, at: at, until: at, limit: 100))
             #expect(batch.items.count == 1 && batch.backlogCount == 1)
             for id in waiting {
-                _ = try await connection.store.cancel(
-                    id, at: connection.now, under: connection.rules)
+                _ = try await connection.store.perform(
+                    CancelWake(
+                        id, at: connection.now, under: connection.rules))
             }
         }
     }

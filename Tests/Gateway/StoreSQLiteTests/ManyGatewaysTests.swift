@@ -117,7 +117,7 @@ struct ManyGatewaysTests {
                 }
                 try await letTimePass(seconds: 600, steps: 60)
             }
-            while try await store.count().unended > 0 {
+            while try await store.perform(CountWakes()).unended > 0 {
                 try await letTimePass(seconds: 60, steps: 6)
             }
             try await audit(store, alive, accepted)
@@ -170,7 +170,7 @@ struct ManyGatewaysTests {
     private func audit(
         _ store: any WakeStore, _ alive: [GatewayLife], _ accepted: Set<WakeID>
     ) async throws {
-        let count = try await store.recount()
+        let count = try await store.perform(RecountWakes())
         #expect(count.isConserved && count.unended == 0)
         #expect(count.accepted >= accepted.count)
         #expect(accepted.count == Self.roundCount * Self.wakesPerRound)

@@ -67,7 +67,8 @@ struct MigrationTests {
             let submission = Submission(wake: Samples.wake(dueIn: 60), idempotency: mark)
             let today = folder + "/today.sqlite"
             let store = try SQLiteWakeStore(path: today)
-            let first = try await store.admit([submission], grant: nil, under: StoreRules())
+            let first = try await store.perform(
+                AdmitWakes([submission], grant: nil, under: StoreRules()))
             try store.close()
             // The same rows in a file of the second version.
             let path = folder + "/store.sqlite"
@@ -96,9 +97,11 @@ struct MigrationTests {
 
             let migrated = try SQLiteWakeStore(path: path)
             func ask(_ mark: IdempotencyKey) async throws -> Admission? {
-                try await migrated.admit(
-                    [Submission(wake: submission.wake, idempotency: mark)], grant: nil,
-                    under: StoreRules()
+                try await migrated.perform(
+                    AdmitWakes(
+                        [Submission(wake: submission.wake, idempotency: mark)], grant: nil,
+                        under: StoreRules()
+                    )
                 ).admissions.first
             }
             guard case .admitted(let wake) = first.admissions.first else {
@@ -140,7 +143,8 @@ struct MigrationTests {
             let first = try await connection.claimOne(call(1))
             try await connection.settleSent(first)
             let cancelled = try await connection.admitOne(call(2))
-            _ = try await store.cancel(cancelled.id, at: connection.now, under: connection.rules)
+            _ = try await store.perform(
+                CancelWake(cancelled.id, at: connection.now, under: connection.rules))
             try await connection.admit((3...90 as ClosedRange<UInt64>).map { call($0, 1) })
             try store.close()
             // The file as the fourth version left it.
@@ -179,9 +183,10 @@ struct MigrationTests {
             #expect(steps.map(\.inheritedWebhooks) == [2, 1, 0])
             #expect(steps.map(\.webhooks) == [0, 0, 0])
             #expect(steps.map { $0.isFull(2) } == [true, false, false])
-            let batch = try await store.claimWebhooks(
-                of: Samples.endpoint, at: Samples.start,
-                until: Samples.start.advanced(bySeconds: 30), limit: 10)
+            let batch = try await store.perform(
+                ClaimWebhooks(
+                    of: Samples.endpoint, at: Samples.start,
+                    until: Samples.start.advanced(bySeconds: 30), limit: 10))
             #expect(batch.backlogCount == 3)
             #expect(batch.items.allSatisfy { $0.tries == 2 })
             #expect(
@@ -193,11 +198,13 @@ struct MigrationTests {
                                 isHalted: true,
                                 reason: "event \(number)", at: Samples.start))
                     })
-            try await store.settleWebhooks(
-                batch.items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
+            try await store.perform(
+                SettleWebhooks(
+                    batch.items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }))
             for endpoint in [Samples.endpoint, .unnamed] {
-                let rest = try await store.claimWebhooks(
-                    of: endpoint, at: Samples.start, until: Samples.start, limit: 10)
+                let rest = try await store.perform(
+                    ClaimWebhooks(
+                        of: endpoint, at: Samples.start, until: Samples.start, limit: 10))
                 #expect(rest == WebhookBatch())
             }
             try store.close()
@@ -233,9 +240,10 @@ struct MigrationTests {
                 endpoint: Samples.endpoint, kinds: [.outcome], apps: [Samples.otherApp.bundleID])
             let pruned = try await store.prune(order([heir], limit: 9))
             #expect(pruned.webhooks == 3 && pruned.inheritedWebhooks == 1)
-            let batch = try await store.claimWebhooks(
-                of: Samples.endpoint, at: Samples.start.advanced(bySeconds: 60),
-                until: Samples.start.advanced(bySeconds: 90), limit: 10)
+            let batch = try await store.perform(
+                ClaimWebhooks(
+                    of: Samples.endpoint, at: Samples.start.advanced(bySeconds: 60),
+                    until: Samples.start.advanced(bySeconds: 90), limit: 10))
             #expect(batch.backlogCount == 1 && batch.items.count == 1)
             guard case .outcome(let record) = batch.items.first?.event else {
                 Issue.record("No outcome is left.")
@@ -259,8 +267,9 @@ struct MigrationTests {
             let pruned = try await store.prune(order(webhooks, limit: 9))
             #expect(pruned.webhooks == 3 && pruned.inheritedWebhooks == 0)
             for endpoint in [Samples.endpoint, Samples.otherEndpoint, .unnamed] {
-                let rest = try await store.claimWebhooks(
-                    of: endpoint, at: Samples.start, until: Samples.start, limit: 10)
+                let rest = try await store.perform(
+                    ClaimWebhooks(
+                        of: endpoint, at: Samples.start, until: Samples.start, limit: 10))
                 #expect(rest == WebhookBatch())
             }
             try store.close()

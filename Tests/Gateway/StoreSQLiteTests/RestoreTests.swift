@@ -28,21 +28,26 @@ struct RestoreTests {
         connection.rules.webhooks = [Samples.endpoint, Samples.otherEndpoint].map {
             WebhookSubscription(endpoint: $0, kinds: [.tokenDead])
         }
-        let before = try await store.feedback(after: 0, limit: 100).last?.number ?? 0
+        let before = try await store.perform(ReadFeedback(after: 0, limit: 100)).last?.number ?? 0
         let claim = try await connection.claimOne(Samples.wake(at: now, device: device))
         try await connection.settle(
             claim, .end(.undeliverable(Self.refusal)), attempt: .refused(Self.refusal))
-        let entry = try #require(try await store.feedback(after: before, limit: 100).first)
+        let entry = try #require(
+            try await store.perform(ReadFeedback(after: before, limit: 100)).first)
         var names = Names(wake: entry.wake, cursor: entry.number)
         for endpoint in connection.rules.webhooks.map(\.endpoint) {
-            let items = try await store.claimWebhooks(
-                of: endpoint, at: now.advanced(bySeconds: 2), until: now.advanced(bySeconds: 30),
-                limit: 10
+            let items = try await store.perform(
+                ClaimWebhooks(
+                    of: endpoint, at: now.advanced(bySeconds: 2),
+                    until: now.advanced(bySeconds: 30),
+                    limit: 10
+                )
             ).items
             #expect(items.count == 1)
             names.events += items.map(\.ticket.number)
-            try await store.settleWebhooks(
-                items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
+            try await store.perform(
+                SettleWebhooks(
+                    items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }))
         }
         try store.close()
         return names

@@ -100,7 +100,7 @@ struct RetentionTests {
             devicesBefore: connection.now.advanced(bySeconds: -100_000), webhooks: [],
             limit: 1_000)
         _ = try await connection.store.prune(order)
-        let count = try await connection.store.recount()
+        let count = try await connection.store.perform(RecountWakes())
         #expect(count.isConserved && count.ended - count.pruned <= 600)
     }
 }

@@ -61,7 +61,7 @@ struct SQLiteWakeStoreTests {
                 }
                 #expect(failure?.kind == .inUse)
                 #expect(failure?.message.contains("in use by another gateway") == true)
-                _ = try await store.recount()
+                _ = try await store.perform(RecountWakes())
                 try store.close()
             }()
             _ = try SQLiteWakeStore(path: path).close()
@@ -183,7 +183,7 @@ struct SQLiteWakeStoreTests {
                 try store.close()
             }()
             let store = try SQLiteWakeStore(path: second)
-            #expect(try await store.recount().accepted == 1)
+            #expect(try await store.perform(RecountWakes()).accepted == 1)
             try store.close()
         }
     }
@@ -233,12 +233,13 @@ struct SQLiteWakeStoreTests {
                 try store.close()
             }()
             let store = try SQLiteWakeStore(path: path)
-            let reclaimed = try await store.reclaimLapsed(
-                at: now, limit: 10, under: Samples.rules)
+            let reclaimed = try await store.perform(
+                ReclaimLeases(
+                    at: now, limit: 10, under: Samples.rules))
             #expect(reclaimed.returned == [ids[1]])
             #expect(reclaimed.ended.map(\.id) == [ids[0]])
-            #expect(try await store.record(of: ids[2])?.state == .pending)
-            #expect(try await store.recount().isConserved)
+            #expect(try await store.perform(FindWake(ids[2]))?.state == .pending)
+            #expect(try await store.perform(RecountWakes()).isConserved)
             // A new wake is numbered behind the old ones, and the ledger is as it was.
             let next = try await Counter(store: store).admitOne(Samples.wake(device: 1))
             #expect(next.id.number > ids[2].number)
@@ -262,7 +263,7 @@ struct SQLiteWakeStoreTests {
                         group.addTask {
                             let answer = await gateway.accept(Samples.request(device: device))
                             let id = try #require(answer.admittedID)
-                            #expect(try await store.record(of: id) != nil)
+                            #expect(try await store.perform(FindWake(id)) != nil)
                         }
                     }
                     try await group.waitForAll()

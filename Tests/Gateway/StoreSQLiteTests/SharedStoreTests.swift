@@ -97,8 +97,8 @@ struct SharedStoreTests {
             #expect(try await comesTrue { late.sendCount == 1 })
             let quick = lives.start(ScriptedSender())
             clock.advance(bySeconds: leaseSeconds)
-            #expect(try await comesTrue { try await store.record(of: id)?.state == .sent })
-            let record = try await store.record(of: id)
+            #expect(try await comesTrue { try await store.perform(FindWake(id))?.state == .sent })
+            let record = try await store.perform(FindWake(id))
             late.answer()
             #expect(
                 try await comesTrue {
@@ -108,7 +108,7 @@ struct SharedStoreTests {
             #expect(try await quick.gateway.record(of: id) == record)
             let devices = try await quick.gateway.device(Samples.deviceToken())
             #expect(devices.count == 1 && devices.first?.deadSince == nil)
-            #expect(try await store.feedback(after: 0, limit: 10).isEmpty)
+            #expect(try await store.perform(ReadFeedback(after: 0, limit: 10)).isEmpty)
         }
     }
 
@@ -126,8 +126,10 @@ struct SharedStoreTests {
             /// What was told of queues that stopped or go on.
             func halts() async throws -> [Bool] {
                 let now = clock.now()
-                return try await store.claimWebhooks(
-                    of: Samples.endpoint, at: now, until: now, limit: 99
+                return try await store.perform(
+                    ClaimWebhooks(
+                        of: Samples.endpoint, at: now, until: now, limit: 99
+                    )
                 ).items.compactMap {
                     if case .appHalted(let halt) = $0.event { halt.isHalted } else { nil }
                 }
@@ -142,13 +144,13 @@ struct SharedStoreTests {
             let held = try await accept(second, Samples.request())
             let free = try await accept(
                 second, Samples.request(app: Samples.otherApp, device: 3))
-            #expect(try await comesTrue { try await store.record(of: free)?.state == .sent })
-            #expect(try await store.record(of: held)?.state == .pending)
+            #expect(try await comesTrue { try await store.perform(FindWake(free))?.state == .sent })
+            #expect(try await store.perform(FindWake(held))?.state == .pending)
 
             #expect(try await second.gateway.resume(Samples.app))
             clock.advance(bySeconds: 1)
             #expect(try await comesTrue { reasons(first).isEmpty })
-            #expect(try await comesTrue { try await store.record(of: held)?.state == .sent })
+            #expect(try await comesTrue { try await store.perform(FindWake(held))?.state == .sent })
             #expect(sender.sent.count == 4)
             // Whoever was asked tells of it, a queue for each kind, and nobody else.
             #expect(try await comesTrue { try await halts() == [true, true, false, false] })
@@ -196,7 +198,7 @@ struct SharedStoreTests {
             // It looks before there is anybody else; if not, it hears of the end at once.
             try await elapse(.milliseconds(100))
             _ = lives.start(ScriptedSender())
-            #expect(try await comesTrue { try await store.record(of: id)?.state == .sent })
+            #expect(try await comesTrue { try await store.perform(FindWake(id))?.state == .sent })
             clock.advance(bySeconds: 1)
             #expect(try await comesTrue { state.withLock { $0 } == .sent })
             clock.advance(bySeconds: 60)

@@ -195,10 +195,12 @@ struct StoredRowsFuzzTests {
         do {
             for round in 1...4 as ClosedRange<Int64> {
                 connection.now = Samples.start.advanced(bySeconds: round * 2_000)
-                _ = try await store.reclaimLapsed(
-                    at: connection.now, limit: 100, under: connection.rules)
-                _ = try await store.expireOverdue(
-                    at: connection.now, limit: 100, under: connection.rules)
+                _ = try await store.perform(
+                    ReclaimLeases(
+                        at: connection.now, limit: 100, under: connection.rules))
+                _ = try await store.perform(
+                    ExpireWakes(
+                        at: connection.now, limit: 100, under: connection.rules))
                 claims += try await connection.claim().claims
                 let answer = try await connection.admit(
                     devices.flatMap { device in
@@ -220,17 +222,20 @@ struct StoredRowsFuzzTests {
                 }
                 claims = []
                 try await look(store, connection, devices)
-                let webhooks = try await store.claimWebhooks(
-                    of: Samples.endpoint, at: connection.now, until: connection.now, limit: 100)
-                try await store.settleWebhooks(
-                    webhooks.items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) })
+                let webhooks = try await store.perform(
+                    ClaimWebhooks(
+                        of: Samples.endpoint, at: connection.now, until: connection.now, limit: 100)
+                )
+                try await store.perform(
+                    SettleWebhooks(
+                        webhooks.items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }))
                 _ = try await store.prune(
                     PruneOrder(
                         now: connection.now,
                         wakesBefore: connection.now.advanced(bySeconds: -3_000),
                         devicesBefore: connection.now.advanced(bySeconds: -3_000),
                         webhooks: connection.rules.webhooks, limit: 100))
-                let count = try await store.recount()
+                let count = try await store.perform(RecountWakes())
                 #expect(count.isConserved, "seed \(seed)")
             }
         } catch {
@@ -259,20 +264,21 @@ struct StoredRowsFuzzTests {
         let mark = IdempotencyKey(
             key: Array(repeating: 7, count: 32), request: Array(repeating: 8, count: 32),
             expiresAt: connection.now.advanced(bySeconds: 86_400))
-        _ = try await connection.store.admit(
-            devices.map { Submission(wake: Samples.wake(device: $0), idempotency: mark) },
-            grant: ClaimGrant(
-                queues: Set(Samples.queues), background: 6, calls: 6, leaseSeconds: 60),
-            under: connection.rules)
+        _ = try await connection.store.perform(
+            AdmitWakes(
+                devices.map { Submission(wake: Samples.wake(device: $0), idempotency: mark) },
+                grant: ClaimGrant(
+                    queues: Set(Samples.queues), background: 6, calls: 6, leaseSeconds: 60),
+                under: connection.rules))
     }
 
     /// All that reads, on what is there. A row that somebody asks for by name may be damaged.
     private static func look(
         _ store: SQLiteWakeStore, _ connection: Counter, _ devices: ClosedRange<UInt64>
     ) async throws {
-        let page = try await store.wakes(WakeQuery(limit: 100))
+        let page = try await store.perform(ListWakes(WakeQuery(limit: 100)))
         for wake in page.wakes {
-            _ = try await store.record(of: wake.id)
+            _ = try await store.perform(FindWake(wake.id))
             _ = try await store.confirm(
                 [Receipt(id: wake.id, launchedAt: connection.now, hasSynced: true)],
                 at: connection.now,
@@ -280,24 +286,28 @@ struct StoredRowsFuzzTests {
         }
         for device in devices {
             do throws(StoreFailure) {
-                _ = try await store.devices(
-                    Samples.deviceToken(device), in: Samples.queues, at: connection.now,
-                    under: connection.rules)
-                _ = try await store.report(
-                    .signals([.backgroundAppRefresh(true)]), of: Samples.deviceToken(device),
-                    in: Samples.queues, makes: true, at: connection.now, under: connection.rules)
+                _ = try await store.perform(
+                    FindDevices(
+                        Samples.deviceToken(device), in: Samples.queues, at: connection.now,
+                        under: connection.rules))
+                _ = try await store.perform(
+                    ReportDevice(
+                        .signals([.backgroundAppRefresh(true)]), of: Samples.deviceToken(device),
+                        in: Samples.queues, makes: true, at: connection.now, under: connection.rules
+                    ))
             } catch {
                 #expect(error.kind == .damaged)
             }
             if device % 5 == 0 {
-                _ = try await store.report(
-                    .forget, of: Samples.deviceToken(device), in: Samples.queues, makes: false,
-                    at: connection.now, under: connection.rules)
+                _ = try await store.perform(
+                    ReportDevice(
+                        .forget, of: Samples.deviceToken(device), in: Samples.queues, makes: false,
+                        at: connection.now, under: connection.rules))
             }
         }
-        _ = try await store.feedback(after: 0, limit: 5)
-        _ = try await store.count()
-        _ = try await store.queues()
+        _ = try await store.perform(ReadFeedback(after: 0, limit: 5))
+        _ = try await store.perform(CountWakes())
+        _ = try await store.perform(ListQueues())
     }
 
     /// Spoils some of the rows of each table, in the columns that hold more than a key.

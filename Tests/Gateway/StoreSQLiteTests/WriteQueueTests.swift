@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Gateway
 import Synchronization
 import Testing
 
@@ -34,7 +35,7 @@ struct WriteQueueTests {
                 }
                 for (place, weight) in weights.enumerated() {
                     group.addTask {
-                        try await store.writing.write(weight: weight) { _ in
+                        try await store.writing.write(CommandProfile(.write, weight: weight)) { _ in
                             record.places.withLock { $0.append(place) }
                         }
                     }

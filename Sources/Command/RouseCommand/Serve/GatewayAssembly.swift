@@ -128,7 +128,8 @@ struct GatewayAssembly {
     ) async throws(CommandFailure) {
         do throws(StoreFailure) {
             let paused = Set(
-                try await store.queues().filter { $0.pausedAt != nil }.map(\.queue.app))
+                try await store.perform(ListQueues()).filter { $0.pausedAt != nil }.map(\.queue.app)
+            )
             for app in plan.apps where !paused.contains(app.identity) {
                 _ = try await gateway.pause(app.identity, reason: Self.pauseReason)
             }

@@ -20,7 +20,7 @@ struct ReceiptRoutes {
                         + "An id that the gateway does not know fails nothing. A wake can also "
                         + "be named by its ref and the device token: then it is the newest with "
                         + "this ref among the device's last "
-                        + "\(StoreTransaction.refChainCount). A request counts as many requests of "
+                        + "\(ResolveReceipts.refChainCount). A request counts as many requests of "
                         + "the key's rate as it has receipts.",
                     body: .json(.named(.receipts), limit: limit),
                     answers: [

@@ -135,7 +135,7 @@ extension Dispatcher {
             ]
             return (queues, probes.compactMap(\.self).reduce(state.nextHousekeeping, min))
         }
-        guard !queues.isEmpty, let due = try await context.nextDue(in: queues) else {
+        guard !queues.isEmpty, let due = try await context.perform(NextDue(in: queues)) else {
             return earliest
         }
         return min(due, earliest)

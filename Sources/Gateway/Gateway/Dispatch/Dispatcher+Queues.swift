@@ -11,7 +11,7 @@ extension Dispatcher {
     @discardableResult
     func readQueues() async throws(StoreFailure) -> [WakeQueueRow]? {
         let before = state.withLock { $0.pausesUnderWay == 0 ? $0.pausesSet : nil }
-        let rows = try await context.queues()
+        let rows = try await context.perform(ListQueues())
         try await tellOfStrangers(rows)
         guard let changes = state.withLock({ $0.take(rows, readAfter: before) }) else { return nil }
         for change in changes {
@@ -29,7 +29,7 @@ extension Dispatcher {
         for queue in strangers {
             // What a dead process had in hand is not among them until it is taken back, so one for
             // which nothing waits is looked at again.
-            guard try await context.nextDue(in: [queue]) != nil else { continue }
+            guard try await context.perform(NextDue(in: [queue])) != nil else { continue }
             state.withLock { _ = $0.knownStrangers.insert(queue) }
             context.logger.warning(
                 "wakes wait for an app that is not configured", metadata: ["queue": "\(queue)"])

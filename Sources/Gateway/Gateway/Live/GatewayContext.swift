@@ -108,7 +108,7 @@ final class GatewayContext: Sendable {
         do throws(StoreFailure) {
             let answer = try await timed("admit", submissions.count) {
                 () async throws(StoreFailure) in
-                try await store.admit(submissions, grant: grant, under: rules)
+                try await store.perform(AdmitWakes(submissions, grant: grant, under: rules))
             }
             precondition(
                 answer.admissions.count == submissions.count, "A store answers each submission.")
@@ -121,9 +121,7 @@ final class GatewayContext: Sendable {
     }
 
     func claim(_ order: ClaimOrder) async throws(StoreFailure) -> ClaimAnswer {
-        let answer = try await watch.observe(.readThenWrite) { () async throws(StoreFailure) in
-            try await store.claim(order, under: rules)
-        }
+        let answer = try await perform(ClaimWakes(order, under: rules))
         if answer.deferred > 0 { metrics.deferred(answer.deferred) }
         tell(answer.ended)
         return answer
@@ -174,7 +172,7 @@ final class GatewayContext: Sendable {
     ) async -> Result<SettleAnswer, StoreFailure> {
         do throws(StoreFailure) {
             let answer = try await timed("settle", batch.count) { () async throws(StoreFailure) in
-                try await store.settle(batch, under: rules)
+                try await store.perform(SettleWakes(batch, under: rules))
             }
             listener.withLock { $0 }?.tell(batch, answer.nextDue)
             tell(answer.ended)
@@ -184,10 +182,17 @@ final class GatewayContext: Sendable {
         }
     }
 
-    func expireOverdue(at now: WallInstant, limit: Int) async throws(StoreFailure) -> [EndedWake] {
-        let ended = try await watch.observe(.readThenWrite) { () async throws(StoreFailure) in
-            try await store.expireOverdue(at: now, limit: limit, under: rules)
+    /// Carries out a command, and takes note of how it went.
+    func perform<Command: StoreCommand>(
+        _ command: Command
+    ) async throws(StoreFailure) -> Command.Answer {
+        try await watch.observe(command.profile.access) { () async throws(StoreFailure) in
+            try await store.perform(command)
         }
+    }
+
+    func expireOverdue(at now: WallInstant, limit: Int) async throws(StoreFailure) -> [EndedWake] {
+        let ended = try await perform(ExpireWakes(at: now, limit: limit, under: rules))
         tell(ended)
         return ended
     }
@@ -195,32 +200,17 @@ final class GatewayContext: Sendable {
     func reclaimLapsed(
         at now: WallInstant, limit: Int, except held: Set<WakeID>
     ) async throws(StoreFailure) -> Reclaimed {
-        let reclaimed = try await watch.observe(.readThenWrite) { () async throws(StoreFailure) in
-            try await store.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
-        }
+        let reclaimed = try await perform(
+            ReclaimLeases(at: now, limit: limit, except: held, under: rules))
         tell(reclaimed.ended)
         return reclaimed
-    }
-
-    func queues() async throws(StoreFailure) -> [WakeQueueRow] {
-        try await watch.observe(.read) { () async throws(StoreFailure) in
-            try await store.queues()
-        }
-    }
-
-    func nextDue(in queues: [WakeQueueKey]) async throws(StoreFailure) -> WallInstant? {
-        try await watch.observe(.read) { () async throws(StoreFailure) in
-            try await store.nextDue(in: queues)
-        }
     }
 
     /// Writes something only to see whether that works, when it did not work last. What is not
     /// ready is sent nothing, and where nothing is due, nothing else would tell.
     func tryWritingAgain() async throws(StoreFailure) {
         guard watch.failsToWrite else { return }
-        try await watch.observe(.write) { () async throws(StoreFailure) in
-            try await store.tryWriting()
-        }
+        try await perform(TryWriting())
     }
 
     /// Why nothing can be written; `nil` where something can. Of one damaged row nobody knows
@@ -290,9 +280,7 @@ final class GatewayContext: Sendable {
     func writeHalts() async -> Bool {
         while let halt = halts.withLock({ $0.first }) {
             do throws(StoreFailure) {
-                try await watch.observe(.write) { () async throws(StoreFailure) in
-                    try await store.note(halt, under: rules)
-                }
+                try await perform(NoteHalt(halt, under: rules))
             } catch {
                 return false
             }

@@ -42,9 +42,9 @@ public struct WakeQuery: Hashable, Sendable {
     package var rowCount: Int {
         let isByDevice = deviceToken != nil
         guard states == nil, isByDevice || app == nil && apps == nil else {
-            return StoreTransaction.scannedRowCount
+            return ListWakes.scannedRowCount
         }
-        return isByDevice ? limit : max(limit, StoreTransaction.rowsPerLook)
+        return isByDevice ? limit : max(limit, ListWakes.rowsPerLook)
     }
 }
 

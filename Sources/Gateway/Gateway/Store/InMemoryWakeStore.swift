@@ -1,150 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WakeModel
-
-/// The specification of a store, in memory: ``StoreTransaction`` over rows kept in the plainest
-/// way.
+/// The specification of a store, in memory: ``StoreCommand``s over rows kept in the plainest way.
 ///
 /// It keeps the contract except that nothing survives the process, and its costs are linear in
-/// the number of wakes. It is for tests and for trying things out.
-public actor InMemoryWakeStore: WakeStore {
+/// the number of wakes. It is for tests and for trying things out. Commands that come at the same
+/// time are decided beside each other, and one that finds its rows changed is decided anew: as it
+/// is with an engine that gateways share.
+public actor InMemoryWakeStore: WakeStore, StoreEngine {
     private var rows = MemoryRows()
-    private var transaction: StoreTransaction
+    private var retention: Retention
     private var keptStates: [MemoryRows] = []
+    private let trouble: @Sendable () -> WriteTrouble?
+    /// How many writes were done, or may have been.
+    private var writeCount: Int64 = 0
+    /// The writes that were done of those of which it was not said.
+    private var doneWrites: Set<Int64> = []
 
     /// An empty store.
-    public init() { transaction = StoreTransaction(rows: rows) }
+    public init() { self.init { nil } }
 
-    /// Keeps wakes; see ``WakeStore/admit(_:grant:under:)``.
-    public func admit(
-        _ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules
-    ) throws(StoreFailure) -> AdmitAnswer {
-        try transaction.admit(submissions, grant: grant, under: rules)
+    /// An empty store, which asks `trouble` before each write what befalls it.
+    package init(trouble: @escaping @Sendable () -> WriteTrouble?) {
+        self.trouble = trouble
+        retention = Retention(of: rows)
     }
 
-    /// Takes leases; see ``WakeStore/claim(_:under:)``.
-    public func claim(
-        _ order: ClaimOrder, under rules: StoreRules
-    ) throws(StoreFailure) -> ClaimAnswer {
-        try transaction.claim(order, under: rules)
+    /// Carries out a command; see ``WakeStore/perform(_:)``.
+    public nonisolated func perform<Command: StoreCommand>(
+        _ command: Command
+    ) async throws(StoreFailure) -> Command.Answer {
+        try await carryOut(command)
     }
 
-    /// Records outcomes; see ``WakeStore/settle(_:under:)``.
-    public func settle(
-        _ settlements: [Settlement], under rules: StoreRules
-    ) throws(StoreFailure) -> SettleAnswer {
-        try transaction.settle(settlements, under: rules)
-    }
-
-    /// Ends overdue wakes; see ``WakeStore/expireOverdue(at:limit:under:)``.
-    public func expireOverdue(
-        at now: WallInstant, limit: Int, under rules: StoreRules
-    ) throws(StoreFailure) -> [EndedWake] {
-        try transaction.expireOverdue(at: now, limit: limit, under: rules)
-    }
-
-    /// Takes lapsed leases back; see ``WakeStore/reclaimLapsed(at:limit:except:under:)``.
-    public func reclaimLapsed(
-        at now: WallInstant, limit: Int, except held: Set<WakeID>, under rules: StoreRules
-    ) throws(StoreFailure) -> Reclaimed {
-        try transaction.reclaimLapsed(at: now, limit: limit, except: held, under: rules)
-    }
-
-    /// Ends a pending wake; see ``WakeStore/cancel(_:at:under:)``.
-    public func cancel(
-        _ id: WakeID, at now: WallInstant, under rules: StoreRules
-    ) throws(StoreFailure) -> CancelOutcome {
-        try transaction.cancel(id, at: now, under: rules)
-    }
-
-    /// Records a report; see ``WakeStore/report(_:of:in:makes:at:under:)``.
-    public func report(
-        _ report: DeviceReport, of token: DeviceToken, in queues: [WakeQueueKey], makes: Bool,
-        at now: WallInstant, under rules: StoreRules
-    ) throws(StoreFailure) -> ReportOutcome {
-        try transaction.report(report, of: token, in: queues, makes: makes, at: now, under: rules)
-    }
-
-    /// Records receipts; see ``WakeStore/confirm(_:at:under:)``.
-    public func confirm(
-        _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
-    ) throws(StoreFailure) -> ReceiptOutcome {
-        try transaction.confirm(receipts, at: now, under: rules)
-    }
-
-    /// All queues; see ``WakeStore/queues()``.
-    public func queues() throws(StoreFailure) -> [WakeQueueRow] { try transaction.queues() }
-
-    /// Pauses queues; see ``WakeStore/setPause(_:of:)``.
-    public func setPause(_ pause: QueuePause?, of queues: [WakeQueueKey]) throws(StoreFailure) {
-        try transaction.setPause(pause, of: queues)
-    }
-
-    /// The next due time; see ``WakeStore/nextDue(in:)``.
-    public func nextDue(in queues: [WakeQueueKey]) throws(StoreFailure) -> WallInstant? {
-        try transaction.nextDue(in: queues)
-    }
-
-    /// One wake; see ``WakeStore/record(of:)``.
-    public func record(of id: WakeID) throws(StoreFailure) -> WakeRecord? {
-        try transaction.record(of: id)
-    }
-
-    /// Wakes, page by page; see ``WakeStore/wakes(_:)``.
-    public func wakes(_ query: WakeQuery) throws(StoreFailure) -> WakePage {
-        try transaction.wakes(query)
-    }
-
-    /// A device; see ``WakeStore/devices(_:in:at:under:)``.
-    public func devices(
-        _ token: DeviceToken, in queues: [WakeQueueKey], at now: WallInstant,
-        under rules: StoreRules
-    ) throws(StoreFailure) -> [DeviceView] {
-        try transaction.devices(token, in: queues, at: now, under: rules)
-    }
-
-    /// The counts by their counters; see ``WakeStore/count()``.
-    public func count() throws(StoreFailure) -> StoreCount { try transaction.count() }
-
-    /// The counts, row by row; see ``WakeStore/recount()``.
-    public func recount() throws(StoreFailure) -> StoreCount { try transaction.recount() }
-
-    /// The feedback feed; see ``WakeStore/feedback(after:limit:of:)``.
-    public func feedback(
-        after cursor: Int64, limit: Int, of apps: Set<BundleID>?
-    ) throws(StoreFailure) -> [FeedbackEntry] {
-        try transaction.feedback(after: cursor, limit: limit, of: apps)
-    }
-
-    /// Writes a webhook about a queue; see ``WakeStore/note(_:under:)``.
-    public func note(_ halt: AppHalt, under rules: StoreRules) throws(StoreFailure) {
-        try transaction.note(halt, under: rules)
-    }
-
-    /// Takes leases on webhooks; see
-    /// ``WakeStore/claimWebhooks(of:at:until:limit:)``.
-    public func claimWebhooks(
-        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
-        limit: Int
-    ) throws(StoreFailure) -> WebhookBatch {
-        try transaction.claimWebhooks(of: endpoint, at: now, until: leaseEnd, limit: limit)
-    }
-
-    /// Records deliveries; see ``WakeStore/settleWebhooks(_:)``.
-    public func settleWebhooks(_ settlements: [WebhookSettlement]) throws(StoreFailure) {
-        try transaction.settleWebhooks(settlements)
+    /// Removes what has had its time; see ``WakeStore/prune(_:)``.
+    public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
+        let pruned = try retention.step(order)
+        retention.committed()
+        return pruned
     }
 
     /// Does nothing: what is kept in memory is not damaged.
     public nonisolated func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {}
 
-    /// Writes something that says nothing; see ``WakeStore/tryWriting()``.
-    public func tryWriting() { transaction.tryWriting() }
+    // MARK: Engine
 
-    /// Removes what has had its time; see ``WakeStore/prune(_:)``.
-    public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
-        try transaction.prune(order)
+    /// The queues; see ``StoreEngine/queueTable()``.
+    public func queueTable() -> QueueTable { rows.queueTable }
+
+    /// Loads rows; see ``StoreEngine/load(_:locks:)``.
+    public func load(_ reads: ReadSet, locks: Bool) -> LoadedRows { rows.load(reads) }
+
+    /// Writes changes; see ``StoreEngine/write(_:)``.
+    public func write(_ changes: Changes) -> WriteOutcome {
+        switch trouble() {
+        case .conflict: return .conflict
+        case .unknown(let isDone):
+            writeCount += 1
+            // What cannot be written is not, whatever becomes of the answer.
+            if isDone, rows.write(changes) { doneWrites.insert(writeCount) }
+            return .unknown(UnknownWrite(writer: 0, sequence: writeCount))
+        case nil: return rows.write(changes) ? .done : .conflict
+        }
     }
+
+    /// Whether a write was done; see ``StoreEngine/resolve(_:)``.
+    public func resolve(_ write: UnknownWrite) -> Bool {
+        doneWrites.remove(write.sequence) != nil
+    }
+
+    /// Does nothing; see ``StoreEngine/note(_:)``.
+    public nonisolated func note(_ row: DamagedRow) {}
+}
+
+/// What an engine that gateways share has to cope with.
+package enum WriteTrouble: Hashable, Sendable {
+    /// Somebody else was first.
+    case conflict
+    /// The write is done or not, and at first that is not known.
+    case unknown(isDone: Bool)
 }
 
 /// For a test that decides itself when a transaction fails or is lost.
@@ -158,7 +91,7 @@ extension InMemoryWakeStore {
     /// Goes back to a kept state.
     package func restoreState(_ place: Int) {
         rows = MemoryRows(copying: keptStates[place])
-        transaction = StoreTransaction(rows: rows)
+        retention = Retention(of: rows)
     }
 
     /// Forgets the kept states from this one on.

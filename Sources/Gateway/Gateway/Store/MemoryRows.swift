@@ -4,10 +4,10 @@ import WakeModel
 
 /// Rows in dictionaries. What the hot path asks for by name is found by it, so that a batch of ten
 /// thousand is no matter; the queues are found by looking at all that waits.
-final class MemoryRows: WakeRows {
-    private var queueRows: [WakeQueueRow] = []
+final class MemoryRows: RetainedRows {
+    private(set) var queueTable = QueueTable()
     private var devices: [Int64: DeviceRow] = [:]
-    private var deviceNumbers: [DeviceName: Int64] = [:]
+    private var deviceNumbers: [ReadSet.DeviceName: Int64] = [:]
     private var lastDevice: Int64 = 0
     private var wakes: [Int64: WakeRow] = [:]
     private var history: [Int64: [AttemptRecord]] = [:]
@@ -16,14 +16,13 @@ final class MemoryRows: WakeRows {
     private var webhooks: [Int64: Webhook] = [:]
     private var counters: [StoreCounter: Int] = [:]
     private var lastNumber: Int64 = 0
+    /// How often each device was written.
+    private var deviceVersions: [Int64: Int64] = [:]
+    /// How often each wake was written.
+    private var wakeVersions: [Int64: Int64] = [:]
 
     /// The numbers of pending wakes.
     private var pendingNumbers: Set<Int64> = []
-
-    private struct DeviceName: Hashable {
-        let token: DeviceToken
-        let queue: Int64
-    }
 
     private struct Webhook {
         var endpoint: WebhookEndpointID
@@ -38,7 +37,7 @@ final class MemoryRows: WakeRows {
 
     /// The same rows, which change no more with these.
     init(copying other: MemoryRows) {
-        queueRows = other.queueRows
+        queueTable = other.queueTable
         devices = other.devices
         deviceNumbers = other.deviceNumbers
         lastDevice = other.lastDevice
@@ -49,68 +48,263 @@ final class MemoryRows: WakeRows {
         webhooks = other.webhooks
         counters = other.counters
         lastNumber = other.lastNumber
+        deviceVersions = other.deviceVersions
+        wakeVersions = other.wakeVersions
         pendingNumbers = other.pendingNumbers
+    }
+
+    // MARK: Loading
+
+    /// The rows that a decision needs.
+    func load(_ reads: ReadSet) -> LoadedRows {
+        var rows = LoadedRows()
+        rows.queues = queueTable
+        rows.lastNumber = lastNumber
+        for read in reads.devices { load(read.name, read.parts, &rows) }
+        for number in reads.deviceNumbers { load(device: number, [], &rows) }
+        for scan in reads.due { load(scan, &rows) }
+        for scan in reads.scans { load(scan, &rows) }
+        for (number, parts) in reads.wakes { load(wake: number, parts, &rows) }
+        for (number, count) in reads.chains { load(chain: number, count, &rows) }
+        for key in reads.keys { rows.keys[key] = .some(known(key)) }
+        for number in reads.attempts { rows.attempts[number] = history[number] ?? [] }
+        for number in reads.feedback {
+            rows.feedback[number] = .some(feed.first { $0.number == number })
+        }
+        for number in reads.webhooks { load(webhook: number, &rows) }
+        for counter in reads.counters { rows.counters[counter] = value(of: counter) }
+        for queue in reads.nextDue {
+            rows.nextDue[queue] = .some(pending { $0.queue == queue }.map(\.dueAt).min())
+        }
+        if reads.countsStates {
+            rows.states = wakes.values.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
+        }
+        return rows
+    }
+
+    private func load(
+        _ name: ReadSet.DeviceName, _ parts: ReadSet.Parts, _ rows: inout LoadedRows
+    ) {
+        let number: Int64
+        if let known = rows.deviceNumbers[name] ?? deviceNumbers[name] {
+            number = known
+        } else {
+            // Never given again, whatever becomes of the decision.
+            lastDevice += 1
+            number = lastDevice
+        }
+        rows.deviceNumbers[name] = number
+        load(device: number, parts, &rows)
+    }
+
+    private func load(
+        device number: Int64, _ parts: ReadSet.Parts, _ rows: inout LoadedRows
+    ) {
+        guard let row = devices[number] else {
+            rows.devices[number] = .absent
+            return
+        }
+        rows.devices[number] = .found(row, version: deviceVersions[number, default: 0])
+        if row.pending != 0 {
+            load(wake: row.pending, parts.intersection(.payload), &rows)
+        }
+    }
+
+    private func load(wake number: Int64, _ parts: ReadSet.Parts, _ rows: inout LoadedRows) {
+        guard var row = wakes[number] else {
+            rows.wakes[number] = .absent
+            return
+        }
+        var hasPayload = parts.contains(.payload)
+        if case .found(_, true, _) = rows.wakes[number] { hasPayload = true }
+        if !hasPayload { row.payload = [] }
+        rows.wakes[number] = .found(
+            row, hasPayload: hasPayload, version: wakeVersions[number, default: 0])
+        if parts.contains(.device) { load(device: row.device, [], &rows) }
+    }
+
+    private func load(chain first: Int64, _ count: Int, _ rows: inout LoadedRows) {
+        var number = first
+        for _ in 0...count {
+            guard number != 0, let wake = wakes[number] else { return }
+            load(wake: number, [], &rows)
+            number = wake.previous
+        }
+    }
+
+    private func load(_ scan: ReadSet.DueScan, _ rows: inout LoadedRows) {
+        var rest = scan.limit
+        for share in scan.shares {
+            let limit = min(share.limit, rest)
+            guard limit > 0 else { continue }
+            let due = pending { $0.queue == share.queue && $0.dueAt <= scan.now }
+            let numbers = due.sorted { ($0.dueAt, $0.number) < ($1.dueAt, $1.number) }
+                .prefix(limit).map(\.number)
+            rows.due[share.queue] = LoadedRows.DueWakes(
+                now: scan.now, limit: limit, numbers: numbers)
+            for number in numbers { load(wake: number, [.payload, .device], &rows) }
+            rest -= numbers.count
+        }
+    }
+
+    private func load(_ scan: ReadSet.Scan, _ rows: inout LoadedRows) {
+        switch scan {
+        case .overdue(let now, let limit):
+            let found = pending { $0.deadline <= now }.sorted {
+                ($0.deadline, $0.number) < ($1.deadline, $1.number)
+            }
+            rows.scans[scan] = found.prefix(limit).map(\.number)
+            for wake in found.prefix(limit) { load(wake: wake.number, .device, &rows) }
+        case .lapsed(let now, let limit):
+            let found = wakes.values.filter { $0.state == .claimed && $0.leaseUntil <= now }
+                .sorted { ($0.leaseUntil, $0.number) < ($1.leaseUntil, $1.number) }
+            rows.scans[scan] = found.prefix(limit).map(\.number)
+            for wake in found.prefix(limit) { load(wake: wake.number, .device, &rows) }
+        case .wakes(let number, let limit):
+            let found = wakes.keys.filter { $0 < number }.sorted(by: >).prefix(limit)
+            rows.scans[scan] = Array(found)
+            for number in found { load(wake: number, [], &rows) }
+        case .feedback(let cursor, let limit, let queue):
+            let found = feed.filter { $0.number > cursor && (queue == nil || $0.queue == queue) }
+            rows.scans[scan] = found.prefix(limit).map(\.number)
+            for row in found.prefix(limit) { rows.feedback[row.number] = .some(row) }
+        case .dueWebhooks(let endpoint, let now, let limit):
+            let found = longestDue(of: endpoint, at: now, limit: limit).map(\.0)
+            rows.scans[scan] = found
+            for number in found { load(webhook: number, &rows) }
+        }
+    }
+
+    private func load(webhook number: Int64, _ rows: inout LoadedRows) {
+        guard let webhook = webhooks[number] else {
+            rows.webhooks[number] = .absent
+            return
+        }
+        rows.webhooks[number] = .found(row(number, webhook, fence: webhook.fence))
+    }
+
+    private func known(_ key: [UInt8]) -> KnownKey? {
+        guard let known = marks[key] else { return nil }
+        return KnownKey(
+            request: known.mark.request, wake: known.answer.id.number, answer: known.answer,
+            expiresAt: known.mark.expiresAt)
+    }
+
+    // MARK: Writing
+
+    /// Writes all changes if their rows are still what they were; whether it did.
+    func write(_ changes: Changes) -> Bool {
+        guard isCurrent(changes) else { return false }
+        lastNumber = max(lastNumber, changes.lastNumber)
+        for queue in changes.newQueues { queueTable.insert(queue) }
+        for (number, change) in changes.queues {
+            guard var queue = queueTable[number] else { continue }
+            queue.apply(change)
+            queueTable.insert(queue)
+        }
+        for wake in changes.newWakes { keep(wake) }
+        for change in changes.wakes {
+            guard var wake = wakes[change.row.number] else { continue }
+            wake.take(change.columns, from: change.row)
+            keep(wake)
+        }
+        for attempt in changes.attempts {
+            history[attempt.wake, default: []].append(attempt.record)
+            history[attempt.wake] = history[attempt.wake]?.suffix(AttemptRecord.maximumKept)
+        }
+        for (number, change) in changes.devices {
+            if change.kind == .forgotten, remove(change.row) { continue }
+            let device = change.row
+            devices[number] = device
+            deviceVersions[number, default: 0] += 1
+            deviceNumbers[ReadSet.DeviceName(token: device.token, queue: device.queue)] = number
+        }
+        for new in changes.keys { marks[new.key.key] = (new.key, new.answer) }
+        writeFeeds(changes)
+        for (counter, amount) in changes.counters { add(amount, to: counter) }
+        return true
+    }
+
+    private func writeFeeds(_ changes: Changes) {
+        let entries = changes.feedback.map { entry in
+            var entry = entry
+            entry.number = makeNumber(at: entry.at)
+            return entry
+        }
+        feed += entries
+        for new in changes.newWebhooks {
+            var subject = new.subject
+            if case .tokenDead(let place) = subject {
+                subject = .tokenDead(feedback: entries[Int(place)].number)
+            }
+            webhooks[makeNumber(at: new.at)] = Webhook(
+                endpoint: new.endpoint, subject: subject, createdAt: new.at, dueAt: new.at)
+        }
+        for change in changes.webhooks {
+            switch change.kind {
+            case .removed: webhooks[change.number] = nil
+            case .due(let instant): webhooks[change.number]?.dueAt = instant
+            case .leased(let until):
+                webhooks[change.number]?.fence += 1
+                webhooks[change.number]?.tries += 1
+                webhooks[change.number]?.dueAt = until
+            }
+        }
+    }
+
+    /// Whether nothing on which was decided has changed since.
+    private func isCurrent(_ changes: Changes) -> Bool {
+        changes.newQueues.allSatisfy { queueTable[$0.number] == nil && queueTable[$0.queue] == nil }
+            && changes.newWakes.allSatisfy { $0.number > lastNumber }
+            && changes.wakes.allSatisfy {
+                wakes[$0.row.number] != nil && wakeVersions[$0.row.number, default: 0] == $0.version
+            }
+            && changes.devices.values.allSatisfy { change in
+                let row = change.row
+                let name = ReadSet.DeviceName(token: row.token, queue: row.queue)
+                return change.kind == .made
+                    ? deviceNumbers[name] == nil
+                    : devices[row.number] != nil
+                        && deviceVersions[row.number, default: 0] == change.version
+            }
+            && changes.keys.allSatisfy { (marks[$0.key.key] != nil) == $0.replaces }
+            && changes.webhooks.allSatisfy { webhooks[$0.number]?.fence == $0.fence }
+    }
+
+    private func keep(_ wake: WakeRow) {
+        wakes[wake.number] = wake
+        wakeVersions[wake.number, default: 0] += 1
+        if wake.state == .pending {
+            pendingNumbers.insert(wake.number)
+        } else {
+            pendingNumbers.remove(wake.number)
+        }
     }
 
     // MARK: Queues
 
-    func queue(_ number: Int64) throws(StoreFailure) -> WakeQueueRow { queueRows[Int(number - 1)] }
+    func queues() -> [WakeQueueRow] { queueTable.all }
 
-    func queue(of queue: WakeQueueKey) throws(StoreFailure) -> WakeQueueRow? {
-        queueRows.first { $0.queue == queue }
-    }
-
-    func make(_ queue: WakeQueueKey) throws(StoreFailure) -> WakeQueueRow {
-        let row = WakeQueueRow(number: Int64(queueRows.count + 1), queue: queue)
-        queueRows.append(row)
+    func queue(_ number: Int64) throws(StoreFailure) -> WakeQueueRow {
+        guard let row = queueTable[number] else {
+            throw StoreFailure(
+                DamagedRow(table: .queue, key: "\(number)", problem: "missing"))
+        }
         return row
     }
 
-    func queues() throws(StoreFailure) -> [WakeQueueRow] { queueRows }
-
-    func save(_ queue: WakeQueueRow) throws(StoreFailure) {
-        queueRows[Int(queue.number - 1)] = queue
-    }
+    func save(_ queue: WakeQueueRow) { queueTable.insert(queue) }
 
     // MARK: Devices
 
-    func device(_ token: DeviceToken, queue: Int64) throws(StoreFailure) -> DeviceRow? {
-        deviceNumbers[DeviceName(token: token, queue: queue)].flatMap { devices[$0] }
-    }
-
-    func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? { devices[number] }
-
-    func token(ofDevice number: Int64) throws(StoreFailure) -> DeviceToken? {
-        devices[number]?.token
-    }
-
-    func damagedDevice(
-        _ token: DeviceToken, queue: Int64, kind: WakeKind
-    ) throws(StoreFailure) -> DeviceRow? { nil }
-
-    func quarantine(_ number: Int64) throws(StoreFailure) -> Bool { false }
-
-    func make(
-        _ token: DeviceToken, queue: Int64, kind: WakeKind, at now: WallInstant
-    ) throws(StoreFailure) -> DeviceRow {
-        lastDevice += 1
-        return DeviceRow(
-            number: lastDevice, queue: queue, token: token, kind: kind, touchedAt: now)
-    }
-
-    func save(_ device: DeviceRow) throws(StoreFailure) {
-        devices[device.number] = device
-        deviceNumbers[DeviceName(token: device.token, queue: device.queue)] = device.number
-    }
-
     func sweepDevices(
         after number: Int64, untouchedSince instant: WallInstant, limit: Int
-    ) throws(StoreFailure) -> SweptDevices {
+    ) -> SweptDevices {
         let looked = devices.values.filter { $0.number > number }
             .sorted { $0.number < $1.number }.prefix(limit)
         var removed = 0
         for device in looked where device.touchedAt < instant && device.pending == 0 {
-            if try remove(device) { removed += 1 }
+            if remove(device) { removed += 1 }
         }
         return SweptDevices(
             removed: removed, last: looked.count < limit ? nil : looked.last?.number)
@@ -118,16 +312,20 @@ final class MemoryRows: WakeRows {
 
     func pullBackDevices(
         after number: Int64, through last: Int64, from bound: WallInstant, to now: WallInstant
-    ) throws(StoreFailure) {
+    ) {
         for device in devices.values
         where device.number > number && device.number <= last && device.touchedAt > bound {
             devices[device.number]?.touchedAt = now
+            deviceVersions[device.number, default: 0] += 1
         }
     }
 
-    func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
+    /// Removes a device, unless a wake of it is still there; whether it did. Its latest wake need
+    /// not be the last to go: an older one that is still under way when that is pruned stays behind.
+    private func remove(_ device: DeviceRow) -> Bool {
         guard !wakes.values.contains(where: { $0.device == device.number }) else { return false }
-        deviceNumbers[DeviceName(token: device.token, queue: device.queue)] = nil
+        deviceNumbers[ReadSet.DeviceName(token: device.token, queue: device.queue)] = nil
+        deviceVersions[device.number] = nil
         return devices.removeValue(forKey: device.number) != nil
     }
 
@@ -138,102 +336,14 @@ final class MemoryRows: WakeRows {
         return lastNumber
     }
 
-    func insert(_ wake: borrowing WakeRow) throws(StoreFailure) {
-        keep(copy wake)
-    }
+    func wake(_ number: Int64) -> WakeRow? { wakes[number] }
 
-    private func keep(_ wake: WakeRow) {
-        wakes[wake.number] = wake
-        if wake.state == .pending {
-            pendingNumbers.insert(wake.number)
-        } else {
-            pendingNumbers.remove(wake.number)
-        }
-    }
-
-    func wake(_ number: Int64, withPayload: Bool) throws(StoreFailure) -> WakeRow? {
-        guard var wake = wakes[number] else { return nil }
-        if !withPayload { wake.payload = [] }
-        return wake
-    }
-
-    /// Writes what the columns name and no more, so that a caller who changed something else finds
-    /// out.
-    func update(_ wake: borrowing WakeRow, _ columns: WakeColumns) throws(StoreFailure) {
-        guard var row = wakes[wake.number] else { return }
-        switch columns {
-        case .schedule: row.takeSchedule(wake)
-        case .content:
-            row.takeSchedule(wake)
-            row.payload = wake.payload
-            row.expiration = wake.expiration
-            row.collapseID = wake.collapseID
-            row.urgency = wake.urgency
-            row.coalescing = wake.coalescing
-        case .claim:
-            row.state = wake.state
-            row.fence = wake.fence
-            row.claimedAt = wake.claimedAt
-            row.leaseUntil = wake.leaseUntil
-            row.debit = wake.debit
-        case .comeback:
-            row.takeSchedule(wake)
-            row.fence = wake.fence
-            row.tries = wake.tries
-            row.debit = wake.debit
-            row.previousReason = wake.previousReason
-        case .end:
-            row.state = wake.state
-            row.fence = wake.fence
-            row.tries = wake.tries
-            row.end = wake.end
-            row.endedAt = wake.endedAt
-            row.debit = nil
-            row.payload = []
-        case .launch: row.launchedAt = wake.launchedAt
-        }
-        keep(row)
-    }
-
-    func due(queue: Int64, at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
-        pending { $0.queue == queue && $0.dueAt <= now }.sorted {
-            ($0.dueAt, $0.number) < ($1.dueAt, $1.number)
-        }.prefix(limit).map(\.number)
-    }
-
-    func nextDue(queue: Int64) throws(StoreFailure) -> WallInstant? {
-        pending { $0.queue == queue }.map(\.dueAt).min()
-    }
-
-    func overdue(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
-        pending { $0.deadline <= now }.sorted {
-            ($0.deadline, $0.number) < ($1.deadline, $1.number)
-        }.prefix(limit).map(\.number)
-    }
-
-    func lapsed(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
-        wakes.values.filter { $0.state == .claimed && $0.leaseUntil <= now }.sorted {
-            ($0.leaseUntil, $0.number) < ($1.leaseUntil, $1.number)
-        }.prefix(limit).map(\.number)
-    }
-
-    func wakes(
-        before number: Int64, limit: Int
-    ) throws(StoreFailure) -> (wakes: [WakeRow], last: Int64?) {
-        let found = wakes.values.filter { $0.number < number }.sorted { $0.number > $1.number }
-            .prefix(limit).map { wake in
-                var wake = wake
-                wake.payload = []
-                return wake
-            }
-        return (found, found.count < limit ? nil : found.last?.number)
-    }
-
-    func removeWakes(below number: Int64, limit: Int) throws(StoreFailure) -> Int {
+    func removeWakes(below number: Int64, limit: Int) -> Int {
         let old = wakes.values.filter { $0.number < number && $0.state.isEnd }
             .map(\.number).sorted().prefix(limit)
         for number in old {
             wakes[number] = nil
+            wakeVersions[number] = nil
             history[number] = nil
         }
         return old.count
@@ -243,34 +353,9 @@ final class MemoryRows: WakeRows {
         pendingNumbers.compactMap { wakes[$0] }.filter(condition)
     }
 
-    // MARK: Attempts
-
-    func add(_ attempt: AttemptRecord, to wake: borrowing WakeRow) throws(StoreFailure) {
-        history[wake.number, default: []].append(attempt)
-        history[wake.number] = history[wake.number]?.suffix(AttemptRecord.maximumKept)
-    }
-
-    func attempts(of number: Int64) throws(StoreFailure) -> [AttemptRecord] {
-        history[number] ?? []
-    }
-
     // MARK: Beside the wakes
 
-    func mark(
-        _ key: [UInt8], at now: WallInstant
-    ) throws(StoreFailure) -> KnownMark? {
-        guard let known = marks[key], known.mark.expiresAt > now else { return nil }
-        return KnownMark(
-            request: known.mark.request, wake: known.answer.id.number, answer: known.answer)
-    }
-
-    func remember(
-        _ mark: IdempotencyKey, for answer: AdmittedWake
-    ) throws(StoreFailure) {
-        marks[mark.key] = (mark, answer)
-    }
-
-    func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int {
+    func forgetMarks(at now: WallInstant, limit: Int) -> Int {
         let old = marks.values.filter { $0.mark.expiresAt <= now }.sorted {
             $0.mark.expiresAt == $1.mark.expiresAt
                 ? $0.mark.key.lexicographicallyPrecedes($1.mark.key)
@@ -280,55 +365,20 @@ final class MemoryRows: WakeRows {
         return old.count
     }
 
-    func add(_ entry: FeedbackRow) throws(StoreFailure) -> Int64 {
-        var entry = entry
-        entry.number = makeNumber(at: entry.at)
-        feed.append(entry)
-        return entry.number
-    }
-
-    func feedback(
-        after cursor: Int64, limit: Int, queue: Int64?
-    ) throws(StoreFailure) -> [FeedbackRow] {
-        let found = feed.filter { $0.number > cursor && (queue == nil || $0.queue == queue) }
-        return Array(found.prefix(limit))
-    }
-
-    func feedback(_ number: Int64) throws(StoreFailure) -> FeedbackRow? {
-        feed.first { $0.number == number }
-    }
+    func feedback(_ number: Int64) -> FeedbackRow? { feed.first { $0.number == number } }
 
     func removeFeedback(
         before instant: WallInstant, orBelow number: Int64, limit: Int
-    ) throws(StoreFailure) -> Int {
+    ) -> Int {
         let old = Set(
             feed.filter { $0.at < instant || $0.number < number }.prefix(limit).map(\.number))
         feed.removeAll { old.contains($0.number) }
         return old.count
     }
 
-    func add(
-        _ webhook: WebhookSubject, for endpoint: WebhookEndpointID, at now: WallInstant
-    ) throws(StoreFailure) {
-        webhooks[makeNumber(at: now)] = Webhook(
-            endpoint: endpoint, subject: webhook, createdAt: now, dueAt: now)
-    }
-
-    func claimWebhooks(
-        of endpoint: WebhookEndpointID, at now: WallInstant, until leaseEnd: WallInstant,
-        limit: Int
-    ) throws(StoreFailure) -> [WebhookRow] {
-        longestDue(of: endpoint, at: now, limit: limit).map { number, webhook in
-            webhooks[number]?.fence += 1
-            webhooks[number]?.dueAt = leaseEnd
-            webhooks[number]?.tries += 1
-            return row(number, webhook, fence: webhook.fence + 1)
-        }
-    }
-
     func webhooks(
         of endpoint: WebhookEndpointID, limit: Int
-    ) throws(StoreFailure) -> [WebhookRow] {
+    ) -> [WebhookRow] {
         longestDue(of: endpoint, at: nil, limit: limit).map { row($0, $1, fence: $1.fence) }
     }
 
@@ -349,52 +399,42 @@ final class MemoryRows: WakeRows {
             subject: webhook.subject, createdAt: webhook.createdAt, tries: webhook.tries)
     }
 
-    func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) -> Bool {
+    func removeWebhook(_ ticket: WebhookItem.Ticket) -> Bool {
         guard webhooks[ticket.number]?.fence == ticket.fence else { return false }
         webhooks[ticket.number] = nil
         return true
     }
 
-    func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID] {
+    func webhookEndpoints() -> [WebhookEndpointID] {
         Set(webhooks.values.map(\.endpoint)).sorted { $0.rawValue < $1.rawValue }
-    }
-
-    func hasDueWebhook(
-        of endpoint: WebhookEndpointID, at now: WallInstant
-    ) throws(StoreFailure) -> Bool {
-        webhooks.values.contains { $0.endpoint == endpoint && $0.dueAt <= now }
     }
 
     func moveWebhook(
         _ ticket: WebhookItem.Ticket, to heir: WebhookEndpointID
-    ) throws(StoreFailure) {
+    ) {
         webhooks[ticket.number]?.endpoint = heir
     }
 
     func removeWebhooks(
         of endpoint: WebhookEndpointID, limit: Int
-    ) throws(StoreFailure) -> Int {
+    ) -> Int {
         let removed = webhooks.filter { $0.value.endpoint == endpoint }.keys.sorted()
             .prefix(limit)
         for number in removed { webhooks[number] = nil }
         return removed.count
     }
 
-    func putBackWebhook(
-        _ ticket: WebhookItem.Ticket, dueAt: WallInstant
-    ) throws(StoreFailure) {
-        if webhooks[ticket.number]?.fence == ticket.fence {
-            webhooks[ticket.number]?.dueAt = dueAt
-        }
-    }
-
     // MARK: Time
 
-    func pullBack(from bound: WallInstant, to now: WallInstant) throws(StoreFailure) {
+    func pullBack(from bound: WallInstant, to now: WallInstant) {
         for (number, wake) in wakes {
-            if wake.state == .pending, wake.dueAt > bound { wakes[number]?.dueAt = now }
+            if wake.state == .pending, wake.dueAt > bound {
+                wakes[number]?.dueAt = now
+                wakeVersions[number, default: 0] += 1
+            }
             if wake.state == .claimed, wake.leaseUntil > bound {
                 wakes[number]?.leaseUntil = now.advanced(bySeconds: 3_600)
+                wakeVersions[number, default: 0] += 1
             }
         }
         for (number, webhook) in webhooks where webhook.dueAt > bound {
@@ -411,21 +451,7 @@ final class MemoryRows: WakeRows {
 
     func add(_ amount: Int, to counter: StoreCounter) { counters[counter, default: 0] += amount }
 
-    func value(of counter: StoreCounter) throws(StoreFailure) -> Int {
+    func value(of counter: StoreCounter) -> Int {
         counters[counter, default: 0]
-    }
-
-    func countByState() throws(StoreFailure) -> [WakeState: Int] {
-        wakes.values.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
-    }
-}
-
-extension WakeRow {
-    fileprivate mutating func takeSchedule(_ other: borrowing WakeRow) {
-        state = other.state
-        dueAt = other.dueAt
-        notBefore = other.notBefore
-        deadline = other.deadline
-        holds = other.holds
     }
 }

@@ -7,16 +7,6 @@ import Synchronization
 ///
 /// On a full disk all reading works. So a write that failed stays in mind until one has worked.
 final class StoreWatch: Sendable {
-    /// What a verb that worked has shown.
-    enum Access: Hashable, Sendable, CaseIterable {
-        /// That reading works: it never writes.
-        case read
-        /// The same, and perhaps more: it writes only when it finds something to do.
-        case readThenWrite
-        /// That writing works too.
-        case write
-    }
-
     private struct Failures {
         var reading: StoreFailure?
         var writing: StoreFailure?
@@ -36,9 +26,9 @@ final class StoreWatch: Sendable {
     /// Whether a write failed and none has worked since.
     var failsToWrite: Bool { failures.withLock { $0.writing != nil } }
 
-    /// Runs one verb of the store and takes note of how it went.
+    /// Runs one command of the store and takes note of how it went.
     func observe<Answer>(
-        _ access: Access, _ verb: () async throws(StoreFailure) -> Answer
+        _ access: CommandProfile.Access, _ verb: () async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         do throws(StoreFailure) {
             let answer = try await verb()
@@ -50,8 +40,9 @@ final class StoreWatch: Sendable {
         }
     }
 
-    /// Takes note of how a verb went: of its failure, or that it worked.
-    func note(_ access: Access, _ new: StoreFailure?) {
+    /// Takes note of how a command went: of its failure, or that it worked. One that writes only
+    /// when it finds something to do has shown that reading works, and perhaps no more.
+    func note(_ access: CommandProfile.Access, _ new: StoreFailure?) {
         // A store that has too much to do says nothing of whether it works, and one damaged row
         // nothing of the others.
         guard new?.kind != .overloaded, new?.kind != .damaged else { return }

@@ -58,7 +58,9 @@ struct GatewayLoad {
     /// Waits until no wake is left, or so many, and returns when that was, in wall seconds.
     @discardableResult
     func finish(leaving rest: Int = 0) async throws -> Double {
-        while try await store.count().unended > rest { try await Task.sleep(for: .milliseconds(2)) }
+        while try await store.perform(CountWakes()).unended > rest {
+            try await Task.sleep(for: .milliseconds(2))
+        }
         return ProcessClocks.wallSeconds
     }
 

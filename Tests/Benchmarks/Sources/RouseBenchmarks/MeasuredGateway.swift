@@ -48,7 +48,7 @@ struct MeasuredGateway {
         try process.end(SIGTERM)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let store = try SQLiteWakeStore(path: folder + "/" + Self.storeName)
-        let count = try await store.recount()
+        let count = try await store.perform(RecountWakes())
         try store.close()
         return count
     }

@@ -66,7 +66,7 @@ struct RetentionBenchmark: AsyncParsableCommand {
         try await load.finish()
         running.cancel()
         _ = try? await running.value
-        let count = try await store.recount()
+        let count = try await store.perform(RecountWakes())
         precondition(count.isConserved, "A wake was lost: \(count)")
         try store.close()
         return rows
@@ -172,7 +172,7 @@ private struct RetentionMeter {
 
     mutating func row(at seconds: Double) async throws -> RetentionRow {
         // The quick count does not tell what was pruned.
-        let count = try await store.recount()
+        let count = try await store.perform(RecountWakes())
         let elapsed = seconds - last.seconds
         times.sort()
         defer {

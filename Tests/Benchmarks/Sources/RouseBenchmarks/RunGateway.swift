@@ -51,7 +51,7 @@ struct RunGateway: AsyncParsableCommand {
             task.wakes, from: task.warmUpWakes, batchesAtATime: task.batchesAtATime)
         let acceptedAt = ProcessClocks.wallSeconds
         let settledAt = try await load.finish()
-        let count = try await store.recount()
+        let count = try await store.perform(RecountWakes())
         let sample = GatewaySample(
             wakes: task.wakes, acceptedSeconds: acceptedAt - before.wall,
             settledSeconds: settledAt - before.wall,

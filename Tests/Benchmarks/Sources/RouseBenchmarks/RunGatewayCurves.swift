@@ -96,7 +96,7 @@ struct RunGatewayCurves: AsyncParsableCommand {
             // The first of each batch that waits are due at once.
             let due = waiting / 1000 * 2
             try await Task.sleep(for: .milliseconds(500))
-            let left = try await context.store.count().unended
+            let left = try await context.store.perform(CountWakes()).unended
             // Once without a look at the clock: those that came to wait have pushed these devices
             // out of all caches, which they did not at the first step.
             _ = try await context.measure(

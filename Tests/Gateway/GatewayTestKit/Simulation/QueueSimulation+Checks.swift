@@ -9,7 +9,8 @@ import WakeModel
 
 extension QueueSimulation {
     func record(_ id: WakeID) async -> WakeRecord? {
-        await look { (store) async throws(StoreFailure) in try await store.record(of: id) } ?? nil
+        await look { (store) async throws(StoreFailure) in try await store.perform(FindWake(id)) }
+            ?? nil
     }
 
     // MARK: The counts
@@ -18,7 +19,7 @@ extension QueueSimulation {
     func checkCounts() async {
         guard failure == nil,
             let (count, recount) = await look({ (store) async throws(StoreFailure) in
-                (try await store.count(), try await store.recount())
+                (try await store.perform(CountWakes()), try await store.perform(RecountWakes()))
             })
         else { return }
         expect(recount.isConserved, "the rows are not conserved: \(recount)")
@@ -34,7 +35,9 @@ extension QueueSimulation {
     /// which nobody knows.
     func checkAccepted(mayHaveLost: Bool) async {
         guard failure == nil,
-            let count = await look({ (store) async throws(StoreFailure) in try await store.count() }
+            let count = await look({ (store) async throws(StoreFailure) in
+                try await store.perform(CountWakes())
+            }
             )
         else { return }
         let isLoss = mayHaveLost && machine.answers == .afterSync

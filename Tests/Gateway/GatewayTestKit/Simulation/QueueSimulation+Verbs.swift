@@ -40,7 +40,8 @@ extension QueueSimulation {
         guard
             let answer = await transact(
                 { (store) async throws(StoreFailure) in
-                    try await store.admit(submissions, grant: grant, under: WakePool.rules)
+                    try await store.perform(
+                        AdmitWakes(submissions, grant: grant, under: WakePool.rules))
                 },
                 doubt: {
                     for asked in asked { model.doubt(asked.wake.entropy, asked.request) }
@@ -115,7 +116,7 @@ extension QueueSimulation {
         guard !model.recent.isEmpty else { return }
         let (id, at) = (generator.pick(model.recent), now(gateway))
         let outcome = await transact { (store) async throws(StoreFailure) in
-            try await store.cancel(id, at: at, under: WakePool.rules)
+            try await store.perform(CancelWake(id, at: at, under: WakePool.rules))
         }
         guard let outcome else { return }
         notify(gateway, outcome.ended.map(Notification.ended))
@@ -132,9 +133,11 @@ extension QueueSimulation {
         let (report, at) = (generator.pick(reports), now(gateway))
         let device = UInt64(generator.below(WakePool.devices))
         let outcome = await transact { (store) async throws(StoreFailure) in
-            try await store.report(
-                report, of: Samples.deviceToken(device), in: Samples.queues, makes: false, at: at,
-                under: WakePool.rules)
+            try await store.perform(
+                ReportDevice(
+                    report, of: Samples.deviceToken(device), in: Samples.queues, makes: false,
+                    at: at,
+                    under: WakePool.rules))
         } doubt: {
             if case .forget = report { model.forgetDevice(device, at: at) }
         }
@@ -165,7 +168,7 @@ extension QueueSimulation {
             limit: limit ?? 1 + generator.below(8), now: now(gateway),
             leaseUntil: now(gateway).advanced(bySeconds: Int64(leaseSeconds)))
         let answer = await transact { (store) async throws(StoreFailure) in
-            try await store.claim(order, under: WakePool.rules)
+            try await store.perform(ClaimWakes(order, under: WakePool.rules))
         }
         guard let answer else { return }
         notify(gateway, answer.ended.map(Notification.ended) + [.claims(answer.claims)])
@@ -228,7 +231,7 @@ extension QueueSimulation {
         let settlements = inFlight.compactMap { settlement($0, gateway) }
         for round in 0..<(generator.chance(oneIn: 10) ? 2 : 1) {
             let answer = await transact { (store) async throws(StoreFailure) in
-                try await store.settle(settlements, under: WakePool.rules)
+                try await store.perform(SettleWakes(settlements, under: WakePool.rules))
             }
             guard let answer else { return }
             expect(
@@ -256,11 +259,12 @@ extension QueueSimulation {
         let own = Set(all.filter { $0.leaseUntil <= at }.map(\.id))
         let limit = isCalm ? 1_000 : 1 + generator.below(6)
         let reclaimed = await transact { (store) async throws(StoreFailure) in
-            try await store.reclaimLapsed(at: at, limit: limit, except: own, under: WakePool.rules)
+            try await store.perform(
+                ReclaimLeases(at: at, limit: limit, except: own, under: WakePool.rules))
         }
         if let reclaimed { notify(gateway, reclaimed.ended.map(Notification.ended)) }
         let expired = await transact { (store) async throws(StoreFailure) in
-            try await store.expireOverdue(at: at, limit: limit, under: WakePool.rules)
+            try await store.perform(ExpireWakes(at: at, limit: limit, under: WakePool.rules))
         }
         if let expired { notify(gateway, expired.map(Notification.ended)) }
     }

@@ -325,7 +325,9 @@ package final class QueueSimulation {
     // MARK: The end
 
     private func unendedCount() async -> Int? {
-        await look { (store) async throws(StoreFailure) in try await store.count().unended }
+        await look { (store) async throws(StoreFailure) in
+            try await store.perform(CountWakes()).unended
+        }
     }
 
     /// Lets all that waits end, with a sender that answers and a disk that works.

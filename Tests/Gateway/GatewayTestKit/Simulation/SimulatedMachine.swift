@@ -2,6 +2,7 @@
 
 package import Gateway
 import SeedKit
+import Synchronization
 
 /// Where a simulated queue is kept: a disk, and a store on it that the gateways share.
 package protocol SimulatedMachine: AnyObject {
@@ -85,19 +86,28 @@ package struct SimulatedStart: Hashable, Sendable {
 }
 
 /// The store in memory, over a disk that loses what was not synced: it keeps the last durable
-/// state, and some of those since.
+/// state, and some of those since. As in a store that gateways share, some writes find that their
+/// rows have changed, and of some it is not known at first whether they were done.
 package final class MemoryMachine: SimulatedMachine {
     package let answers = SimulatedAnswers.afterSync
     package let isAlive = true
     package let troubleInterval = 50
-    private let store = InMemoryWakeStore()
+    private let store: InMemoryWakeStore
     private var transactions = 0
 
     /// Every so many transactions the state is kept, so that power can be cut right behind it.
     private static let stateEvery = 3
 
     /// An empty store.
-    package init() {}
+    package init() {
+        let writes = Atomic(0)
+        store = InMemoryWakeStore {
+            let count = writes.wrappingAdd(1, ordering: .relaxed).newValue
+            if count.isMultiple(of: 7) { return .conflict }
+            if count.isMultiple(of: 11) { return .unknown(isDone: true) }
+            return count.isMultiple(of: 13) ? .unknown(isDone: false) : nil
+        }
+    }
 
     package func transact<Answer>(
         troubleFrom seed: UInt64?,

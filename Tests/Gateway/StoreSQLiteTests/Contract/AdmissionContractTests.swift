@@ -139,7 +139,7 @@ struct AdmissionContractTests {
             let again = try await connection.admitOne(Samples.wake(.voip, call: 1))
             #expect(again.id == first.id && again.decision == .sameCall(first.id))
             #expect(again.isRepeated)
-            #expect(try await connection.store.count().accepted == 2)
+            #expect(try await connection.store.perform(CountWakes()).accepted == 2)
             #expect(try await connection.claim().claims.map(\.id) == [first.id, other.id])
         }
     }
@@ -198,12 +198,13 @@ struct AdmissionContractTests {
         arguments: StoreKind.allCases)
     func idempotency(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
-            let answer = try await connection.store.admit(
-                [
-                    Submission(wake: Samples.wake(), idempotency: mark(1, 1)),
-                    Submission(wake: Samples.wake(), idempotency: mark(1, 1)),
-                    Submission(wake: Samples.wake(), idempotency: mark(1, 2)),
-                ], grant: nil, under: connection.rules)
+            let answer = try await connection.store.perform(
+                AdmitWakes(
+                    [
+                        Submission(wake: Samples.wake(), idempotency: mark(1, 1)),
+                        Submission(wake: Samples.wake(), idempotency: mark(1, 1)),
+                        Submission(wake: Samples.wake(), idempotency: mark(1, 2)),
+                    ], grant: nil, under: connection.rules))
             guard case .admitted(let first) = answer.admissions[0],
                 case .admitted(let again) = answer.admissions[1]
             else {
@@ -213,7 +214,7 @@ struct AdmissionContractTests {
             #expect(!first.isRepeated && again.isRepeated)
             #expect(again.id == first.id && again.decision == first.decision)
             #expect(answer.admissions[2] == .conflict)
-            #expect(try await connection.store.recount().accepted == 1)
+            #expect(try await connection.store.perform(RecountWakes()).accepted == 1)
         }
     }
 
@@ -225,10 +226,11 @@ struct AdmissionContractTests {
             func ask(
                 _ wakes: [NewWake], _ keys: [UInt8]
             ) async throws -> [AdmittedWake] {
-                let answer = try await connection.store.admit(
-                    zip(wakes, keys).map {
-                        Submission(wake: $0, idempotency: mark($1, $1, seconds: 100_000))
-                    }, grant: nil, under: connection.rules)
+                let answer = try await connection.store.perform(
+                    AdmitWakes(
+                        zip(wakes, keys).map {
+                            Submission(wake: $0, idempotency: mark($1, $1, seconds: 100_000))
+                        }, grant: nil, under: connection.rules))
                 return answer.admissions.compactMap {
                     if case .admitted(let wake) = $0 { wake } else { nil }
                 }
@@ -262,13 +264,14 @@ struct AdmissionContractTests {
             #expect(mixed[2].decision == mixed[0].decision)
 
             // The wake has had its time, the key has not.
-            _ = try await connection.store.cancel(
-                first[0].id, at: connection.now, under: connection.rules)
+            _ = try await connection.store.perform(
+                CancelWake(
+                    first[0].id, at: connection.now, under: connection.rules))
             let later = connection.now.advanced(bySeconds: 10)
             let order = PruneOrder(
                 now: later, wakesBefore: later, devicesBefore: later, webhooks: [], limit: 100)
             _ = try await connection.store.prune(order)
-            #expect(try await connection.store.record(of: first[0].id) == nil)
+            #expect(try await connection.store.perform(FindWake(first[0].id)) == nil)
             #expect(try await ask([wakes[0]], [1]) == [again[0]])
         }
     }
@@ -276,16 +279,18 @@ struct AdmissionContractTests {
     @Test("A key is free again when its time is over", arguments: StoreKind.allCases)
     func idempotencyExpires(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
-            _ = try await connection.store.admit(
-                [Submission(wake: Samples.wake(device: 1), idempotency: mark(1, 1))],
-                grant: nil, under: connection.rules)
+            _ = try await connection.store.perform(
+                AdmitWakes(
+                    [Submission(wake: Samples.wake(device: 1), idempotency: mark(1, 1))],
+                    grant: nil, under: connection.rules))
             let later = connection.later(60)
-            let answer = try await later.store.admit(
-                [
-                    Submission(
-                        wake: Samples.wake(at: later.now, device: 2),
-                        idempotency: mark(1, 2, seconds: 120))
-                ], grant: nil, under: connection.rules)
+            let answer = try await later.store.perform(
+                AdmitWakes(
+                    [
+                        Submission(
+                            wake: Samples.wake(at: later.now, device: 2),
+                            idempotency: mark(1, 2, seconds: 120))
+                    ], grant: nil, under: connection.rules))
             guard case .admitted(let admitted) = answer.admissions[0] else {
                 Issue.record("The key is not free: \(answer.admissions).")
                 return

@@ -26,7 +26,7 @@ struct AppFilterContractTests {
             var found: [WakeID] = []
             var query = WakeQuery(apps: Self.own, limit: 3)
             while true {
-                let page = try await connection.store.wakes(query)
+                let page = try await connection.store.perform(ListWakes(query))
                 found += page.wakes.map(\.id)
                 guard let next = page.next else { break }
                 #expect(page.wakes.count == 3, "The page was cut before it was filtered.")
@@ -35,11 +35,13 @@ struct AppFilterContractTests {
             #expect(found == mine)
 
             let token = Samples.deviceToken(3)
-            let byDevice = try await connection.store.wakes(
-                WakeQuery(deviceToken: token, apps: Self.own))
+            let byDevice = try await connection.store.perform(
+                ListWakes(
+                    WakeQuery(deviceToken: token, apps: Self.own)))
             #expect(byDevice.wakes.map(\.app) == [Samples.app])
-            let none = try await connection.store.wakes(
-                WakeQuery(deviceToken: token, app: Samples.otherApp, apps: Self.own))
+            let none = try await connection.store.perform(
+                ListWakes(
+                    WakeQuery(deviceToken: token, app: Samples.otherApp, apps: Self.own)))
             #expect(none.wakes.isEmpty)
         }
     }
@@ -57,15 +59,21 @@ struct AppFilterContractTests {
                     claim, .end(.rejected(refusal)), attempt: .refused(refusal))
                 if app == Samples.app { mine.append(claim.id) }
             }
-            let first = try await connection.store.feedback(after: 0, limit: 2, of: Self.own)
+            let first = try await connection.store.perform(
+                ReadFeedback(after: 0, limit: 2, of: Self.own))
             #expect(first.map(\.wake) == Array(mine.prefix(2)))
             let cursor = try #require(first.last?.number)
-            let rest = try await connection.store.feedback(after: cursor, limit: 2, of: Self.own)
+            let rest = try await connection.store.perform(
+                ReadFeedback(after: cursor, limit: 2, of: Self.own))
             #expect(rest.map(\.wake) == Array(mine.dropFirst(2)))
-            #expect(try await connection.store.feedback(after: 0, limit: 9, of: []).isEmpty)
-            let both = try await connection.store.feedback(
-                after: 0, limit: 100, of: Self.own.union(Self.others))
-            #expect(both == (try await connection.store.feedback(after: 0, limit: 100)))
+            #expect(
+                try await connection.store.perform(ReadFeedback(after: 0, limit: 9, of: [])).isEmpty
+            )
+            let both = try await connection.store.perform(
+                ReadFeedback(
+                    after: 0, limit: 100, of: Self.own.union(Self.others)))
+            #expect(
+                both == (try await connection.store.perform(ReadFeedback(after: 0, limit: 100))))
         }
     }
 

@@ -36,10 +36,10 @@ struct CallContractTests {
                 numbers = numbers.dropFirst(perBatch)
                 try await later.admit(batch.map { call($0, at: later.now) })
             }
-            let accepted = try await connection.store.count().accepted
+            let accepted = try await connection.store.perform(CountWakes()).accepted
             #expect(accepted == 81)
             expectSame(try await later.admitOne(call(1, at: later.now)), as: first.id)
-            #expect(try await connection.store.count().accepted == accepted)
+            #expect(try await connection.store.perform(CountWakes()).accepted == accepted)
             #expect(try await later.claim().claims.allSatisfy { $0.id != first.id })
         }
     }
@@ -86,8 +86,9 @@ struct CallContractTests {
             try await connection.settle(
                 first, .retry(at: connection.now, charged: false), attempt: .unanswered(failure))
             expectSame(try await connection.admitOne(call(1, at: connection.now)), as: first.id)
-            _ = try await connection.store.cancel(
-                first.id, at: connection.now, under: connection.rules)
+            _ = try await connection.store.perform(
+                CancelWake(
+                    first.id, at: connection.now, under: connection.rules))
             let again = try await connection.claimOne(call(1, at: connection.now))
             #expect(again.id != first.id)
             expectSame(try await connection.admitOne(call(1, at: connection.now)), as: again.id)
@@ -107,7 +108,8 @@ struct CallContractTests {
             let claim = try #require(try await later.claim().claims.first)
             #expect(claim.id == second.id)
             try await later.settleSent(claim)
-            _ = try await later.store.expireOverdue(at: later.now, limit: 9, under: later.rules)
+            _ = try await later.store.perform(
+                ExpireWakes(at: later.now, limit: 9, under: later.rules))
             #expect(try await later.record(first.id).end == .expired)
             let last = later.later(3)
             expectSame(try await last.admitOne(call(1, at: last.now)), as: second.id)
@@ -158,10 +160,11 @@ struct CallContractTests {
         try await kind.withCounter { (connection) async throws in
             let first = try await connection.claimOne(call(1, at: connection.now))
             try await connection.settleSent(first)
-            _ = try await connection.store.report(
-                .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
-                at: connection.now,
-                under: connection.rules)
+            _ = try await connection.store.perform(
+                ReportDevice(
+                    .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
+                    at: connection.now,
+                    under: connection.rules))
             let later = connection.later(2)
             expectSame(try await later.admitOne(call(1, at: later.now)), as: first.id)
         }
@@ -175,10 +178,11 @@ struct CallContractTests {
             let waiting = try await connection.admitOne(call(1, at: connection.now)).id
             try await connection.admit(
                 (2...100 as ClosedRange<UInt64>).map { call($0, at: connection.now) })
-            let outcome = try await connection.store.report(
-                .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
-                at: connection.now,
-                under: connection.rules)
+            let outcome = try await connection.store.perform(
+                ReportDevice(
+                    .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
+                    at: connection.now,
+                    under: connection.rules))
             #expect(outcome.ended.count == 10)
             #expect(outcome.ended.allSatisfy { $0.end == .cancelled })
             #expect(try await connection.record(waiting).end == .cancelled)

@@ -14,8 +14,9 @@ struct Counter {
     /// Admits wakes without leave to claim them.
     @discardableResult
     func admit(_ wakes: [NewWake], grant: ClaimGrant? = nil) async throws -> AdmitAnswer {
-        try await store.admit(
-            wakes.map { Submission(wake: $0) }, grant: grant, under: rules)
+        try await store.perform(
+            AdmitWakes(
+                wakes.map { Submission(wake: $0) }, grant: grant, under: rules))
     }
 
     /// Admits one wake and gives its receipt.
@@ -31,10 +32,11 @@ struct Counter {
     func claim(
         _ queues: [WakeQueueKey] = Samples.queues, limit: Int = 100, leaseSeconds: Int64 = 60
     ) async throws -> ClaimAnswer {
-        try await store.claim(
-            ClaimOrder(
-                shares: queues.map { ClaimOrder.Share(queue: $0, limit: limit) }, limit: limit,
-                now: now, leaseUntil: now.advanced(bySeconds: leaseSeconds)), under: rules)
+        try await store.perform(
+            ClaimWakes(
+                ClaimOrder(
+                    shares: queues.map { ClaimOrder.Share(queue: $0, limit: limit) }, limit: limit,
+                    now: now, leaseUntil: now.advanced(bySeconds: leaseSeconds)), under: rules))
     }
 
     /// Admits a wake and claims it.
@@ -47,12 +49,13 @@ struct Counter {
     func settle(
         _ claim: Claim, _ effect: Settlement.Effect, attempt: AttemptResult? = nil
     ) async throws -> SettleAnswer {
-        try await store.settle(
-            [
-                Settlement(
-                    ticket: claim.ticket, at: now.advanced(bySeconds: 1), attempt: attempt,
-                    effect: effect)
-            ], under: rules)
+        try await store.perform(
+            SettleWakes(
+                [
+                    Settlement(
+                        ticket: claim.ticket, at: now.advanced(bySeconds: 1), attempt: attempt,
+                        effect: effect)
+                ], under: rules))
     }
 
     /// Settles as sent.
@@ -63,7 +66,7 @@ struct Counter {
     }
 
     func record(_ id: WakeID) async throws -> WakeRecord {
-        try #require(try await store.record(of: id))
+        try #require(try await store.perform(FindWake(id)))
     }
 
     /// The same store so many seconds later.
@@ -81,8 +84,8 @@ extension StoreKind {
     func withCounter(_ body: (Counter) async throws -> Void) async throws {
         try await withStore { store in
             try await body(Counter(store: store))
-            let recount = try await store.recount()
-            let count = try await store.count()
+            let recount = try await store.perform(RecountWakes())
+            let count = try await store.perform(CountWakes())
             #expect(recount.isConserved)
             #expect(recount.accepted == count.accepted && recount.unended == count.unended)
         }

@@ -13,16 +13,20 @@ struct DeviceContractTests {
     private func report(
         _ report: DeviceReport, _ connection: Counter, device: UInt64 = 7, makes: Bool = false
     ) async throws -> ReportOutcome {
-        try await connection.store.report(
-            report, of: Samples.deviceToken(device), in: [queue], makes: makes, at: connection.now,
-            under: connection.rules)
+        try await connection.store.perform(
+            ReportDevice(
+                report, of: Samples.deviceToken(device), in: [queue], makes: makes,
+                at: connection.now,
+                under: connection.rules))
     }
 
     private func view(_ connection: Counter, device: UInt64 = 7) async throws -> DeviceView {
         try #require(
-            try await connection.store.devices(
-                Samples.deviceToken(device), in: Samples.queues, at: connection.now,
-                under: connection.rules
+            try await connection.store.perform(
+                FindDevices(
+                    Samples.deviceToken(device), in: Samples.queues, at: connection.now,
+                    under: connection.rules
+                )
             ).first)
     }
 
@@ -31,20 +35,24 @@ struct DeviceContractTests {
     func cancelling(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
             let id = try await connection.admitOne(Samples.wake(dueIn: 60)).id
-            let outcome = try await connection.store.cancel(
-                id, at: connection.now, under: connection.rules)
+            let outcome = try await connection.store.perform(
+                CancelWake(
+                    id, at: connection.now, under: connection.rules))
             #expect(outcome.isCancelled == true && outcome.ended.map(\.end) == [.cancelled])
-            let again = try await connection.store.cancel(
-                id, at: connection.now, under: connection.rules)
+            let again = try await connection.store.perform(
+                CancelWake(
+                    id, at: connection.now, under: connection.rules))
             #expect(again.isCancelled == false && again.ended.isEmpty)
-            let unknown = try await connection.store.cancel(
-                Samples.freshID(), at: connection.now, under: connection.rules)
+            let unknown = try await connection.store.perform(
+                CancelWake(
+                    Samples.freshID(), at: connection.now, under: connection.rules))
             #expect(unknown.isCancelled == nil)
             #expect(try await connection.later(60).claim().claims.isEmpty)
             // The budget is as it was: the next wake may go at once.
             let claim = try await connection.claimOne(Samples.wake())
-            let late = try await connection.store.cancel(
-                claim.id, at: connection.now, under: connection.rules)
+            let late = try await connection.store.perform(
+                CancelWake(
+                    claim.id, at: connection.now, under: connection.rules))
             #expect(late.isCancelled == false)
         }
     }
@@ -57,7 +65,7 @@ struct DeviceContractTests {
             #expect(try await connection.claim().claims.isEmpty)
             #expect(try await connection.record(id).holds == DelayReasons(.lowPowerMode))
             _ = try await report(.signals([.lowPowerMode(false)]), connection)
-            #expect(try await connection.store.nextDue(in: [queue]) == connection.now)
+            #expect(try await connection.store.perform(NextDue(in: [queue])) == connection.now)
 
             let foreground = try await report(.signals([.foreground]), connection)
             #expect(foreground.ended.map(\.end) == [.superseded])
@@ -99,11 +107,13 @@ struct DeviceContractTests {
             try await connection.settle(
                 claim, .end(.undeliverable(refusal)), attempt: .refused(refusal))
             #expect(try await view(connection).deadSince == deadSince)
-            let feed = try await connection.store.feedback(after: 0, limit: 10)
+            let feed = try await connection.store.perform(ReadFeedback(after: 0, limit: 10))
             #expect(feed.map(\.kind) == [.tokenDead] && feed.map(\.wake) == [claim.id])
             #expect(feed.map(\.deviceToken) == [Samples.deviceToken()])
             #expect(feed.map(\.refusal) == [refusal])
-            #expect(try await connection.store.feedback(after: feed[0].number, limit: 10).isEmpty)
+            #expect(
+                try await connection.store.perform(ReadFeedback(after: feed[0].number, limit: 10))
+                    .isEmpty)
             let next = try await connection.admitOne(Samples.wake())
             #expect(next.decision == .suppressed(.deviceTokenDead(since: deadSince)))
 
@@ -117,7 +127,8 @@ struct DeviceContractTests {
                 alive, .end(.undeliverable(refusal)), attempt: .refused(refusal))
             #expect(answer.ended.map(\.end) == [.rejected(refusal)])
             #expect(try await view(connection).deadSince == nil)
-            #expect(try await connection.store.feedback(after: 0, limit: 10).count == 1)
+            #expect(
+                try await connection.store.perform(ReadFeedback(after: 0, limit: 10)).count == 1)
         }
     }
 
@@ -127,7 +138,7 @@ struct DeviceContractTests {
             let refusal = Refusal(status: 400, reason: .badDeviceToken)
             let claim = try await connection.claimOne(Samples.wake())
             try await connection.settle(claim, .end(.rejected(refusal)), attempt: .refused(refusal))
-            let feed = try await connection.store.feedback(after: 0, limit: 10)
+            let feed = try await connection.store.perform(ReadFeedback(after: 0, limit: 10))
             #expect(feed.map(\.kind) == [.environmentMismatch])
             #expect(try await view(connection).deadSince == nil)
         }
@@ -154,9 +165,10 @@ struct DeviceContractTests {
             let view = try await view(later)
             #expect(view.topicConfirmsLaunches && view.lastReceiptAt == later.now)
             #expect(
-                try await connection.store.queues().filter(\.confirmsLaunches).map(\.queue) == [
-                    queue
-                ])
+                try await connection.store.perform(ListQueues()).filter(\.confirmsLaunches).map(
+                    \.queue) == [
+                        queue
+                    ])
             // A device that confirms may be woken again after a minute.
             let next = try await later.admitOne(Samples.wake(at: later.now))
             guard case .deferred(let until, _) = next.decision else {
@@ -387,7 +399,7 @@ struct DeviceContractTests {
         var query = query
         var ids: [WakeID] = []
         repeat {
-            let page = try await connection.store.wakes(query)
+            let page = try await connection.store.perform(ListWakes(query))
             #expect(page.wakes.count <= query.limit)
             ids += page.wakes.map(\.id)
             query.after = page.next
@@ -401,13 +413,13 @@ struct DeviceContractTests {
     func pauses(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
             let pause = QueuePause(at: connection.now, reason: "holiday")
-            try await connection.store.setPause(pause, of: [queue])
-            let row = try #require(try await connection.store.queues().first)
+            try await connection.store.perform(SetPause(pause, of: [queue]))
+            let row = try #require(try await connection.store.perform(ListQueues()).first)
             #expect(
                 row.queue == queue && row.pausedAt == connection.now && row.pauseReason == "holiday"
             )
-            try await connection.store.setPause(nil, of: [queue])
-            #expect(try await connection.store.queues().first?.pausedAt == nil)
+            try await connection.store.perform(SetPause(nil, of: [queue]))
+            #expect(try await connection.store.perform(ListQueues()).first?.pausedAt == nil)
         }
     }
 
@@ -430,10 +442,10 @@ struct DeviceContractTests {
             }
             #expect(try await connection.store.prune(order(3)).wakes == 3)
             #expect(try await connection.store.prune(order(3)).wakes == 2)
-            let count = try await connection.store.recount()
+            let count = try await connection.store.perform(RecountWakes())
             #expect(count.accepted == 7 && count.pruned == 5 && count.isConserved)
-            #expect(try await connection.store.record(of: waiting)?.state == .pending)
-            #expect(try await connection.store.record(of: young)?.state == .pending)
+            #expect(try await connection.store.perform(FindWake(waiting))?.state == .pending)
+            #expect(try await connection.store.perform(FindWake(young))?.state == .pending)
             #expect(try await view(connection, device: 6).pending?.id == waiting)
             #expect(try await connection.store.prune(order(10)).wakes == 0)
         }
@@ -458,7 +470,7 @@ struct DeviceContractTests {
             let first = try await connection.store.prune(order)
             #expect(first.wakes == 47 && first.isSweeping && first.isFull(47))
             #expect(try await known(1...last, later) >= 4)
-            for wake in try await connection.store.wakes(WakeQuery(limit: 50)).wakes {
+            for wake in try await connection.store.perform(ListWakes(WakeQuery(limit: 50))).wakes {
                 #expect(try await later.record(wake.id) == wake)
             }
             // The next walk begins when an eighth of the retention has passed.
@@ -481,9 +493,11 @@ struct DeviceContractTests {
     private func known(_ devices: ClosedRange<UInt64>, _ connection: Counter) async throws -> Int {
         var count = 0
         for device in devices {
-            count += try await connection.store.devices(
-                Samples.deviceToken(device), in: [queue], at: connection.now,
-                under: connection.rules
+            count += try await connection.store.perform(
+                FindDevices(
+                    Samples.deviceToken(device), in: [queue], at: connection.now,
+                    under: connection.rules
+                )
             ).count
         }
         return count

@@ -54,7 +54,7 @@ struct DeviceListContractTests {
                 var listed: [WakeID] = []
                 var pageCount = 0
                 repeat {
-                    let page = try await counter.store.wakes(query)
+                    let page = try await counter.store.perform(ListWakes(query))
                     #expect(page.wakes.count <= limit)
                     listed += page.wakes.map(\.id)
                     query.after = page.next

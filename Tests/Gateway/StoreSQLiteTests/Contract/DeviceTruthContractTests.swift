@@ -10,15 +10,18 @@ struct DeviceTruthContractTests {
     private let queue = WakeQueueKey(app: Samples.app, kind: .background)
 
     private func register(at instant: WallInstant, _ connection: Counter) async throws {
-        _ = try await connection.store.report(
-            .registered(at: instant), of: Samples.deviceToken(), in: [queue], makes: true,
-            at: connection.now, under: connection.rules)
+        _ = try await connection.store.perform(
+            ReportDevice(
+                .registered(at: instant), of: Samples.deviceToken(), in: [queue], makes: true,
+                at: connection.now, under: connection.rules))
     }
 
     private func view(_ connection: Counter) async throws -> DeviceView {
         try #require(
-            try await connection.store.devices(
-                Samples.deviceToken(), in: [queue], at: connection.now, under: connection.rules
+            try await connection.store.perform(
+                FindDevices(
+                    Samples.deviceToken(), in: [queue], at: connection.now, under: connection.rules
+                )
             ).first)
     }
 
@@ -54,7 +57,7 @@ struct DeviceTruthContractTests {
             let claim = try await connection.claimOne(Samples.wake())
             try await connection.settle(
                 claim, .end(.undeliverable(refusal)), attempt: .refused(refusal))
-            let feed = try await connection.store.feedback(after: 0, limit: 10)
+            let feed = try await connection.store.perform(ReadFeedback(after: 0, limit: 10))
             #expect(feed.map(\.kind) == [.wrongTopic])
             let since = connection.now.advanced(bySeconds: 1)
             let next = try await connection.admitOne(Samples.wake(at: connection.later(2).now))

@@ -50,7 +50,8 @@ struct DispatchContractTests {
             let early = try await connection.admitOne(Samples.wake(dueIn: 1, device: 2)).id
             let voip = try await connection.admitOne(Samples.wake(.voip, device: 3)).id
             _ = try await connection.admitOne(Samples.wake(dueIn: 60, device: 4))
-            #expect(try await connection.store.nextDue(in: Samples.queues) == connection.now)
+            #expect(
+                try await connection.store.perform(NextDue(in: Samples.queues)) == connection.now)
             let queues = [
                 WakeQueueKey(app: Samples.app, kind: .voip),
                 WakeQueueKey(app: Samples.app, kind: .background),
@@ -91,7 +92,7 @@ struct DispatchContractTests {
                 #expect(record.endedAt == now.advanced(bySeconds: 1))
                 #expect(record.attempts.map(\.result) == [attempt].compactMap(\.self))
             }
-            let count = try await connection.store.recount()
+            let count = try await connection.store.perform(RecountWakes())
             #expect(count.accepted == ends.count && count.unended == 0)
             #expect(count.byState[.failed] == 2)
         }
@@ -158,11 +159,12 @@ struct DispatchContractTests {
             #expect(try await connection.settle(claim, .end(.expired)).verdicts == [.repeated])
             #expect(try await connection.record(claim.id) == before)
             let id = Samples.freshID()
-            #expect(try await connection.store.record(of: id) == nil)
+            #expect(try await connection.store.perform(FindWake(id)) == nil)
             let settlement = Settlement(
                 ticket: Claim.Ticket(id: id, fence: 1), at: connection.now, attempt: nil,
                 effect: .end(.expired))
-            let answer = try await connection.store.settle([settlement], under: connection.rules)
+            let answer = try await connection.store.perform(
+                SettleWakes([settlement], under: connection.rules))
             #expect(answer.verdicts == [.stale])
         }
     }
@@ -178,7 +180,7 @@ struct DispatchContractTests {
             let answer = try await connection.settle(
                 claim, .retry(at: due, charged: true), attempt: .refused(refusal))
             #expect(answer.verdicts == [.applied] && answer.nextDue == due)
-            #expect(try await connection.store.nextDue(in: Samples.queues) == due)
+            #expect(try await connection.store.perform(NextDue(in: Samples.queues)) == due)
             #expect(try await connection.later(899).claim().claims.isEmpty)
             let again = try #require(try await connection.later(900).claim().claims.first)
             #expect(again.tries == 1 && again.previousReason == .serviceUnavailable)
@@ -251,12 +253,14 @@ struct DispatchContractTests {
     func lapsedBackground(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
             let claim = try await connection.claimOne(Samples.wake())
-            let early = try await connection.store.reclaimLapsed(
-                at: connection.now.advanced(bySeconds: 59), limit: 10, under: connection.rules)
+            let early = try await connection.store.perform(
+                ReclaimLeases(
+                    at: connection.now.advanced(bySeconds: 59), limit: 10, under: connection.rules))
             #expect(early.count == 0)
             let over = connection.later(60)
-            let reclaimed = try await connection.store.reclaimLapsed(
-                at: over.now, limit: 10, under: connection.rules)
+            let reclaimed = try await connection.store.perform(
+                ReclaimLeases(
+                    at: over.now, limit: 10, under: connection.rules))
             #expect(reclaimed.returned == [claim.id] && reclaimed.ended.isEmpty)
             #expect(try await connection.settleSent(claim).verdicts == [.stale])
             // It may have been sent, but what goes again is the same push: no spacing holds it.
@@ -273,8 +277,9 @@ struct DispatchContractTests {
         try await kind.withCounter { (connection) async throws in
             let claim = try await connection.claimOne(Samples.wake(.voip))
             let over = connection.later(60)
-            let reclaimed = try await connection.store.reclaimLapsed(
-                at: over.now, limit: 10, under: connection.rules)
+            let reclaimed = try await connection.store.perform(
+                ReclaimLeases(
+                    at: over.now, limit: 10, under: connection.rules))
             #expect(reclaimed.ended.map(\.end) == [.failed(.fateUnknown)])
             #expect(try await over.claim().claims.isEmpty)
             #expect(try await connection.settleSent(claim).verdicts == [.stale])
@@ -299,8 +304,9 @@ struct DispatchContractTests {
             let at = connection.later(40)
             var ended: [WakeID] = []
             for expected in [3, 1, 0] {
-                let step = try await connection.store.expireOverdue(
-                    at: at.now, limit: 3, under: connection.rules)
+                let step = try await connection.store.perform(
+                    ExpireWakes(
+                        at: at.now, limit: 3, under: connection.rules))
                 #expect(step.count == expected)
                 ended += step.map(\.id)
             }

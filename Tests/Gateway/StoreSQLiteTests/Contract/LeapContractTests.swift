@@ -39,10 +39,10 @@ struct LeapContractTests {
             // What is kept is as old as the time for which it is kept, twice at the most.
             let end = connection.later(6 * 86_400 + 120)
             _ = try await end.store.prune(order(end.now))
-            let kept = try await connection.store.wakes(WakeQuery(limit: 100)).wakes
+            let kept = try await connection.store.perform(ListWakes(WakeQuery(limit: 100))).wakes
             #expect(kept.count <= 5 && kept.count >= 2, "\(kept.map(\.acceptedAt))")
             #expect(!kept.contains { $0.acceptedAt > end.now })
-            let feed = try await connection.store.feedback(after: 0, limit: 100)
+            let feed = try await connection.store.perform(ReadFeedback(after: 0, limit: 100))
             #expect(feed.count <= 5 && !feed.contains { $0.at > end.now })
         }
     }
@@ -66,8 +66,10 @@ struct LeapContractTests {
             let back = connection.later(60)
             let now = back.now
             func webhooks() async throws -> Int {
-                try await back.store.claimWebhooks(
-                    of: Samples.endpoint, at: now, until: now.advanced(bySeconds: 30), limit: 10
+                try await back.store.perform(
+                    ClaimWebhooks(
+                        of: Samples.endpoint, at: now, until: now.advanced(bySeconds: 30), limit: 10
+                    )
                 ).items.count
             }
             #expect(try await webhooks() == 0)
@@ -91,8 +93,10 @@ struct LeapContractTests {
             let back = connection.later(60)
             _ = try await back.store.prune(order(back.now))
             func reclaim(_ connection: Counter) async throws -> Int {
-                try await connection.store.reclaimLapsed(
-                    at: connection.now, limit: 10, under: connection.rules
+                try await connection.store.perform(
+                    ReclaimLeases(
+                        at: connection.now, limit: 10, under: connection.rules
+                    )
                 ).count
             }
             #expect(try await reclaim(back.later(3_500)) == 0)
@@ -108,11 +112,13 @@ struct LeapContractTests {
             try await ahead.settleSent(
                 try await ahead.claimOne(Samples.wake(at: ahead.now, device: 1)))
             let queue = Samples.queues[0]
-            try await ahead.store.setPause(
-                QueuePause(at: ahead.now, reason: "a test"), of: [queue])
-            try await ahead.store.note(
-                AppHalt(queue: queue, isHalted: true, reason: "a bad key", at: ahead.now),
-                under: ahead.rules)
+            try await ahead.store.perform(
+                SetPause(
+                    QueuePause(at: ahead.now, reason: "a test"), of: [queue]))
+            try await ahead.store.perform(
+                NoteHalt(
+                    AppHalt(queue: queue, isHalted: true, reason: "a bad key", at: ahead.now),
+                    under: ahead.rules))
             var devices = 0
             for day in 0..<9 as Range<Int64> {
                 let back = connection.later(day * 86_400 + 60)
@@ -121,7 +127,8 @@ struct LeapContractTests {
                     pruned = try await back.store.prune(order(back.now))
                     devices += pruned.devices
                 } while pruned.isFull(1_000)
-                let row = try #require(try await back.store.queues().first { $0.queue == queue })
+                let row = try #require(
+                    try await back.store.perform(ListQueues()).first { $0.queue == queue })
                 #expect(row.pauseReason == "a test")
                 #expect(try #require(row.pausedAt) <= back.now)
                 #expect(try #require(row.haltToldAt) <= back.now)

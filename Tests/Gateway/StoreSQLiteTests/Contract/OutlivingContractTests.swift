@@ -45,18 +45,22 @@ struct OutlivingContractTests {
         let claim = try await connection.claimOne(Samples.wake(kind))
         let next = connection.later(1)
         let newer = try await next.admitOne(Samples.wake(kind, at: next.now)).id
-        let outcome = try await next.store.cancel(newer, at: next.now, under: next.rules)
+        let outcome = try await next.store.perform(
+            CancelWake(newer, at: next.now, under: next.rules))
         #expect(outcome.isCancelled == true)
         let later = connection.later(7_200)
         let pruned = try await prune(later)
         #expect(pruned.wakes == 1 && pruned.devices == 0)
-        #expect(try await later.store.record(of: newer) == nil)
+        #expect(try await later.store.perform(FindWake(newer)) == nil)
         return claim
     }
 
     private func devices(_ connection: Counter) async throws -> Int {
-        try await connection.store.devices(
-            Samples.deviceToken(), in: Samples.queues, at: connection.now, under: connection.rules
+        try await connection.store.perform(
+            FindDevices(
+                Samples.deviceToken(), in: Samples.queues, at: connection.now,
+                under: connection.rules
+            )
         ).count
     }
 
@@ -71,8 +75,9 @@ struct OutlivingContractTests {
                 let record = try await later.record(claim.id)
                 #expect(record.state == .claimed && record.deviceToken == Samples.deviceToken())
                 #expect(try await devices(later) == 1)
-                let late = try await later.store.cancel(
-                    claim.id, at: later.now, under: later.rules)
+                let late = try await later.store.perform(
+                    CancelWake(
+                        claim.id, at: later.now, under: later.rules))
                 #expect(late.isCancelled == false)
                 try await run(course, claim, later)
                 #expect(try await later.record(claim.id).state.isEnd)
@@ -86,7 +91,7 @@ struct OutlivingContractTests {
                 let pruned = try await prune(end)
                 #expect(pruned.wakes >= 1 && pruned.devices == 1)
                 #expect(try await devices(end) == 0)
-                #expect(try await end.store.wakes(WakeQuery()).wakes.isEmpty)
+                #expect(try await end.store.perform(ListWakes(WakeQuery())).wakes.isEmpty)
             }
         }
     }
@@ -99,7 +104,7 @@ struct OutlivingContractTests {
             let answer = try await connection.settle(
                 claim, .end(.undeliverable(Self.refusal)), attempt: .refused(Self.refusal))
             #expect(answer.verdicts == [.applied])
-            let feed = try await connection.store.feedback(after: 0, limit: 10)
+            let feed = try await connection.store.perform(ReadFeedback(after: 0, limit: 10))
             #expect(feed.map(\.deviceToken) == [Samples.deviceToken()])
         case .notSent:
             let failure = SendFailure(certainty: .notSent, description: "refused")
@@ -122,18 +127,21 @@ struct OutlivingContractTests {
             } else {
                 try await finish(claim.id, connection)
             }
-            _ = try await connection.store.cancel(
-                carrier, at: connection.now, under: connection.rules)
+            _ = try await connection.store.perform(
+                CancelWake(
+                    carrier, at: connection.now, under: connection.rules))
         case .lapsed:
-            let reclaimed = try await connection.store.reclaimLapsed(
-                at: connection.now, limit: 10, under: connection.rules)
+            let reclaimed = try await connection.store.perform(
+                ReclaimLeases(
+                    at: connection.now, limit: 10, under: connection.rules))
             #expect(reclaimed.count == 1)
             if claim.kind == .background { try await finish(claim.id, connection) }
         case .forgotten:
-            let outcome = try await connection.store.report(
-                .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
-                at: connection.now,
-                under: connection.rules)
+            let outcome = try await connection.store.perform(
+                ReportDevice(
+                    .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
+                    at: connection.now,
+                    under: connection.rules))
             #expect(outcome.devices == 1 && outcome.ended.isEmpty)
             #expect(try await connection.record(claim.id).deviceToken == Samples.deviceToken())
             try await connection.settle(claim, .retry(at: connection.now, charged: false))
@@ -144,8 +152,9 @@ struct OutlivingContractTests {
     /// Ends a wake that waits again.
     private func finish(_ id: WakeID, _ connection: Counter) async throws {
         #expect(try await connection.record(id).state == .pending)
-        let outcome = try await connection.store.cancel(
-            id, at: connection.now, under: connection.rules)
+        let outcome = try await connection.store.perform(
+            CancelWake(
+                id, at: connection.now, under: connection.rules))
         #expect(outcome.isCancelled == true)
     }
 }

@@ -107,7 +107,7 @@ struct StoreWalk {
         let batch = submissions
         let leave = grant
         let answer = try await ask("admit") { store in
-            Said(try await store.admit(batch, grant: leave, under: Samples.rules))
+            Said(try await store.perform(AdmitWakes(batch, grant: leave, under: Samples.rules)))
         }.admit
         for case .admitted(let wake) in answer.admissions where !ids.contains(wake.id) {
             ids.append(wake.id)
@@ -120,7 +120,7 @@ struct StoreWalk {
             shares: Samples.queues.map { .init(queue: $0, limit: draw(0..<5)) },
             limit: draw(0..<9), now: now, leaseUntil: now.advanced(bySeconds: 60))
         let answer = try await ask("claim") { store in
-            let answer = try await store.claim(order, under: Samples.rules)
+            let answer = try await store.perform(ClaimWakes(order, under: Samples.rules))
             return Claimed(claims: answer.claims, ended: answer.ended)
         }
         open += answer.claims
@@ -139,7 +139,7 @@ struct StoreWalk {
         }
         let batch = settlements
         _ = try await ask("settle") { store in
-            let answer = try await store.settle(batch, under: Samples.rules)
+            let answer = try await store.perform(SettleWakes(batch, under: Samples.rules))
             return Settled(
                 verdicts: answer.verdicts, ended: answer.ended, nextDue: answer.nextDue)
         }
@@ -170,14 +170,14 @@ struct StoreWalk {
     private mutating func expire() async throws {
         let (at, limit) = (now, draw(1..<5))
         _ = try await ask("expire") { store in
-            try await store.expireOverdue(at: at, limit: limit, under: Samples.rules)
+            try await store.perform(ExpireWakes(at: at, limit: limit, under: Samples.rules))
         }
     }
 
     private mutating func reclaim() async throws {
         let (at, limit) = (now, draw(1..<5))
         _ = try await ask("reclaim") { store in
-            try await store.reclaimLapsed(at: at, limit: limit, under: Samples.rules)
+            try await store.perform(ReclaimLeases(at: at, limit: limit, under: Samples.rules))
         }
     }
 
@@ -185,7 +185,7 @@ struct StoreWalk {
         guard !ids.isEmpty else { return }
         let (id, at) = (ids[draw(0..<ids.count)], now)
         _ = try await ask("cancel") { store in
-            let outcome = try await store.cancel(id, at: at, under: Samples.rules)
+            let outcome = try await store.perform(CancelWake(id, at: at, under: Samples.rules))
             return Cancelled(isCancelled: outcome.isCancelled, ended: outcome.ended)
         }
     }
@@ -200,9 +200,10 @@ struct StoreWalk {
         let (report, at, makes) = (reports[draw(0..<reports.count)], now, draw(0..<2) == 0)
         let token = Samples.deviceToken(UInt64(draw(0..<7)))
         _ = try await ask("report") { store in
-            let outcome = try await store.report(
-                report, of: token, in: Samples.queues, makes: makes, at: at,
-                under: Samples.rules)
+            let outcome = try await store.perform(
+                ReportDevice(
+                    report, of: token, in: Samples.queues, makes: makes, at: at,
+                    under: Samples.rules))
             return Reported(devices: outcome.devices, ended: outcome.ended)
         }
     }
@@ -233,13 +234,16 @@ struct StoreWalk {
             states: draw(0..<2) == 0 ? [.pending, .sent] : nil,
             after: ids.isEmpty || draw(0..<2) == 0 ? nil : ids[draw(0..<ids.count)],
             limit: draw(1..<9))
-        _ = try await ask("wakes") { store in try await store.wakes(query) }
+        _ = try await ask("wakes") { store in try await store.perform(ListWakes(query)) }
         let (token, at) = (Samples.deviceToken(UInt64(draw(0..<6))), now)
         _ = try await ask("devices") { store in
-            try await store.devices(token, in: Samples.queues, at: at, under: Samples.rules)
+            try await store.perform(
+                FindDevices(token, in: Samples.queues, at: at, under: Samples.rules))
         }
-        _ = try await ask("feedback") { store in try await store.feedback(after: 2, limit: 5) }
-        _ = try await ask("due") { store in try await store.nextDue(in: Samples.queues) }
+        _ = try await ask("feedback") { store in
+            try await store.perform(ReadFeedback(after: 2, limit: 5))
+        }
+        _ = try await ask("due") { store in try await store.perform(NextDue(in: Samples.queues)) }
     }
 
     private mutating func webhooks() async throws {
@@ -249,10 +253,11 @@ struct StoreWalk {
                 ticket: item.ticket,
                 effect: draw(0..<2) == 0 ? .done : .retry(at: at.advanced(bySeconds: 9)))
         }
-        for store in stores { try await store.settleWebhooks(effects) }
+        for store in stores { try await store.perform(SettleWebhooks(effects)) }
         items = try await ask("webhooks") { store in
-            try await store.claimWebhooks(
-                of: Samples.endpoint, at: at, until: at.advanced(bySeconds: 60), limit: limit)
+            try await store.perform(
+                ClaimWebhooks(
+                    of: Samples.endpoint, at: at, until: at.advanced(bySeconds: 60), limit: limit))
         }.items
     }
 
@@ -271,13 +276,13 @@ struct StoreWalk {
     }
 
     private mutating func compareBooks() async throws {
-        let count = try await ask("recount") { store in try await store.recount() }
+        let count = try await ask("recount") { store in try await store.perform(RecountWakes()) }
         try #require(count.isConserved, "seed \(seed)")
-        let counters = try await ask("count") { store in try await store.count() }
+        let counters = try await ask("count") { store in try await store.perform(CountWakes()) }
         try #require(counters.unended == count.unended, "seed \(seed)")
         try #require(counters.accepted == count.accepted, "seed \(seed)")
         for id in ids.suffix(40) {
-            _ = try await ask("record") { store in try await store.record(of: id) }
+            _ = try await ask("record") { store in try await store.perform(FindWake(id)) }
         }
     }
 

@@ -19,10 +19,11 @@ struct UnknownFateContractTests {
     }
 
     private func used(_ connection: Counter) async throws -> Int {
-        let views = try await connection.store.devices(
-            Samples.deviceToken(), in: [WakeQueueKey(app: Samples.app, kind: .background)],
-            at: connection.now,
-            under: connection.rules)
+        let views = try await connection.store.perform(
+            FindDevices(
+                Samples.deviceToken(), in: [WakeQueueKey(app: Samples.app, kind: .background)],
+                at: connection.now,
+                under: connection.rules))
         return try #require(views.first).explanation.hourly.used
     }
 
@@ -34,7 +35,7 @@ struct UnknownFateContractTests {
             let claim = try await loseOne(connection)
             let end = isCancelled ? connection.later(1) : connection.later(86_400 - 3_000)
             if isCancelled {
-                _ = try await end.store.cancel(claim.id, at: end.now, under: end.rules)
+                _ = try await end.store.perform(CancelWake(claim.id, at: end.now, under: end.rules))
                 #expect(try await used(end) == 1)
                 let next = try await end.admitOne(Samples.wake(at: end.now))
                 #expect(next.decision.word == "deferred")
@@ -44,8 +45,9 @@ struct UnknownFateContractTests {
                 try await end.settle(
                     again, .retry(at: end.now, charged: true), attempt: .unanswered(lost))
                 let over = connection.later(86_401)
-                let ended = try await over.store.expireOverdue(
-                    at: over.now, limit: 9, under: over.rules)
+                let ended = try await over.store.perform(
+                    ExpireWakes(
+                        at: over.now, limit: 9, under: over.rules))
                 #expect(ended.map(\.id) == [claim.id] && ended.map(\.end) == [.expired])
                 #expect(try await used(over) == 1)
             }
@@ -98,8 +100,9 @@ struct UnknownFateContractTests {
         try await kind.withCounter { (connection) async throws in
             let claim = try await connection.claimOne(Samples.wake(at: connection.now))
             let over = connection.later(60)
-            _ = try await over.store.reclaimLapsed(at: over.now, limit: 9, under: over.rules)
-            _ = try await over.store.cancel(claim.id, at: over.now, under: over.rules)
+            _ = try await over.store.perform(
+                ReclaimLeases(at: over.now, limit: 9, under: over.rules))
+            _ = try await over.store.perform(CancelWake(claim.id, at: over.now, under: over.rules))
             #expect(try await used(over) == 1)
         }
     }

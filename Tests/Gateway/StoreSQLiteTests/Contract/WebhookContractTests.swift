@@ -16,15 +16,17 @@ struct WebhookContractTests {
         leaseSeconds: Int64 = 30, limit: Int = 10
     ) async throws -> WebhookBatch {
         let now = at ?? connection.now.advanced(bySeconds: 1)
-        return try await connection.store.claimWebhooks(
-            of: endpoint, at: now, until: now.advanced(bySeconds: leaseSeconds), limit: limit)
+        return try await connection.store.perform(
+            ClaimWebhooks(
+                of: endpoint, at: now, until: now.advanced(bySeconds: leaseSeconds), limit: limit))
     }
 
     private func settle(
         _ connection: Counter, _ items: [WebhookItem], _ effect: WebhookSettlement.Effect
     ) async throws {
-        try await connection.store.settleWebhooks(
-            items.map { WebhookSettlement(ticket: $0.ticket, effect: effect) })
+        try await connection.store.perform(
+            SettleWebhooks(
+                items.map { WebhookSettlement(ticket: $0.ticket, effect: effect) }))
     }
 
     @Test(
@@ -34,7 +36,7 @@ struct WebhookContractTests {
             try await connection.settleSent(try await connection.claimOne(Samples.wake()))
             let halt = AppHalt(
                 queue: queue, isHalted: true, reason: "a bad key", at: connection.now)
-            try await connection.store.note(halt, under: connection.rules)
+            try await connection.store.perform(NoteHalt(halt, under: connection.rules))
             let now = connection.now.advanced(bySeconds: 1)
             let lease = now.advanced(bySeconds: 30)
             let items = try await claim(connection, at: now).items
@@ -55,7 +57,7 @@ struct WebhookContractTests {
             let last = try await claim(connection, at: at).items
             #expect(last.map(\.ticket.number) == again.map(\.ticket.number))
             // Nobody listens: nothing is written.
-            try await connection.store.note(halt, under: StoreRules())
+            try await connection.store.perform(NoteHalt(halt, under: StoreRules()))
             try await settle(connection, last, .done)
             // Twice changes nothing.
             try await settle(connection, last, .done)
@@ -87,10 +89,11 @@ struct WebhookContractTests {
         try await kind.withCounter { (connection) async throws in
             func note(_ isHalted: Bool, _ rules: StoreRules = Samples.rules) async throws {
                 let halt = AppHalt(queue: queue, isHalted: isHalted, reason: "", at: connection.now)
-                try await connection.store.note(halt, under: rules)
+                try await connection.store.perform(NoteHalt(halt, under: rules))
             }
             func told() async throws -> WallInstant? {
-                try await connection.store.queues().first { $0.queue == queue }?.haltToldAt
+                try await connection.store.perform(ListQueues()).first { $0.queue == queue }?
+                    .haltToldAt
             }
             try await note(true, StoreRules())
             #expect(try await told() == nil)
@@ -98,8 +101,8 @@ struct WebhookContractTests {
             #expect(try await told() == connection.now)
             // A pause is beside it, and who hears nothing learns nothing.
             let pause = QueuePause(at: connection.now, reason: nil)
-            try await connection.store.setPause(pause, of: [queue])
-            try await connection.store.setPause(nil, of: [queue])
+            try await connection.store.perform(SetPause(pause, of: [queue]))
+            try await connection.store.perform(SetPause(nil, of: [queue]))
             try await note(false, StoreRules())
             #expect(try await told() == connection.now)
             try await note(false)
@@ -124,9 +127,10 @@ struct WebhookContractTests {
                 try await connection.claimOne(Samples.wake(app: Samples.otherApp, device: 2)))
             for app in [Samples.app, Samples.otherApp] {
                 let calls = WakeQueueKey(app: app, kind: .voip)
-                try await connection.store.note(
-                    AppHalt(queue: calls, isHalted: true, reason: "", at: connection.now),
-                    under: connection.rules)
+                try await connection.store.perform(
+                    NoteHalt(
+                        AppHalt(queue: calls, isHalted: true, reason: "", at: connection.now),
+                        under: connection.rules))
             }
             let first = try await claim(connection)
             #expect(first.items.map(\.event.kind) == [.outcome, .outcome])
@@ -165,13 +169,14 @@ struct WebhookContractTests {
                 return try await connection.claim().claims
             }()
             #expect(claims.count == 3)
-            _ = try await connection.store.settle(
-                claims.map {
-                    Settlement(
-                        ticket: $0.ticket, at: connection.now,
-                        attempt: .accepted(apnsUniqueID: nil),
-                        effect: .end(.sent(apnsUniqueID: nil)))
-                }, under: connection.rules)
+            _ = try await connection.store.perform(
+                SettleWakes(
+                    claims.map {
+                        Settlement(
+                            ticket: $0.ticket, at: connection.now,
+                            attempt: .accepted(apnsUniqueID: nil),
+                            effect: .end(.sent(apnsUniqueID: nil)))
+                    }, under: connection.rules))
             try await connection.settleSent(try await connection.claimOne(Samples.wake(device: 4)))
             let full = try await claim(connection)
             #expect(full.items.count == 2 && full.backlogCount == 2 && full.droppedCount == 2)

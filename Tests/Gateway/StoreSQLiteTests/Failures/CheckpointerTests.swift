@@ -89,7 +89,7 @@ struct CheckpointerTests {
             faults.fault = .none
             let count = faults.flushCount
             await #expect(throws: failure) { try await connection.admit([Samples.wake()]) }
-            await #expect(throws: failure) { try await connection.store.queues() }
+            await #expect(throws: failure) { try await connection.store.perform(ListQueues()) }
             try store.close()
             #expect(faults.flushCount == count)
             #expect(Self.logSize(path) > 200 * SQLiteWakeStore.pageBytes)
@@ -97,8 +97,8 @@ struct CheckpointerTests {
             let again = try Self.open(path)
             #expect(Self.logSize(path) < 100 * SQLiteWakeStore.pageBytes)
             #expect(ids.count > 20)
-            for id in ids { #expect(try await again.record(of: id) != nil) }
-            #expect(try await again.recount().isConserved)
+            for id in ids { #expect(try await again.perform(FindWake(id)) != nil) }
+            #expect(try await again.perform(RecountWakes()).isConserved)
             try again.close()
             #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
         }
@@ -116,7 +116,7 @@ struct CheckpointerTests {
             #expect(faults.flushCount == 1)
             #expect(Self.logSize(path) > 0)
             let again = try Self.open(path)
-            #expect(try await again.record(of: id) != nil)
+            #expect(try await again.perform(FindWake(id)) != nil)
             try again.close()
         }
     }
@@ -142,7 +142,7 @@ struct CheckpointerTests {
             try await Self.admit(to: connection, ids: &ids) { !store.checkpointer.isFailing }
             #expect(notices.all.count == 2 && notices.all.last == .logIsCopiedAgain)
             #expect(store.flusher.failure == nil)
-            for id in ids { #expect(try await store.record(of: id) != nil) }
+            for id in ids { #expect(try await store.perform(FindWake(id)) != nil) }
             try store.close()
         }
     }
@@ -164,7 +164,7 @@ struct CheckpointerTests {
             #expect(failure?.message.contains("End that program") == true)
             try await reader.unsafeRead { try $0.execute(sql: "COMMIT") }
             let opened = try Self.open(copy)
-            #expect(try await opened.count().accepted == 1)
+            #expect(try await opened.perform(CountWakes()).accepted == 1)
             try opened.close()
             try reader.close()
         }
@@ -192,9 +192,10 @@ struct CheckpointerTests {
             #expect(Self.logSize(path) <= bound)
             // What was accepted goes on, and an app can be paused.
             #expect(try await connection.settleSent(claim).verdicts == [.applied])
-            try await store.setPause(
-                QueuePause(at: connection.now, reason: nil), of: Samples.queues)
-            try await store.setPause(nil, of: Samples.queues)
+            try await store.perform(
+                SetPause(
+                    QueuePause(at: connection.now, reason: nil), of: Samples.queues))
+            try await store.perform(SetPause(nil, of: Samples.queues))
             let order = PruneOrder(
                 now: connection.now, wakesBefore: connection.now, devicesBefore: connection.now,
                 webhooks: [],
@@ -214,7 +215,7 @@ struct CheckpointerTests {
                 return batches > 10
             }
             #expect(notices.all == [.logIsFull, .logHasRoom])
-            for id in ids { #expect(try await store.record(of: id) != nil) }
+            for id in ids { #expect(try await store.perform(FindWake(id)) != nil) }
             try store.close()
             #expect(try SQLiteWakeStore.audit(path: path).isSound)
         }
@@ -231,13 +232,13 @@ struct CheckpointerTests {
             }
             let failure = await #expect(throws: StoreFailure.self) {
                 try await store.callersReader.read(within: .zero) {
-                    transaction throws(StoreFailure) in
-                    try transaction.recount()
+                    connection throws(StoreFailure) in
+                    try connection.rows.perform(RecountWakes())
                 }
             }
             #expect(failure?.kind == .overloaded)
             #expect(failure?.message.contains("took too long") == true)
-            #expect(try await store.recount().accepted == 10_000)
+            #expect(try await store.perform(RecountWakes()).accepted == 10_000)
             try store.close()
         }
     }

@@ -47,8 +47,8 @@ struct DamagedRowTests {
     private static func wake(_ id: WakeID) -> String { "number = \(id.number)" }
 
     private func conserved(_ store: any WakeStore, damaged: Int) async throws {
-        let recount = try await store.recount()
-        let count = try await store.count()
+        let recount = try await store.perform(RecountWakes())
+        let count = try await store.perform(CountWakes())
         #expect(recount.isConserved && recount.byState[.damaged, default: 0] == damaged)
         #expect(recount.accepted == count.accepted && recount.unended == count.unended)
     }
@@ -106,7 +106,7 @@ struct DamagedRowTests {
                 #expect(fresh.admittedID != nil)
                 #expect(
                     try await comesTrue {
-                        try await store.recount().byState[.damaged] == damaged.count
+                        try await store.perform(RecountWakes()).byState[.damaged] == damaged.count
                     })
                 #expect(gateway.readiness.isReady, "\(gateway.readiness.obstacles)")
             }
@@ -146,10 +146,10 @@ struct DamagedRowTests {
             try await conserved(connection.store, damaged: 1)
             // Whoever asks for it by name is told what is wrong.
             let failure = await #expect(throws: StoreFailure.self) {
-                _ = try await connection.store.record(of: id)
+                _ = try await connection.store.perform(FindWake(id))
             }
             #expect(failure?.kind == .damaged)
-            let page = try await connection.store.wakes(WakeQuery(limit: 10))
+            let page = try await connection.store.perform(ListWakes(WakeQuery(limit: 10)))
             #expect(page.wakes.map(\.id).contains(next.id) && page.wakes.count == 3)
         }
     }
@@ -216,8 +216,9 @@ struct DamagedRowTests {
                 ["UPDATE device SET token = x'' WHERE latest = (SELECT min(number) FROM wake)"]
             } _: { connection, _ in
                 if isClaimed {
-                    let reclaimed = try await connection.store.reclaimLapsed(
-                        at: connection.now, limit: 10, except: [], under: connection.rules)
+                    let reclaimed = try await connection.store.perform(
+                        ReclaimLeases(
+                            at: connection.now, limit: 10, except: [], under: connection.rules))
                     #expect(reclaimed.ended.map(\.end) == [.damaged])
                     #expect(reclaimed.returned.count == 2)
                 } else {
@@ -242,10 +243,11 @@ struct DamagedRowTests {
         } _: {
             ["UPDATE device SET ledger = x'ff'"]
         } _: { connection, _ in
-            let report = try await connection.store.report(
-                .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
-                at: connection.now,
-                under: connection.rules)
+            let report = try await connection.store.perform(
+                ReportDevice(
+                    .forget, of: Samples.deviceToken(), in: Samples.queues, makes: false,
+                    at: connection.now,
+                    under: connection.rules))
             #expect(report.devices == 1)
             let later = connection.later(2)
             let again = try await later.admitOne(Samples.wake(.voip, at: later.now, call: 1))
@@ -270,12 +272,13 @@ struct DamagedRowTests {
             try await connection.store.spoil("UPDATE device SET ledger = x'ff' WHERE token = ?") {
                 $0.bind(1, spoiled)
             }
-            let settled = try await connection.store.settle(
-                answer.claims.map {
-                    Settlement(
-                        ticket: $0.ticket, at: connection.now, attempt: .refused(refusal),
-                        effect: .end(.undeliverable(refusal)))
-                }, under: connection.rules)
+            let settled = try await connection.store.perform(
+                SettleWakes(
+                    answer.claims.map {
+                        Settlement(
+                            ticket: $0.ticket, at: connection.now, attempt: .refused(refusal),
+                            effect: .end(.undeliverable(refusal)))
+                    }, under: connection.rules))
             #expect(settled.verdicts.allSatisfy { $0 == .applied } && settled.ended.count == 8)
             try await conserved(connection.store, damaged: 1)
         }
@@ -294,13 +297,14 @@ struct DamagedRowTests {
             try await connection.store.spoil("UPDATE wake SET rest = x'01' WHERE number = ?") {
                 $0.bind(1, spoiled)
             }
-            let settled = try await connection.store.settle(
-                claims.map {
-                    Settlement(
-                        ticket: $0.ticket, at: connection.now,
-                        attempt: .accepted(apnsUniqueID: nil),
-                        effect: .end(.sent(apnsUniqueID: nil)))
-                }, under: connection.rules)
+            let settled = try await connection.store.perform(
+                SettleWakes(
+                    claims.map {
+                        Settlement(
+                            ticket: $0.ticket, at: connection.now,
+                            attempt: .accepted(apnsUniqueID: nil),
+                            effect: .end(.sent(apnsUniqueID: nil)))
+                    }, under: connection.rules))
             #expect(settled.verdicts == [.applied, .applied, .damaged, .applied, .applied])
             try await conserved(connection.store, damaged: 1)
         }
@@ -327,8 +331,10 @@ struct DamagedRowTests {
         } _: { connection, path in
             #expect(try SQLiteWakeStore.audit(path: path).damagedCount == 3)
             let later = connection.now.advanced(bySeconds: 5)
-            let batch = try await connection.store.claimWebhooks(
-                of: Samples.endpoint, at: later, until: later.advanced(bySeconds: 30), limit: 100)
+            let batch = try await connection.store.perform(
+                ClaimWebhooks(
+                    of: Samples.endpoint, at: later, until: later.advanced(bySeconds: 30),
+                    limit: 100))
             #expect(batch.items.count == 1 && batch.droppedCount == 3)
             #expect(batch.backlogCount == 1)
             let audit = try SQLiteWakeStore.audit(path: path)
@@ -343,19 +349,21 @@ struct DamagedRowTests {
             expiresAt: Samples.start.advanced(bySeconds: 600))
         var first: AdmitAnswer?
         try await withSpoiled { connection in
-            first = try await connection.store.admit(
-                [Submission(wake: Samples.wake(), idempotency: mark)], grant: nil,
-                under: connection.rules)
+            first = try await connection.store.perform(
+                AdmitWakes(
+                    [Submission(wake: Samples.wake(), idempotency: mark)], grant: nil,
+                    under: connection.rules))
         } _: {
             ["UPDATE idempotency SET answer = x'0102'"]
         } _: { connection, path in
             let audit = try SQLiteWakeStore.audit(path: path)
             #expect(audit.damaged.map(\.table) == [.idempotency])
-            let again = try await connection.store.admit(
-                [
-                    Submission(wake: Samples.wake(), idempotency: mark),
-                    Submission(wake: Samples.wake(device: 8)),
-                ], grant: nil, under: connection.rules)
+            let again = try await connection.store.perform(
+                AdmitWakes(
+                    [
+                        Submission(wake: Samples.wake(), idempotency: mark),
+                        Submission(wake: Samples.wake(device: 8)),
+                    ], grant: nil, under: connection.rules))
             guard case .admitted(let old)? = first?.admissions.first,
                 case .admitted(let repeated)? = again.admissions.first
             else {
@@ -380,12 +388,12 @@ struct DamagedRowTests {
             let audit = try SQLiteWakeStore.audit(path: path)
             #expect(Set(audit.damaged.map(\.table)) == [.queue, .wake, .device])
             #expect(try await connection.claim().claims.map(\.id) == [wakes[1]])
-            #expect(try await connection.store.queues().count == 1)
-            let page = try await connection.store.wakes(WakeQuery(limit: 10))
+            #expect(try await connection.store.perform(ListQueues()).count == 1)
+            let page = try await connection.store.perform(ListWakes(WakeQuery(limit: 10)))
             #expect(page.wakes.map(\.id) == [wakes[1]])
             // A day later its time is over.
             let end = connection.later(86_400 + 60)
-            _ = try await end.store.expireOverdue(at: end.now, limit: 10, under: end.rules)
+            _ = try await end.store.perform(ExpireWakes(at: end.now, limit: 10, under: end.rules))
             try await conserved(connection.store, damaged: 1)
         }
     }
@@ -418,7 +426,7 @@ struct DamagedRowTests {
             }
             // It may have reached APNs, as far as anybody knows.
             #expect(failure.certainty == .unknown)
-            let feed = try await connection.store.feedback(after: 0, limit: 1)
+            let feed = try await connection.store.perform(ReadFeedback(after: 0, limit: 1))
             #expect(feed.map(\.wake) == [wakes[2]])
         }
     }
@@ -431,7 +439,10 @@ struct DamagedRowTests {
         } _: {
             ["UPDATE wake SET state = 99 WHERE number = (SELECT min(number) FROM wake)"]
         } _: { connection, _ in
-            #expect(try await connection.store.recount().byState == [.pending: 2, .damaged: 1])
+            #expect(
+                try await connection.store.perform(RecountWakes()).byState == [
+                    .pending: 2, .damaged: 1,
+                ])
             #expect(try await connection.claim().claims.count == 2)
             try await conserved(connection.store, damaged: 1)
         }
@@ -445,9 +456,8 @@ extension WakeStore {
         _ sql: StaticString, _ bind: @escaping @Sendable (StoreSQLite.Statement) -> Void
     ) async throws {
         let store = try #require(self as? SQLiteWakeStore)
-        try await store.writing.write { transaction throws(StoreFailure) in
-            guard let rows = transaction.rows as? SQLiteRows else { return }
-            let statement = try rows.connection.prepare(sql)
+        try await store.writing.write { connection throws(StoreFailure) in
+            let statement = try connection.connection.prepare(sql)
             bind(statement)
             try statement.run()
         }

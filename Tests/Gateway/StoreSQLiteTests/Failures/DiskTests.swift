@@ -96,10 +96,10 @@ struct DiskTests {
             }
             try await eventually { gateway.readiness.isReady }
             // All that was accepted is there, and nothing more.
-            for id in accepted { #expect(try await store.record(of: id) != nil) }
-            #expect(try await store.recount().accepted == accepted.count)
+            for id in accepted { #expect(try await store.perform(FindWake(id)) != nil) }
+            #expect(try await store.perform(RecountWakes()).accepted == accepted.count)
         }
-        #expect(try await store.recount().isConserved)
+        #expect(try await store.perform(RecountWakes()).isConserved)
         try store.close()
     }
 
@@ -164,7 +164,7 @@ struct DamageTests {
             try file.close()
             let failure = await #expect(throws: StoreFailure.self) {
                 let store = try SQLiteWakeStore(path: path)
-                _ = try await store.recount()
+                _ = try await store.perform(RecountWakes())
                 let wakes = (0..<500 as Range<UInt64>).map { Samples.wake(device: $0) }
                 try await Counter(store: store).admit(wakes)
             }

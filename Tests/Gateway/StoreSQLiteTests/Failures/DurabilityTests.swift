@@ -60,8 +60,10 @@ struct DurabilityTests {
             let admission = Verb { try await connection.admit([wake]) }
             // It is committed, and its flush has begun.
             try await waitUntil { disk.count == 1 }
-            #expect(try await connection.store.count().accepted == 1)
-            let look = Verb { _ = try await connection.store.wakes(WakeQuery(limit: 1)) }
+            #expect(try await connection.store.perform(CountWakes()).accepted == 1)
+            let look = Verb {
+                _ = try await connection.store.perform(ListWakes(WakeQuery(limit: 1)))
+            }
             let areWaiting = try await holds(for: .milliseconds(50)) {
                 !admission.isDone && !look.isDone
             }
@@ -86,8 +88,9 @@ struct DurabilityTests {
             try await waitUntil { disk.count == 1 }
             let refusal = Verb {
                 let failure = await #expect(throws: StoreFailure.self) {
-                    try await connection.store.cancel(
-                        Samples.freshID(), at: connection.now, under: connection.rules)
+                    try await connection.store.perform(
+                        CancelWake(
+                            Samples.freshID(), at: connection.now, under: connection.rules))
                 }
                 #expect(failure?.kind == .overloaded)
                 #expect(failure?.message.contains("nothing was changed") == true)
@@ -98,8 +101,9 @@ struct DurabilityTests {
             try await confirmation.finish()
             try await admission.finish()
             // There is room again.
-            let outcome = try await connection.store.cancel(
-                Samples.freshID(), at: connection.now, under: connection.rules)
+            let outcome = try await connection.store.perform(
+                CancelWake(
+                    Samples.freshID(), at: connection.now, under: connection.rules))
             #expect(outcome.isCancelled == nil)
         }
     }
@@ -112,7 +116,7 @@ struct DurabilityTests {
             let store = try #require(connection.store as? SQLiteWakeStore)
             // A page weighs what is looked at for it, however little it gives.
             let query = WakeQuery(states: [.cancelled], limit: 1)
-            let list = Verb { _ = try await connection.store.wakes(query) }
+            let list = Verb { _ = try await connection.store.perform(ListWakes(query)) }
             try await waitUntil { store.callersReader.waitingWeight == query.rowCount }
             #expect(query.rowCount == 5_000)
             #expect(WakeQuery(limit: 1).rowCount == 500)
@@ -127,22 +131,23 @@ struct DurabilityTests {
             // As much as may wait: what they saw is not on the disk yet.
             let part = ReadConnection.maximumCallersWeight / 4
             let looks = (0..<4).map { _ in
-                Verb { _ = try await connection.store.feedback(after: 0, limit: part) }
+                Verb { _ = try await connection.store.perform(ReadFeedback(after: 0, limit: part)) }
             }
             let store = try #require(connection.store as? SQLiteWakeStore)
             try await waitUntil {
                 store.callersReader.waitingWeight == ReadConnection.maximumCallersWeight
             }
             let failure = await #expect(throws: StoreFailure.self) {
-                try await connection.store.count()
+                try await connection.store.perform(CountWakes())
             }
             #expect(failure?.kind == .overloaded)
-            #expect(try await connection.store.nextDue(in: Samples.queues) == connection.now)
-            #expect(try await connection.store.queues().count == 1)
+            #expect(
+                try await connection.store.perform(NextDue(in: Samples.queues)) == connection.now)
+            #expect(try await connection.store.perform(ListQueues()).count == 1)
             disk.letGo()
             for look in looks { try await look.finish() }
             try await admission.finish()
-            #expect(try await connection.store.count().accepted == 1)
+            #expect(try await connection.store.perform(CountWakes()).accepted == 1)
         }
     }
 
@@ -153,7 +158,7 @@ struct DurabilityTests {
             // The flush that nobody waits for has begun, and hangs.
             try await waitUntil { disk.count == 1 }
             let second = try await connection.admitOne(Samples.wake(device: 2))
-            let page = try await connection.store.wakes(WakeQuery(limit: 2))
+            let page = try await connection.store.perform(ListWakes(WakeQuery(limit: 2)))
             #expect(page.wakes.map(\.id) == [second.id, first.id])
         }
     }
@@ -181,11 +186,14 @@ struct DurabilityTests {
         try await withHeldDisk(.disk) { (connection, disk) async throws in
             let halt = AppHalt(
                 queue: Samples.queues[0], isHalted: true, reason: "a bad key", at: connection.now)
-            let note = Verb { try await connection.store.note(halt, under: connection.rules) }
+            let note = Verb {
+                try await connection.store.perform(NoteHalt(halt, under: connection.rules))
+            }
             try await waitUntil { disk.count == 1 }
             let early = connection.now.advanced(bySeconds: -1)
-            let batch = try await connection.store.claimWebhooks(
-                of: Samples.endpoint, at: early, until: connection.now, limit: 10)
+            let batch = try await connection.store.perform(
+                ClaimWebhooks(
+                    of: Samples.endpoint, at: early, until: connection.now, limit: 10))
             #expect(batch == WebhookBatch(backlogCount: 1))
             #expect(!note.isDone)
             disk.letGo()

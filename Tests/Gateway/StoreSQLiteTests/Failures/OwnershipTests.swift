@@ -33,7 +33,9 @@ struct OwnershipTests {
         #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
         var ends = store.ends.makeAsyncIterator()
         #expect(await ends.next() == failure)
-        await #expect(throws: try #require(failure)) { try await connection.store.queues() }
+        await #expect(throws: try #require(failure)) {
+            try await connection.store.perform(ListQueues())
+        }
     }
 
     @Test("A lock file that was deleted lets nobody in, and is there again with the next write")
@@ -111,7 +113,7 @@ struct OwnershipTests {
                 try await connection.admit(wakes)
             }
             #expect(store.flusher.failure == nil)
-            #expect(try await store.recount().accepted == 1_000)
+            #expect(try await store.perform(RecountWakes()).accepted == 1_000)
             try store.close()
         }
     }

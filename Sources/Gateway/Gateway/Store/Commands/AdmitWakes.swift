@@ -4,54 +4,97 @@ import PayloadRules
 import WakeBudget
 import WakeModel
 
-extension StoreTransaction {
-    /// Decides on wakes and keeps them; see ``WakeStore/admit(_:grant:under:)``.
-    public func admit(
-        _ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules
-    ) throws(StoreFailure) -> AdmitAnswer {
-        begin(rules)
+/// Decides on wakes and keeps them; answers one by one, in order. Those that may go at once are
+/// claimed as far as the grant goes.
+public struct AdmitWakes: StoreCommand {
+    /// The wakes.
+    public let submissions: [Submission]
+    /// Leave to claim those that may go at once.
+    public let grant: ClaimGrant?
+    /// The rules.
+    public let rules: StoreRules
+
+    /// Creates the command.
+    public init(_ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules) {
+        self.submissions = submissions
+        self.grant = grant
+        self.rules = rules
+    }
+
+    /// Calls come first in a batch, and are urgent.
+    public var profile: CommandProfile {
+        var profile = CommandProfile(.write, weight: submissions.count)
+        profile.isUrgent = submissions.first?.wake.wake.kind == .voip
+        profile.addsWork = true
+        return profile
+    }
+
+    /// Devices, with the wakes that wait for them, and idempotency keys.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.devices.reserveCapacity(submissions.count)
+        for submission in submissions {
+            let wake = submission.wake
+            if let queue = queues[wake.queue] {
+                reads.devices.append(
+                    (
+                        ReadSet.DeviceName(token: wake.wake.deviceToken, queue: queue.number),
+                        wake.coalescing == .union ? .payload : []
+                    ))
+            }
+            if let key = submission.idempotency { reads.keys.append(key.key) }
+        }
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
+    /// Decides on each by itself. One whose device cannot be read does not fail the others.
+    public func decide(on set: WorkingSet) throws(RowFault) -> AdmitAnswer {
         var answer = AdmitAnswer()
         answer.admissions.reserveCapacity(submissions.count)
         var room = GrantedRoom(grant)
         for submission in submissions {
-            do throws(StoreFailure) {
-                answer.admissions.append(try admit(submission, &room, &answer))
-            } catch {
-                // All that a submission needs is read before anything is written for it.
-                guard error.kind == .damaged else { throw error }
-                answer.admissions.append(.damaged(error.message))
+            let admission = try set.part { () throws(RowFault) in
+                do throws(RowFault) {
+                    return try set.admit(submission, &room, &answer)
+                } catch {
+                    // All that a submission needs is read before anything is written for it.
+                    guard case .damaged(let failure) = error else { throw error }
+                    return .damaged(failure.message)
+                }
             }
+            if let admission { answer.admissions.append(admission) }
         }
-        answer.nextDue = nextDue
+        answer.nextDue = set.nextDue
         return answer
     }
+}
 
-    private func admit(
+extension WorkingSet {
+    fileprivate func admit(
         _ submission: borrowing Submission, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
-    ) throws(StoreFailure) -> Admission {
+    ) throws(RowFault) -> Admission {
         if let earlier = try earlierAdmission(submission) { return earlier }
         let admitted =
             switch submission.wake.wake.kind {
             case .background: try admitBackground(submission.wake, &room, &answer)
             case .voip: try admitCall(submission.wake, &room, &answer)
             }
-        if let mark = submission.idempotency {
-            try rows.remember(mark, for: admitted)
-        }
+        if let key = submission.idempotency { reserve(key, for: admitted) }
         return .admitted(admitted)
     }
 
     /// What an earlier request with the same key was answered; `nil` when there was none in time.
     private func earlierAdmission(
         _ submission: borrowing Submission
-    ) throws(StoreFailure) -> Admission? {
-        guard let mark = submission.idempotency,
-            let known = try rows.mark(mark.key, at: submission.wake.acceptedAt)
+    ) throws(RowFault) -> Admission? {
+        guard let key = submission.idempotency,
+            let known = try known(key.key, at: submission.wake.acceptedAt)
         else { return nil }
-        guard known.request == mark.request else { return .conflict }
+        guard known.request == key.request else { return .conflict }
         // Not what the wake's row says: another wake may have merged into it since.
         if let answer = known.answer { return .admitted(answer.repeated) }
-        guard let wake = try rows.wake(known.wake, withPayload: false) else { return .conflict }
+        guard let wake = try wake(known.wake) else { return .conflict }
         return .admitted(
             AdmittedWake(
                 id: wake.id, acceptedAt: wake.acceptedAt, deadline: wake.deadline,
@@ -62,9 +105,9 @@ extension StoreTransaction {
 
     private func admitBackground(
         _ new: borrowing NewWake, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
-    ) throws(StoreFailure) -> AdmittedWake {
+    ) throws(RowFault) -> AdmittedWake {
         let now = new.acceptedAt
-        let queue = try queue(of: new.queue)
+        let queue = queue(of: new.queue)
         var device = try self.device(of: new, queue)
         var row = row(new, device, queue)
         if let deadSince = device.deadSince {
@@ -91,7 +134,7 @@ extension StoreTransaction {
             device = try self.device(of: new, queue)
             _ = device.ledger.cancelPending(at: now)
             device.pending = 0
-            try save(&device, at: now)
+            save(&device, at: now)
             return try admitBackground(new, &room, &answer)
         case .expired(let earliest, let holds):
             let decision = WakeDecision.expired(earliest: earliest, because: holds)
@@ -108,7 +151,7 @@ extension StoreTransaction {
     private func keep(
         _ row: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue,
         _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
-    ) throws(StoreFailure) -> AdmittedWake {
+    ) throws(RowFault) -> AdmittedWake {
         let now = row.acceptedAt
         schedule(&row, device, queue, at: now)
         let isDue = row.dueAt <= now
@@ -126,9 +169,9 @@ extension StoreTransaction {
         } else {
             leave(row, queue, isDue: isDue, &answer)
         }
-        try save(&device, at: now)
-        try rows.insert(row)
-        rows.add(1, to: .accepted)
+        save(&device, at: now)
+        insert(row)
+        add(1, to: .accepted)
         return row.receipt
     }
 
@@ -136,14 +179,14 @@ extension StoreTransaction {
     private func merge(
         _ row: inout WakeRow, _ new: borrowing NewWake, _ coalescing: Coalescing,
         _ device: inout DeviceRow, _ queue: SeenQueue, _ answer: inout AdmitAnswer
-    ) throws(StoreFailure) -> AdmittedWake? {
+    ) throws(RowFault) -> AdmittedWake? {
         guard
             var carrier = try liveWake(device.pending, withPayload: coalescing == .union),
             carrier.state == .pending
         else { return nil }
         carrier.absorb(new)
         schedule(&carrier, device, queue, at: new.acceptedAt)
-        try rows.update(carrier, .content)
+        update(carrier, .content)
         noteDue(carrier)
         row.deadline = carrier.deadline
         row.dueAt = carrier.dueAt
@@ -156,9 +199,9 @@ extension StoreTransaction {
 
     private func admitCall(
         _ new: borrowing NewWake, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
-    ) throws(StoreFailure) -> AdmittedWake {
+    ) throws(RowFault) -> AdmittedWake {
         let now = new.acceptedAt
-        let queue = try queue(of: new.queue)
+        let queue = queue(of: new.queue)
         var device = try self.device(of: new, queue)
         var row = row(new, device, queue)
         if let deadSince = device.deadSince {
@@ -192,9 +235,9 @@ extension StoreTransaction {
         } else {
             leave(row, queue, isDue: true, &answer)
         }
-        try save(&device, at: now)
-        try rows.insert(row)
-        rows.add(1, to: .accepted)
+        save(&device, at: now)
+        insert(row)
+        add(1, to: .accepted)
         return row.receipt
     }
 
@@ -212,10 +255,10 @@ extension StoreTransaction {
 
     private func device(
         of new: borrowing NewWake, _ queue: SeenQueue
-    ) throws(StoreFailure) -> DeviceRow {
+    ) throws(RowFault) -> DeviceRow {
         let token = new.wake.deviceToken
-        if let device = try rows.device(token, queue: queue.row.number) { return device }
-        return try rows.make(
+        if let device = try device(token, queue: queue.row.number) { return device }
+        return try makeDevice(
             token, queue: queue.row.number, kind: new.wake.kind, at: new.acceptedAt)
     }
 
@@ -230,7 +273,7 @@ extension StoreTransaction {
             case .voip: CallFingerprint(new.wake.callID ?? "\(new.entropy)")
             }
         return WakeRow(
-            id: WakeID(number: rows.makeNumber(at: now), entropy: new.entropy),
+            id: WakeID(number: makeNumber(at: now), entropy: new.entropy),
             device: device.number, queue: queue.row.number, previous: device.latest,
             acceptedAt: now, decision: .send, coalescing: new.coalescing, ref: new.ref,
             call: call, urgency: new.urgency, state: .pending, dueAt: now,
@@ -242,7 +285,7 @@ extension StoreTransaction {
     private func endAtOnce(
         _ row: inout WakeRow, _ decision: WakeDecision, _ device: inout DeviceRow,
         _ queue: SeenQueue, _ answer: inout AdmitAnswer
-    ) throws(StoreFailure) -> AdmittedWake {
+    ) throws(RowFault) -> AdmittedWake {
         let now = row.acceptedAt
         let end: WakeEnd =
             switch decision {
@@ -256,9 +299,9 @@ extension StoreTransaction {
         row.endedAt = now
         row.payload = []
         device.latest = row.number
-        try save(&device, at: now)
-        try rows.insert(row)
-        rows.add(1, to: .accepted)
+        save(&device, at: now)
+        insert(row)
+        add(1, to: .accepted)
         answer.ended.append(try booked(row, end, at: now, queue))
         return row.receipt
     }

@@ -7,13 +7,13 @@ import WakeModel
 // own row with the id of its wake (``DeviceRow/calls``). So the answer "the same call" never
 // depends on how many wakes came since, nor on whether the wake's own row is still there.
 
-extension StoreTransaction {
+extension WorkingSet {
     /// Counts a call that is to be sent, after its ledger did, and drops what counts no more. What
     /// still waits stays, whatever its ledger forgot over a leap of the clock.
     func keepCall(
         _ wake: borrowing WakeRow, _ call: CallFingerprint, on device: inout DeviceRow,
         at now: WallInstant
-    ) throws(StoreFailure) {
+    ) throws(RowFault) {
         let others = device.ledger.callCount(at: now) - 1
         var kept = Array(device.calls.prefix(others))
         for old in device.calls.dropFirst(others) {
@@ -36,7 +36,7 @@ extension StoreTransaction {
     /// Nothing is sent for it, whatever became of that wake.
     func sameCall(
         _ call: CallFingerprint, on device: borrowing DeviceRow, _ queue: SeenQueue
-    ) throws(StoreFailure) -> AdmittedWake? {
+    ) throws(RowFault) -> AdmittedWake? {
         guard let id = device.calls.first(where: { $0.call == call })?.wake else { return nil }
         if let wake = try readableWake(id.number), wake.id == id {
             return AdmittedWake(
@@ -56,7 +56,7 @@ extension StoreTransaction {
     /// Ends the calls that wait for a device, because it is forgotten.
     func cancelCalls(
         of device: inout DeviceRow, at now: WallInstant, _ queue: SeenQueue
-    ) throws(StoreFailure) -> [EndedWake] {
+    ) throws(RowFault) -> [EndedWake] {
         var ended: [EndedWake] = []
         for call in device.calls {
             guard var wake = try liveWake(call.wake.number), wake.state == .pending else {

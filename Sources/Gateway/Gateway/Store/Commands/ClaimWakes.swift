@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+import WakeModel
+
+/// Takes leases on due wakes, debiting them: the shares in their order, within a share the longest
+/// due first. What is over ends; what the budget puts off waits on.
+public struct ClaimWakes: StoreCommand {
+    /// Which wakes.
+    public let order: ClaimOrder
+    /// The rules.
+    public let rules: StoreRules
+
+    /// Creates the command.
+    public init(_ order: ClaimOrder, under rules: StoreRules) {
+        self.order = order
+        self.rules = rules
+    }
+
+    /// Calls are urgent.
+    public var profile: CommandProfile {
+        var profile = CommandProfile(.readThenWrite, weight: order.limit)
+        profile.isUrgent = order.shares.first?.queue.kind == .voip
+        return profile
+    }
+
+    /// Most looks find nothing.
+    public static var isMostlyIdle: Bool { true }
+
+    /// An empty answer when nothing is due.
+    public func idleAnswer(
+        on set: WorkingSet
+    ) throws(RowFault) -> ClaimAnswer? {
+        let due = try set.nextDue(in: order.shares.map(\.queue))
+        return due.map { $0 <= order.now } ?? false ? nil : ClaimAnswer()
+    }
+
+    /// Due wakes with their devices.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        let shares = order.shares.compactMap { share in
+            queues[share.queue].map {
+                ReadSet.DueScan.Share(queue: $0.number, limit: share.limit)
+            }
+        }
+        reads.due = [ReadSet.DueScan(shares: shares, now: order.now, limit: order.limit)]
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
+    /// Decides on each due wake by itself.
+    public func decide(on set: WorkingSet) throws(RowFault) -> ClaimAnswer {
+        var answer = ClaimAnswer()
+        for share in order.shares {
+            let room = min(share.limit, order.limit - answer.claims.count)
+            guard room > 0 else {
+                answer.unfinished.insert(share.queue)
+                continue
+            }
+            guard let row = set.knownQueue(share.queue) else { continue }
+            let queue = try set.queue(row.number)
+            let due = try set.due(queue: row.number, at: order.now, limit: room)
+            if due.count == room { answer.unfinished.insert(share.queue) }
+            for number in due {
+                try set.part { () throws(RowFault) in
+                    try set.claim(number, queue, order, &answer)
+                }
+            }
+        }
+        return answer
+    }
+}
+
+extension WorkingSet {
+    fileprivate func claim(
+        _ number: Int64, _ queue: SeenQueue, _ order: ClaimOrder, _ answer: inout ClaimAnswer
+    ) throws(RowFault) {
+        guard var wake = try liveWake(number, withPayload: true) else { return }
+        guard wake.state == .pending else { return misplaced(wake) }
+        // A row can be damaged and make sense: nothing goes to a device of another app for it.
+        guard wake.queue == queue.row.number else { return quarantine(number) }
+        guard var device = try readableDevice(wake.device), device.queue == wake.queue else {
+            answer.ended.append(try finishForgotten(&wake, at: order.now, queue))
+            return
+        }
+        switch queue.row.queue.kind {
+        case .voip:
+            if let end = whyNot(wake, device, at: order.now) {
+                answer.ended.append(try abandon(&wake, end, &device, queue, at: order.now))
+                return
+            }
+        case .background:
+            guard try debit(&wake, &device, queue, order, &answer) else { return }
+        }
+        hold(&wake, at: order.now, until: order.leaseUntil)
+        update(wake, .claim)
+        answer.claims.append(claim(wake, device, queue))
+    }
+
+    /// Debits a background wake; `false` when it does not go now.
+    private func debit(
+        _ wake: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue, _ order: ClaimOrder,
+        _ answer: inout ClaimAnswer
+    ) throws(RowFault) -> Bool {
+        if let end = whyNot(wake, device, at: order.now) {
+            answer.ended.append(try abandon(&wake, end, &device, queue, at: order.now))
+            return false
+        }
+        switch device.ledger.claim(policy: queue.policy, at: order.now) {
+        case .charged(let debit):
+            // Final until it turns out that it was not sent; see the type.
+            _ = device.ledger.settle(debit, as: .accepted)
+            wake.debit = debit
+        case .notYet:
+            schedule(&wake, device, queue, at: order.now)
+            // A clock that was set back must not make it due for ever.
+            wake.dueAt = max(wake.dueAt, order.now.advanced(byMilliseconds: 1))
+            update(wake, .schedule)
+            // Its ledger may have learned that the clock was set back; else it would learn that
+            // anew each time, and the wait would begin anew with it.
+            save(&device, at: order.now)
+            answer.deferred += 1
+            return false
+        case .expired:
+            device.pending = 0
+            save(&device, at: order.now)
+            answer.ended.append(try finish(&wake, .expired, at: order.now, queue))
+            return false
+        case .nothingPending:
+            // The row is the truth; the ledger was forgotten. It goes without a charge.
+            wake.debit = nil
+        }
+        device.pending = 0
+        save(&device, at: order.now)
+        return true
+    }
+
+    /// Why a due wake must not be sent, if that is so.
+    private func whyNot(
+        _ wake: borrowing WakeRow, _ device: borrowing DeviceRow, at now: WallInstant
+    ) -> WakeEnd? {
+        if let deadSince = device.deadSince {
+            return .suppressed(.deviceTokenDead(since: deadSince))
+        }
+        return wake.deadline <= now ? .expired : nil
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+public import WakeModel
+
+/// Records receipts; answers one by one, in order. See ``WakeStore/confirm(_:at:under:)``.
+public struct ConfirmLaunches: StoreCommand {
+    /// The receipts.
+    public let receipts: [Receipt]
+    /// The present instant.
+    public let now: WallInstant
+    /// The rules.
+    public let rules: StoreRules
+
+    /// Creates the command.
+    public init(_ receipts: [Receipt], at now: WallInstant, under rules: StoreRules) {
+        self.receipts = receipts
+        self.now = now
+        self.rules = rules
+    }
+
+    /// A caller's.
+    public var profile: CommandProfile {
+        .callersWrite(.readThenWrite, weight: receipts.count)
+    }
+
+    /// The wakes with their devices.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        for receipt in receipts {
+            if case .wake(let id) = receipt.subject { reads.add(wake: id.number, .device) }
+        }
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
+    /// Records each by itself.
+    public func decide(on set: WorkingSet) throws(RowFault) -> ReceiptOutcome {
+        var outcome = ReceiptOutcome()
+        for receipt in receipts {
+            let answer = try set.part { () throws(RowFault) in
+                try set.confirm(receipt, at: now, &outcome)
+            }
+            if let answer { outcome.answers.append(answer) }
+        }
+        return outcome
+    }
+}
+
+/// Puts the ids of wakes in the place of the refs that receipts name them by; `nil` where no wake
+/// has the ref. It need not be of the transaction that records the receipts: a wake that comes in
+/// between is not the one that launched the app.
+public struct ResolveReceipts: StoreCommand {
+    /// How many refs one look resolves. A ref is looked for in a device's whole chain of wakes, so
+    /// that is not done while a writer waits, and a look that claims has its turn in between.
+    static let refsPerLook = 8
+    /// How many wakes of a device, in one queue, are looked at for a ref: those of some days, by
+    /// the usual budget.
+    public static let refChainCount = 128
+
+    /// The receipts.
+    public let receipts: [Receipt]
+
+    /// Creates the command.
+    public init(_ receipts: [Receipt]) { self.receipts = receipts }
+
+    /// A caller's, who only reads.
+    public var profile: CommandProfile { .callersRead(weight: receipts.count) }
+
+    /// The devices in all queues that may know them.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        for receipt in receipts {
+            guard case .ref(_, let token) = receipt.subject else { continue }
+            for queue in queues.all where receipt.mayConcern(queue) {
+                reads.devices.append((ReadSet.DeviceName(token: token, queue: queue.number), []))
+            }
+        }
+        return reads
+    }
+
+    /// Resolves each by itself.
+    public func decide(on set: WorkingSet) throws(RowFault) -> [Receipt?] {
+        var resolved: [Receipt?] = []
+        for receipt in receipts {
+            let known = try set.part { () throws(RowFault) in try set.resolve(receipt) }
+            resolved.append(known.flatMap(\.self))
+        }
+        return resolved
+    }
+}
+
+extension WakeStore {
+    /// Records receipts; answers one by one, in order. Wakes that are named by refs are looked for
+    /// first.
+    public func confirm(
+        _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
+    ) async throws(StoreFailure) -> ReceiptOutcome {
+        let resolved = try await resolve(receipts)
+        let known = resolved.compactMap(\.self)
+        var outcome = ReceiptOutcome()
+        if !known.isEmpty {
+            outcome = try await perform(ConfirmLaunches(known, at: now, under: rules))
+        }
+        var answers = outcome.answers.makeIterator()
+        outcome.answers = resolved.map { $0 == nil ? .unknownWake : answers.next() ?? .unknownWake }
+        return outcome
+    }
+
+    private func resolve(_ receipts: [Receipt]) async throws(StoreFailure) -> [Receipt?] {
+        var resolved: [Receipt?] = receipts
+        let places = receipts.indices.filter { place in
+            if case .ref = receipts[place].subject { true } else { false }
+        }
+        var rest = places[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(ResolveReceipts.refsPerLook)
+            let found = try await perform(ResolveReceipts(part.map { receipts[$0] }))
+            for (place, receipt) in zip(part, found) { resolved[place] = receipt }
+            rest = rest.dropFirst(part.count)
+        }
+        return resolved
+    }
+}
+
+extension WorkingSet {
+    fileprivate func confirm(
+        _ receipt: Receipt, at now: WallInstant, _ outcome: inout ReceiptOutcome
+    ) throws(RowFault) -> ReceiptAnswer {
+        guard let named = try wake(receipt) else { return .unknownWake }
+        // The device was launched by the wake that carried the one it names.
+        guard var wake = try carrier(of: named) else { return .notSent }
+        guard wake.mayHaveLaunched else { return .notSent }
+        guard wake.launchedAt == nil else { return .repeated }
+        // By the device's clock, which may be wrong: a launch was not before its wake left, and of
+        // one after its receipt came nothing is known.
+        let launchedAt = receipt.launchedAt.flatMap { $0 > now ? nil : max($0, wake.claimedAt) }
+        wake.launchedAt = launchedAt ?? now
+        update(wake, .launch)
+        let queue = try queue(wake.queue)
+        if noteConfirmation(in: queue) { outcome.confirmingQueues.append(queue.row.queue) }
+        guard var device = try readableDevice(wake.device) else { return .recorded }
+        device.lastReceiptAt = now
+        let end = device.ledger.confirmLaunch(
+            ofSendAt: wake.claimedAt, launchedAt: launchedAt,
+            hasSynced: receipt.hasSynced, at: now)
+        if end != nil, let end = try finishPending(of: &device, .superseded, at: now, queue) {
+            outcome.ended.append(end)
+        }
+        try rescheduleBehind(device, try self.queue(wake.queue), at: now)
+        save(&device, at: now)
+        return .recorded
+    }
+
+    private func wake(_ receipt: Receipt) throws(RowFault) -> WakeRow? {
+        switch receipt.subject {
+        case .wake(let id):
+            guard let wake = try readableWake(id.number), wake.id == id,
+                let queue = try readableQueue(wake.queue),
+                receipt.mayConcern(queue.row)
+            else { return nil }
+            return wake
+        case .ref(let ref, let token):
+            return try wake(ref, of: token, among: receipt.apps)
+        }
+    }
+
+    fileprivate func resolve(_ receipt: Receipt) throws(RowFault) -> Receipt? {
+        guard case .ref(let ref, let token) = receipt.subject else { return receipt }
+        guard let wake = try wake(ref, of: token, among: receipt.apps) else { return nil }
+        return Receipt(
+            .wake(wake.id), launchedAt: receipt.launchedAt, hasSynced: receipt.hasSynced,
+            among: receipt.apps)
+    }
+
+    /// The newest wake of this name among the device's latest, in whatever queue knows the device.
+    private func wake(
+        _ ref: WakeRef, of token: DeviceToken, among apps: Set<BundleID>?
+    ) throws(RowFault) -> WakeRow? {
+        var newest: WakeRow?
+        for queue in queues where apps?.contains(queue.queue.app.bundleID) ?? true {
+            let device = try readable { () throws(RowFault) in
+                try self.device(token, queue: queue.number)
+            }
+            guard let device else { continue }
+            var number = device.latest
+            for _ in 0..<ResolveReceipts.refChainCount where number > newest?.number ?? 0 {
+                guard
+                    let wake = try readableWake(number, chain: ResolveReceipts.refChainCount)
+                else { break }
+                if wake.ref == ref { newest = wake }
+                number = wake.previous
+            }
+        }
+        return newest
+    }
+
+    /// The wake itself, or the one that carries it in the end.
+    func carrier(of wake: WakeRow) throws(RowFault) -> WakeRow? {
+        var wake = wake
+        for _ in 0..<Self.carrierChainCount {
+            guard case .coalesced(let carrier) = wake.end else { return wake }
+            guard let next = try readableWake(carrier.number) else { return nil }
+            wake = next
+        }
+        return nil
+    }
+
+    /// How many carriers are followed: a wake that is carried by another that is carried by
+    /// another. Each step takes a send that came back while a newer wake waited.
+    static let carrierChainCount = 64
+}
+
+extension Receipt {
+    /// Whether its caller may name wakes of this queue.
+    fileprivate func mayConcern(_ queue: WakeQueueRow) -> Bool {
+        apps?.contains(queue.queue.app.bundleID) ?? true
+    }
+}
+
+extension WakeRow {
+    /// Whether its push may have reached the device.
+    fileprivate var mayHaveLaunched: Bool {
+        switch (state, end) {
+        case (.claimed, _), (.sent, _), (_, .failed): true
+        default: tries > 0
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// Tells when the next pending wake of some queues is due; `nil` when none is pending.
+public struct NextDue: StoreCommand {
+    /// The queues.
+    public let queues: [WakeQueueKey]
+
+    /// Creates the command.
+    public init(in queues: [WakeQueueKey]) { self.queues = queues }
+
+    /// It only reads.
+    public var profile: CommandProfile { CommandProfile(.read) }
+
+    /// The queues' next due instants.
+    public func reads(of table: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.nextDue = Set(queues.compactMap { table[$0]?.number })
+        return reads
+    }
+
+    /// The earliest of the queues' instants.
+    public func decide(on set: WorkingSet) throws(RowFault) -> WallInstant? {
+        try set.nextDue(in: queues)
+    }
+}
+
+extension WorkingSet {
+    /// When the next pending wake of these queues is due.
+    func nextDue(in queues: [WakeQueueKey]) throws(RowFault) -> WallInstant? {
+        var earliest: WallInstant?
+        for queue in queues {
+            guard let row = knownQueue(queue) else { continue }
+            let due = try part { () throws(RowFault) in try nextDue(queue: row.number) }
+            if let due = due.flatMap(\.self) { earliest = min(earliest ?? due, due) }
+        }
+        return earliest
+    }
+}

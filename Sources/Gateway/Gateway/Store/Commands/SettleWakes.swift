@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+import WakeModel
+
+/// Records the outcomes of claimed wakes; answers one by one, in order. Doing it again changes
+/// nothing.
+public struct SettleWakes: StoreCommand {
+    /// The outcomes.
+    public let settlements: [Settlement]
+    /// The rules.
+    public let rules: StoreRules
+
+    /// Creates the command.
+    public init(_ settlements: [Settlement], under rules: StoreRules) {
+        self.settlements = settlements
+        self.rules = rules
+    }
+
+    /// It always writes.
+    public var profile: CommandProfile { CommandProfile(.write, weight: settlements.count) }
+
+    /// The wakes, with the devices of those that APNs has not accepted.
+    public func reads(of queues: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        for settlement in settlements {
+            reads.add(
+                wake: settlement.ticket.id.number, settlement.fate == .accepted ? [] : .device)
+        }
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
+    /// Settles each by itself; the fencing token of its ticket says whether it still counts.
+    public func decide(on set: WorkingSet) throws(RowFault) -> SettleAnswer {
+        var answer = SettleAnswer()
+        answer.verdicts.reserveCapacity(settlements.count)
+        for settlement in settlements {
+            let verdict = try set.part { () throws(RowFault) in
+                try set.settle(settlement, &answer.ended)
+            }
+            if let verdict { answer.verdicts.append(verdict) }
+        }
+        answer.nextDue = set.nextDue
+        return answer
+    }
+}
+
+extension WorkingSet {
+    fileprivate func settle(
+        _ settlement: Settlement, _ ended: inout [EndedWake]
+    ) throws(RowFault) -> SettlementVerdict {
+        let ticket = settlement.ticket
+        let found: WakeRow?
+        do throws(RowFault) {
+            found = try wake(ticket.id.number)
+        } catch {
+            guard case .damaged = error else { throw error }
+            quarantine(ticket.id.number)
+            return .damaged
+        }
+        guard var wake = found, wake.id == ticket.id, wake.fence == ticket.fence else {
+            return .stale
+        }
+        // The lease was settled, and has not been given out again.
+        guard wake.state == .claimed else { return .repeated }
+        guard let queue = try readableQueue(wake.queue) else {
+            quarantine(wake.number)
+            return .damaged
+        }
+        if let result = settlement.attempt, !result.standsInRow {
+            if case .refused(let refusal) = result { wake.previousReason = refusal.reason }
+            note(result, of: wake, at: settlement.at)
+        }
+        switch settlement.effect {
+        case .end(let end):
+            ended.append(try conclude(&wake, end, settlement, queue))
+        case .retry(let instant, let charged):
+            if charged { wake.tries += 1 }
+            let end = try comeBack(
+                &wake, notBefore: instant, fate: settlement.fate, queue, at: settlement.at)
+            if let end { ended.append(end) }
+        case .release:
+            let end = try comeBack(
+                &wake, notBefore: wake.notBefore, fate: .notSent, queue, at: settlement.at)
+            if let end { ended.append(end) }
+        }
+        return .applied
+    }
+
+    /// Ends a claimed wake; gives back what it was charged with if it certainly was not sent.
+    private func conclude(
+        _ wake: inout WakeRow, _ end: WakeEnd, _ settlement: Settlement, _ queue: SeenQueue
+    ) throws(RowFault) -> EndedWake {
+        var end = end
+        // What APNs took is final already; see the type.
+        if settlement.fate != .accepted, var device = try readableDevice(wake.device) {
+            refund(wake, &device, settlement.fate)
+            if case .refused(let refusal) = settlement.attempt {
+                end = try learn(refusal, end, wake, &device, queue, at: settlement.at)
+            }
+            try rescheduleBehind(device, queue, at: settlement.at)
+            save(&device, at: settlement.at)
+        }
+        return try finish(&wake, end, at: settlement.at, queue)
+    }
+
+    private func refund(
+        _ wake: borrowing WakeRow, _ device: inout DeviceRow, _ fate: SendFate
+    ) {
+        switch device.ledger.kind {
+        case .background:
+            if let debit = wake.debit {
+                _ = device.ledger.settle(debit, as: fate)
+            }
+        case .voip:
+            if fate == .notSent, wake.tries == 0 { refundCall(wake, &device) }
+        }
+    }
+
+    /// What a final refusal says of the device token: records it, and tells the feed.
+    private func learn(
+        _ refusal: Refusal, _ end: WakeEnd, _ wake: borrowing WakeRow, _ device: inout DeviceRow,
+        _ queue: SeenQueue, at now: WallInstant
+    ) throws(RowFault) -> WakeEnd {
+        let kind: FeedbackKind
+        switch refusal.advice.deviceToken {
+        case .unaffected: return end
+        case .suspectEnvironment: kind = .environmentMismatch
+        case .deadForTopic: kind = .wrongTopic
+        case .deadUnlessRegisteredSince: kind = .tokenDead
+        }
+        if kind == .tokenDead {
+            let deadSince = refusal.tokenDeadSince ?? now
+            // The app registered it after APNs found it dead: it is alive.
+            if let registeredAt = device.registeredAt, registeredAt > deadSince {
+                return .rejected(refusal)
+            }
+            device.deadSince = deadSince
+        }
+        // A device is one of a topic: for this one the token is as dead.
+        if kind == .wrongTopic { device.deadSince = now }
+        let number = add(
+            FeedbackRow(
+                kind: kind, queue: queue.row.number, deviceToken: device.token, at: now,
+                refusal: refusal, wake: wake.id))
+        if kind == .tokenDead {
+            try tell(
+                .tokenDead(feedback: number), .tokenDead, of: queue.row.queue.app, at: now)
+        }
+        return end
+    }
+}
+
+extension Settlement {
+    /// What the attempt says of the send, for the budget: a refusal means that the device got
+    /// nothing.
+    var fate: SendFate {
+        switch attempt {
+        case .accepted: .accepted
+        case .refused, nil: .notSent
+        case .unanswered(let failure): failure.certainty == .unknown ? .unknown : .notSent
+        case .abandoned: .unknown
+        }
+    }
+}
+
+extension AttemptResult {
+    /// Whether the wake's own row says all that there is to say of it.
+    var standsInRow: Bool {
+        if case .accepted = self { true } else { false }
+    }
+}

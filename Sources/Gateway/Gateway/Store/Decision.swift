@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What came of deciding on a command over loaded rows.
+public enum Decision<Answer: Sendable>: Sendable {
+    /// It is decided.
+    case made(Answer, Changes)
+    /// More rows are needed: they are to be loaded beside the others, and it is to be decided anew.
+    case needs(ReadSet)
+    /// It cannot be decided, and nothing is to be written.
+    case failed(StoreFailure)
+}
+
+extension StoreCommand {
+    /// Decides over loaded rows. `note` is told of rows that are found damaged.
+    public func decide(
+        over rows: LoadedRows, noting note: (DamagedRow) -> Void
+    ) -> Decision<Answer> {
+        Self.decide(over: rows, under: rules, noting: note) { set throws(RowFault) in
+            try decide(on: set)
+        }
+    }
+
+    /// Looks whether reading alone shows that there is nothing to decide.
+    public func decideIdle(
+        over rows: LoadedRows, noting note: (DamagedRow) -> Void
+    ) -> Decision<Answer?> {
+        Self.decide(over: rows, under: rules, noting: note) { set throws(RowFault) in
+            try idleAnswer(on: set)
+        }
+    }
+
+    private static func decide<Value: Sendable>(
+        over rows: LoadedRows, under rules: StoreRules, noting note: (DamagedRow) -> Void,
+        _ body: (WorkingSet) throws(RowFault) -> Value
+    ) -> Decision<Value> {
+        let set = WorkingSet(rows, under: rules)
+        do throws(RowFault) {
+            let answer = try body(set)
+            guard set.missing.isEmpty else { return .needs(set.missing) }
+            for row in set.damaged { note(row) }
+            return .made(answer, set.changes)
+        } catch {
+            switch error {
+            case .notLoaded: return .needs(set.missing)
+            case .damaged(let failure):
+                guard set.missing.isEmpty else { return .needs(set.missing) }
+                for row in set.damaged { note(row) }
+                return .failed(failure)
+            }
+        }
+    }
+
+    /// Decides, loading what is needed until it can be decided: for engines whose rows do not
+    /// change meanwhile.
+    public func decide(
+        from rows: LoadedRows, noting note: (DamagedRow) -> Void,
+        load: (ReadSet, inout LoadedRows) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) -> (answer: Answer, changes: Changes) {
+        var rows = rows
+        try load(reads(of: rows.queues), &rows)
+        for _ in 0..<maximumRoundCount {
+            switch decide(over: rows, noting: note) {
+            case .made(let answer, let changes): return (answer, changes)
+            case .needs(let more): try load(more, &rows)
+            case .failed(let failure): throw failure
+            }
+        }
+        throw .undecided
+    }
+
+    /// The same for ``idleAnswer(on:)``.
+    public func decideIdle(
+        from rows: LoadedRows, noting note: (DamagedRow) -> Void,
+        load: (ReadSet, inout LoadedRows) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) -> Answer? {
+        var rows = rows
+        for _ in 0..<maximumRoundCount {
+            switch decideIdle(over: rows, noting: note) {
+            case .made(let answer, _): return answer
+            case .needs(let more): try load(more, &rows)
+            case .failed(let failure): throw failure
+            }
+        }
+        throw .undecided
+    }
+}
+
+extension StoreFailure {
+    /// A decision asked for rows again and again, which no command does.
+    fileprivate static let undecided = StoreFailure(
+        kind: .unavailable, message: "A command asked for too many rows, one after the other.")
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// The rows that an engine has loaded for a decision, as facts: what is there, what is not, and
+/// what cannot be read.
+///
+/// A row that is found comes with its version, which changes with each write to it. An engine
+/// whose rows cannot change between loading and writing gives all of them the version 0.
+public struct LoadedRows: Sendable {
+    /// What is known of a device.
+    public enum DeviceFact: Sendable {
+        /// It is there.
+        case found(DeviceRow, version: Int64)
+        /// It is not; one that is made gets the number under which the fact stands.
+        case absent
+        /// It cannot be read; what is left of it, with an empty ledger, if its token is known.
+        case damaged(StoreFailure, rest: DeviceRow?)
+    }
+
+    /// What is known of a wake.
+    public enum WakeFact: Sendable {
+        /// It is there, with an empty payload if that was not asked for.
+        case found(WakeRow, hasPayload: Bool, version: Int64)
+        /// It is not.
+        case absent
+        /// It cannot be read.
+        case damaged(StoreFailure, hasEnded: Bool)
+    }
+
+    /// What is known of a webhook.
+    public enum WebhookFact: Sendable {
+        /// It is there, under the lease that it was given last.
+        case found(WebhookRow)
+        /// It is not.
+        case absent
+        /// It cannot be read.
+        case damaged(fence: Int64)
+    }
+
+    /// The due wakes of a queue.
+    public struct DueWakes: Sendable {
+        /// At which instant they are due.
+        public let now: WallInstant
+        /// The most that were looked for.
+        public let limit: Int
+        /// Their numbers, the longest due first.
+        public let numbers: [Int64]
+
+        /// Creates a result.
+        public init(now: WallInstant, limit: Int, numbers: [Int64]) {
+            self.now = now
+            self.limit = limit
+            self.numbers = numbers
+        }
+    }
+
+    /// All queues.
+    public var queues = QueueTable()
+    /// The numbers of devices, of those too that are not there yet.
+    public var deviceNumbers: [ReadSet.DeviceName: Int64] = [:]
+    /// Devices by their numbers.
+    public var devices: [Int64: DeviceFact] = [:]
+    /// Wakes by their numbers.
+    public var wakes: [Int64: WakeFact] = [:]
+    /// What idempotency keys stand for; `nil` for nothing.
+    public var keys: [[UInt8]: KnownKey?] = [:]
+    /// The attempts of wakes, the oldest first.
+    public var attempts: [Int64: [AttemptRecord]] = [:]
+    /// Entries of the feedback feed; `nil` for one that is not there.
+    public var feedback: [Int64: FeedbackRow?] = [:]
+    /// Webhooks by their numbers.
+    public var webhooks: [Int64: WebhookFact] = [:]
+    /// Counters.
+    public var counters: [StoreCounter: Int] = [:]
+    /// When the next pending wake of a queue is due; `nil` when none is pending.
+    public var nextDue: [Int64: WallInstant?] = [:]
+    /// Due wakes by queue.
+    public var due: [Int64: DueWakes] = [:]
+    /// What searches found: the numbers of rows, which are loaded too.
+    public var scans: [ReadSet.Scan: [Int64]] = [:]
+    /// The count of wakes in each state.
+    public var states: [WakeState: Int]?
+    /// The last number that was given to a wake, an entry of the feed or a webhook.
+    public var lastNumber: Int64 = 0
+
+    /// Creates an empty set.
+    public init() {}
+}
+
+/// All queues of a store: they are few, and known to every decision.
+public struct QueueTable: Sendable {
+    private var rows: [Int64: WakeQueueRow] = [:]
+    private var numbers: [WakeQueueKey: Int64] = [:]
+    private var lastNumber: Int64 = 0
+
+    /// Creates an empty table.
+    public init() {}
+
+    /// The queue with this number; `nil` when it is not there, or cannot be read.
+    public subscript(number: Int64) -> WakeQueueRow? { rows[number] }
+
+    /// The queue's row, if it was ever used.
+    public subscript(key: WakeQueueKey) -> WakeQueueRow? { numbers[key].flatMap { rows[$0] } }
+
+    /// All queues that can be read, in the order of their numbers.
+    public var all: [WakeQueueRow] { rows.values.sorted { $0.number < $1.number } }
+
+    /// The number of the next queue that is made.
+    public var nextNumber: Int64 { lastNumber + 1 }
+
+    /// Adds a queue, or replaces its row.
+    public mutating func insert(_ row: WakeQueueRow) {
+        rows[row.number] = row
+        numbers[row.queue] = row.number
+        reserve(row.number)
+    }
+
+    /// Takes note of a row that cannot be read: its number is not given again.
+    public mutating func reserve(_ number: Int64) { lastNumber = max(lastNumber, number) }
+}
+
+/// What an idempotency key stands for.
+public struct KnownKey: Hashable, Sendable {
+    /// A digest of the request's body.
+    public let request: [UInt8]
+    /// The number of the wake.
+    public let wake: Int64
+    /// What was answered; `nil` where an earlier version of the store did not keep it, or it cannot
+    /// be read.
+    public let answer: AdmittedWake?
+    /// Until when the key is remembered.
+    public let expiresAt: WallInstant
+
+    /// Creates a known key.
+    public init(request: [UInt8], wake: Int64, answer: AdmittedWake?, expiresAt: WallInstant) {
+        self.request = request
+        self.wake = wake
+        self.answer = answer
+        self.expiresAt = expiresAt
+    }
+}

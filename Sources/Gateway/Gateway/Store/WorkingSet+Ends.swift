@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+import WakeModel
+
+// A debit is booked as final when a wake is claimed, and taken back when it turns out that the wake
+// certainly was not sent. So the outcome that most wakes have changes no ledger, and a device is
+// written once for a wake and not twice.
+
+extension WorkingSet {
+    /// From now on missing receipts count in this queue. Whether this is new.
+    func noteConfirmation(in queue: SeenQueue) -> Bool {
+        guard !queue.row.confirmsLaunches else { return false }
+        change(queue.row, .confirmsLaunches)
+        return true
+    }
+
+    // MARK: Ends
+
+    /// Ends a wake: its row, the counter, and the webhook if somebody listens.
+    func finish(
+        _ wake: inout WakeRow, _ end: WakeEnd, at now: WallInstant, _ queue: SeenQueue
+    ) throws(RowFault) -> EndedWake {
+        wake.state = end.state
+        wake.end = end
+        wake.endedAt = now
+        wake.payload = []
+        update(wake, .end)
+        return try booked(wake, end, at: now, queue)
+    }
+
+    /// Records the end of a wake whose row says it already.
+    func booked(
+        _ wake: borrowing WakeRow, _ end: WakeEnd, at now: WallInstant, _ queue: SeenQueue
+    ) throws(RowFault) -> EndedWake {
+        add(1, to: .ended(end.state))
+        if !rules.webhooks.isEmpty {
+            try tell(.outcome(wake: wake.number), .outcome, of: queue.row.queue.app, at: now)
+        }
+        return EndedWake(id: wake.id, ref: wake.ref, queue: queue.row.queue, end: end, at: now)
+    }
+
+    /// Ends the wake that a background device waits with, after its ledger has let go of it.
+    func finishPending(
+        of device: inout DeviceRow, _ end: WakeEnd, at now: WallInstant, _ queue: SeenQueue
+    ) throws(RowFault) -> EndedWake? {
+        let number = device.pending
+        device.pending = 0
+        guard number != 0, var wake = try liveWake(number), wake.state == .pending else {
+            return nil
+        }
+        return try finish(&wake, end, at: now, queue)
+    }
+
+    // MARK: Times
+
+    /// Sets a pending wake's times by what the ledger says of it now.
+    func schedule(
+        _ wake: inout WakeRow, _ device: borrowing DeviceRow, _ queue: SeenQueue,
+        at now: WallInstant
+    ) {
+        guard let outlook = device.ledger.outlook(policy: queue.policy, at: now) else { return }
+        // A wish to wait is for less than a wake is held; one for more is of a clock that leapt.
+        let latest = now.advanced(bySeconds: Int64(queue.policy.settings.holdSeconds))
+        if wake.notBefore > latest { wake.notBefore = now }
+        wake.dueAt = max(outlook.due, wake.notBefore)
+        wake.deadline = outlook.deadline
+        wake.holds = outlook.holds
+    }
+
+    /// Writes the times of the wake that a device waits with, after a command that may have changed
+    /// them.
+    func rescheduleBehind(
+        _ device: borrowing DeviceRow, _ queue: SeenQueue, at now: WallInstant
+    ) throws(RowFault) {
+        guard device.pending != 0, var wake = try liveWake(device.pending),
+            wake.state == .pending
+        else { return }
+        let before = wake
+        schedule(&wake, device, queue, at: now)
+        guard wake != before else { return }
+        update(wake, .schedule)
+        noteDue(wake)
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+import WakeModel
+
+extension WorkingSet {
+    /// Ends a pending wake that is not sent, and has its ledger, if there is one, let go of it.
+    func abandon(
+        _ wake: inout WakeRow, _ end: WakeEnd, _ queue: SeenQueue, at now: WallInstant
+    ) throws(RowFault) -> EndedWake {
+        guard var device = try readableDevice(wake.device) else {
+            return try finish(&wake, end, at: now, queue)
+        }
+        return try abandon(&wake, end, &device, queue, at: now)
+    }
+
+    /// Ends a wake whose device is gone, as an earlier version could leave one, or cannot be read.
+    /// Of one that is gone nobody knows the token any more, so the wake has the end of what waits
+    /// for a device that is forgotten.
+    func finishForgotten(
+        _ wake: inout WakeRow, at now: WallInstant, _ queue: SeenQueue
+    ) throws(RowFault) -> EndedWake {
+        let isGone: Bool
+        do throws(RowFault) {
+            isGone = try token(ofDevice: wake.device) == nil
+        } catch {
+            // It is there, and not even whose it is can be read.
+            guard case .damaged = error else { throw error }
+            isGone = false
+        }
+        return try finish(&wake, isGone ? .cancelled : .damaged, at: now, queue)
+    }
+
+    func abandon(
+        _ wake: inout WakeRow, _ end: WakeEnd, _ device: inout DeviceRow, _ queue: SeenQueue,
+        at now: WallInstant
+    ) throws(RowFault) -> EndedWake {
+        switch queue.row.queue.kind {
+        case .background:
+            if device.pending == wake.number {
+                _ = device.ledger.cancelPending(at: now)
+                device.pending = 0
+            }
+        case .voip:
+            // One that may have rung stays counted.
+            if wake.tries == 0 { refundCall(wake, &device) }
+        }
+        save(&device, at: now)
+        return try finish(&wake, end, at: now, queue)
+    }
+
+    /// Marks a wake as held under a lease.
+    func hold(_ wake: inout WakeRow, at now: WallInstant, until leaseEnd: WallInstant) {
+        wake.state = .claimed
+        wake.fence += 1
+        wake.claimedAt = now
+        wake.leaseUntil = leaseEnd
+    }
+
+    func claim(
+        _ wake: borrowing WakeRow, _ device: borrowing DeviceRow, _ queue: SeenQueue
+    ) -> Claim {
+        Claim(
+            ticket: Claim.Ticket(id: wake.id, fence: wake.fence), app: queue.row.queue.app,
+            kind: queue.row.queue.kind, deviceToken: device.token, payload: wake.payload,
+            expiration: wake.expiration, collapseID: wake.collapseID, deadline: wake.deadline,
+            dueAt: wake.dueAt, tries: wake.tries, previousReason: wake.previousReason,
+            claimedAt: wake.claimedAt, leaseUntil: wake.leaseUntil)
+    }
+}
