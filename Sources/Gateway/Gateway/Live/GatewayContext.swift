@@ -217,7 +217,7 @@ final class GatewayContext: Sendable {
     /// whether the rest of the store is damaged too.
     private func failureToWrite() async -> StoreFailure? {
         do throws(StoreFailure) {
-            try await store.tryWriting()
+            try await store.perform(TryWriting())
             return nil
         } catch {
             return error
