@@ -62,7 +62,7 @@ extension Gateway {
         let reason = pause?.reason ?? (pause == nil ? "It was resumed." : "It was paused.")
         for queue in changed {
             context.tell(
-                AppHalt(queue: queue, isHalted: pause != nil, reason: reason, at: clock.now()))
+                AppHold(queue: queue, isHeld: pause != nil, reason: reason, at: clock.now()))
         }
         return true
     }
@@ -87,17 +87,17 @@ extension Gateway {
         }
     }
 
-    /// Tells of those that were told as halted last that they go on; once, since what is told is
+    /// Tells of those that were told as held last that they go on; once, since what is told is
     /// written down with it. If APNs still refuses what they send, the next attempt holds them
     /// again, and that is told as well.
     private func tellFreed(_ queues: [WakeQueueRow]) {
         let configured = context.configuration.queues()
-        for row in queues where row.haltToldAt != nil {
+        for row in queues where row.heldToldAt != nil {
             let reason =
                 configured.contains(row.queue)
                 ? "The gateway was started again." : Self.removalReason
             context.tell(
-                AppHalt(queue: row.queue, isHalted: false, reason: reason, at: clock.now()))
+                AppHold(queue: row.queue, isHeld: false, reason: reason, at: clock.now()))
         }
     }
 
@@ -133,7 +133,7 @@ extension Gateway {
             context.logger.info(
                 "dispatch is not held any more",
                 metadata: ["queue": "\(queue)", "reason": "\(reason)"])
-            context.tell(AppHalt(queue: queue, isHalted: false, reason: reason, at: clock.now()))
+            context.tell(AppHold(queue: queue, isHeld: false, reason: reason, at: clock.now()))
         }
     }
 

@@ -100,11 +100,11 @@ public final class Gateway: Service {
                 }
                 group.addTask { await self.prune() }
                 group.addTask {
-                    await self.context.keepHalts { self.phase.withLock { $0 == .stopping } }
+                    await self.context.keepHolds { self.phase.withLock { $0 == .stopping } }
                 }
             }
-            // What the last answers halted; when the store fails now, there is no later.
-            if await !self.context.writeHalts() { self.context.giveUpHalts() }
+            // What the last answers held; when the store fails now, there is no later.
+            if await !self.context.writeHolds() { self.context.giveUpHolds() }
         } onCancelOrGracefulShutdown: {
             self.shutDown()
         }
@@ -117,7 +117,7 @@ public final class Gateway: Service {
         intake.close()
         dispatcher.stop()
         pruneSignal.ring()
-        context.haltSignal.ring()
+        context.holdSignal.ring()
         context.webhookSignals.ring { _ in true }
     }
 

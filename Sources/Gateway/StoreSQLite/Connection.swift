@@ -51,6 +51,10 @@ final class Connection {
         while try statement.step() {}
     }
 
+    /// Whether an earlier version wrote the file, and it was not brought up to date: an audit, which
+    /// only reads, meets such files.
+    var isOfEarlierVersion = false
+
     /// How many rows the last statement changed.
     var changeCount: Int { Int(sqlite3_changes(handle)) }
 

@@ -41,11 +41,9 @@ extension SQLiteRows {
     /// read. A table that an earlier version wrote, and that was not brought up to date, is left
     /// out.
     func readEverything(_ database: Database) throws {
-        let knowsQueues = try Self.has("halt_told_at", in: "lane", database)
+        let knowsQueues = try Self.has("held_told_at", in: "queue", database)
         if knowsQueues { _ = try queues() } else { knownQueues = QueueTable() }
-        if try Self.has("calls", in: "device", database) {
-            try readDevices(knowsQueues: knowsQueues)
-        }
+        if knowsQueues { try readDevices() }
         var place: Int64? = .max
         while let before = place {
             let numbers = try wakes(before: before, limit: Self.auditedWakes) { number, wake in
@@ -66,13 +64,14 @@ extension SQLiteRows {
             guard entries.count == Self.auditedEntries, let last = entries.last else { break }
             cursor = last.number
         }
-        if try Self.has("endpoint", in: "webhook", database) { try readWebhooks() }
+        if try Self.has("queue_kind", in: "webhook", database) { try readWebhooks() }
     }
 
     private static func has(
         _ column: String, in table: String, _ database: Database
     ) throws -> Bool {
-        try database.columns(in: table).contains { $0.name == column }
+        try database.tableExists(table)
+            && database.columns(in: table).contains { $0.name == column }
     }
 
     private func checkQueue(_ queue: Int64, _ table: DamagedRow.Table, _ number: Int64) {
@@ -84,12 +83,12 @@ extension SQLiteRows {
                 : DamagedRow(table: table, key: "\(number)", problem: problem))
     }
 
-    private func readDevices(knowsQueues: Bool) throws(StoreFailure) {
-        let look = try connection.prepare("SELECT number, lane FROM device")
+    private func readDevices() throws(StoreFailure) {
+        let look = try connection.prepare("SELECT number, queue FROM device")
         defer { look.reset() }
         while try look.step() {
             let number = look.int64(0)
-            if knowsQueues { checkQueue(look.int64(1), .device, number) }
+            checkQueue(look.int64(1), .device, number)
             do throws(StoreFailure) {
                 _ = try device(number)
             } catch {
@@ -111,7 +110,7 @@ extension SQLiteRows {
         let look = try connection.prepare(
             """
             SELECT number, kind, subject, created_at, fence, tries, bundle_id, environment,
-                lane_kind, reason, endpoint
+                queue_kind, reason, endpoint
             FROM webhook
             """)
         defer { look.reset() }

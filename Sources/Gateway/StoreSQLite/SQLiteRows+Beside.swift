@@ -136,7 +136,7 @@ extension SQLiteRows {
     func insert(_ entry: FeedbackRow) throws(StoreFailure) -> Int64 {
         let statement = try connection.prepare(
             """
-            INSERT INTO feedback (kind, lane, token, at, status, reason, since, wake, wake_low,
+            INSERT INTO feedback (kind, queue, token, at, status, reason, since, wake, wake_low,
                 number)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
@@ -164,7 +164,7 @@ extension SQLiteRows {
         let statement: Statement
         if let queue {
             statement = try connection.prepare(
-                "SELECT * FROM feedback WHERE lane = ?2 AND number > ?1 ORDER BY number")
+                "SELECT * FROM feedback WHERE queue = ?2 AND number > ?1 ORDER BY number")
             statement.bind(2, queue)
         } else {
             statement = try connection.prepare(

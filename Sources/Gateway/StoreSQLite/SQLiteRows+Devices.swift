@@ -27,7 +27,7 @@ extension SQLiteRows {
     /// Gives a queue its first row.
     func insert(_ queue: WakeQueueRow) throws(StoreFailure) {
         let statement = try connection.prepare(
-            "INSERT INTO lane (number, bundle_id, environment, kind) VALUES (?, ?, ?, ?)")
+            "INSERT INTO queue (number, bundle_id, environment, kind) VALUES (?, ?, ?, ?)")
         statement.bind(1, queue.number)
         statement.bind(2, queue.queue.app.bundleID.value)
         statement.bind(3, queue.queue.app.environment.rawValue)
@@ -39,14 +39,14 @@ extension SQLiteRows {
     func save(_ queue: WakeQueueRow) throws(StoreFailure) {
         let statement = try connection.prepare(
             """
-            UPDATE lane SET confirms_launches = ?, paused_at = ?, pause_reason = ?,
-                halt_told_at = ?
+            UPDATE queue SET confirms_launches = ?, paused_at = ?, pause_reason = ?,
+                held_told_at = ?
             WHERE number = ?
             """)
         statement.bind(1, queue.confirmsLaunches ? 1 : 0)
         statement.bind(2, queue.pausedAt)
         statement.bind(3, queue.pauseReason)
-        statement.bind(4, queue.haltToldAt)
+        statement.bind(4, queue.heldToldAt)
         statement.bind(5, queue.number)
         try statement.run()
         knownQueues?.insert(queue)
@@ -56,7 +56,7 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             SELECT number, bundle_id, environment, kind, confirms_launches, paused_at,
-                pause_reason, halt_told_at FROM lane
+                pause_reason, held_told_at FROM queue
             """)
         defer { statement.reset() }
         var table = QueueTable()
@@ -76,7 +76,7 @@ extension SQLiteRows {
                     number: number, queue: queue,
                     confirmsLaunches: statement.int64(4) != 0,
                     pausedAt: statement.optionalInstant(5), pauseReason: statement.text(6),
-                    haltToldAt: statement.optionalInstant(7)))
+                    heldToldAt: statement.optionalInstant(7)))
         }
         return table
     }
@@ -123,7 +123,7 @@ extension SQLiteRows {
         of number: Int64
     ) throws(StoreFailure) -> (queue: Int64, token: [UInt8])? {
         if let device = cache.find(number) { return (device.queue, device.token.bytes) }
-        let statement = try connection.prepare("SELECT lane, token FROM device WHERE number = ?")
+        let statement = try connection.prepare("SELECT queue, token FROM device WHERE number = ?")
         defer { statement.reset() }
         statement.bind(1, number)
         guard try statement.step() else { return nil }
@@ -156,7 +156,7 @@ extension SQLiteRows {
         if let device = cache.find(number) { return device }
         let statement = try connection.prepare(
             """
-            SELECT lane, token, ledger, pending, latest, registered_at, dead_since, receipt_at,
+            SELECT queue, token, ledger, pending, latest, registered_at, dead_since, receipt_at,
                 touched_at, calls
             FROM device WHERE number = ?
             """)

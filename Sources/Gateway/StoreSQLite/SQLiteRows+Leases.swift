@@ -6,7 +6,7 @@ import WakeModel
 // A wake that goes at once is claimed in the transaction that admits it, and mostly ends a few
 // milliseconds later. Two entries in an index for so short a life would be a good part of what it
 // costs; so such a lease is *fresh*: it stands in its row and in memory, but in no queue. What a
-// process leaves behind is found again from a number that the book keeps, the floor: no wake with a
+// process leaves behind is found again from a number that is kept, the floor: no wake with a
 // smaller one has a fresh lease.
 
 extension SQLiteRows {
@@ -18,7 +18,7 @@ extension SQLiteRows {
         let isFresh: Bool
     }
 
-    /// The floor's name in the book.
+    /// The name under which the floor is kept.
     static let floorName = "lease floor"
 
     /// How far the floor may fall behind before it is written: the numbers of one second.
@@ -66,11 +66,11 @@ extension SQLiteRows {
         freshNumbers.removeAll()
         let statement = try connection.prepare(
             """
-            SELECT number, state, at, rest FROM wake
+            SELECT number, state, at, rest, device FROM wake
             WHERE number >= ? AND state = 1 AND queue IS NULL ORDER BY number
             """)
         defer { statement.reset() }
-        statement.bind(1, try Self.book(Self.floorName, connection))
+        statement.bind(1, try Self.property(Self.floorName, connection))
         var damaged: [Int64] = []
         while try statement.step() {
             let number = statement.int64(0)
@@ -113,7 +113,8 @@ extension SQLiteRows {
         guard floor - self.floor >= Self.floorStep else { return }
         let statement = try connection.prepare(
             """
-            INSERT INTO book VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            INSERT INTO property VALUES (?, ?)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
             """)
         statement.bind(1, Self.floorName)
         statement.bind(2, floor)

@@ -8,7 +8,7 @@ extension SQLiteRows {
     // MARK: Writing
 
     func insert(_ wake: borrowing WakeRow) throws(StoreFailure) {
-        let statement = try connection.prepare("INSERT INTO wake VALUES (?, ?, ?, ?, ?, ?, ?)")
+        let statement = try connection.prepare("INSERT INTO wake VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         statement.bind(1, wake.number)
         statement.bind(2, wake.state.number)
         // One that is claimed already has no place in a queue.
@@ -19,6 +19,7 @@ extension SQLiteRows {
         } else {
             for place in 3...5 as ClosedRange<CInt> { statement.bindNull(place) }
         }
+        statement.bind(8, wake.device)
         if wake.payload.isEmpty { statement.bindNull(7) } else { statement.bind(7, wake.payload) }
         try run(statement, encoding: wake, at: 6)
         if wake.state == .claimed { holdFresh(wake) }
@@ -114,13 +115,14 @@ extension SQLiteRows {
         // Without a payload its pages are not touched either.
         let statement =
             try withPayload
-            ? connection.prepare("SELECT state, at, rest, payload FROM wake WHERE number = ?")
-            : connection.prepare("SELECT state, at, rest FROM wake WHERE number = ?")
+            ? connection.prepare(
+                "SELECT state, at, rest, device, payload FROM wake WHERE number = ?")
+            : connection.prepare("SELECT state, at, rest, device FROM wake WHERE number = ?")
         defer { statement.reset() }
         statement.bind(1, number)
         guard try statement.step() else { return nil }
         var wake = try read(statement, number: number, from: 0)
-        if withPayload { wake.payload = statement.bytes(3) }
+        if withPayload { wake.payload = statement.bytes(4) }
         return wake
     }
 
@@ -162,10 +164,18 @@ extension SQLiteRows {
     func wakes(
         before number: Int64, limit: Int, _ visit: (Int64, WakeRow?) -> Void
     ) throws(StoreFailure) -> [Int64] {
-        let statement = try connection.prepare(
-            """
-            SELECT number, state, at, rest FROM wake WHERE number < ? ORDER BY number DESC LIMIT ?
-            """)
+        let statement =
+            try connection.isOfEarlierVersion
+            ? connection.prepare(
+                """
+                SELECT number, state, at, rest, NULL FROM wake
+                WHERE number < ? ORDER BY number DESC LIMIT ?
+                """)
+            : connection.prepare(
+                """
+                SELECT number, state, at, rest, device FROM wake
+                WHERE number < ? ORDER BY number DESC LIMIT ?
+                """)
         defer { statement.reset() }
         statement.bind(1, number)
         statement.bind(2, limit)
@@ -179,7 +189,7 @@ extension SQLiteRows {
         return numbers
     }
 
-    /// The wake whose state, place in time and rest stand in three columns from this one. Throws as
+    /// The wake whose state, place in time, rest and device stand in four columns from this one. Throws as
     /// ``Gateway/StoreFailure/Kind/damaged`` and in no other way.
     func read(
         _ row: Statement, number: Int64, from column: CInt
@@ -189,7 +199,8 @@ extension SQLiteRows {
         do throws(StoreFailure) {
             state = try WakeState(number: row.int64(column))
             var reader = ByteReader(row.bytes(column + 2))
-            wake = try reader.wake(number: number, state: state)
+            wake = try reader.wake(
+                number: number, state: state, device: row.optional(column + 3))
         } catch {
             throw damaged(DamagedRow(wake: number, problem: error.message))
         }

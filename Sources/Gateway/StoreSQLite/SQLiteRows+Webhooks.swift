@@ -11,24 +11,24 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             INSERT INTO webhook (kind, subject, created_at, due_at, bundle_id, environment,
-                lane_kind, reason, endpoint, number)
+                queue_kind, reason, endpoint, number)
             VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             """)
-        var halt: AppHalt?
+        var hold: AppHold?
         let (kind, subject): (WebhookKind, Int64) =
             switch webhook {
             case .outcome(let wake): (.outcome, wake)
             case .tokenDead(let feedback): (.tokenDead, feedback)
-            case .appHalted(let subject): (.appHalted, subject.isHalted ? 1 : 0)
+            case .appHeld(let subject): (.appHeld, subject.isHeld ? 1 : 0)
             }
-        if case .appHalted(let subject) = webhook { halt = subject }
+        if case .appHeld(let subject) = webhook { hold = subject }
         statement.bind(1, kind.rawValue)
         statement.bind(2, subject)
         statement.bind(3, now)
-        statement.bind(4, halt?.queue.app.bundleID.value)
-        statement.bind(5, halt?.queue.app.environment.rawValue)
-        statement.bind(6, halt?.queue.kind.number)
-        statement.bind(7, halt?.reason)
+        statement.bind(4, hold?.queue.app.bundleID.value)
+        statement.bind(5, hold?.queue.app.environment.rawValue)
+        statement.bind(6, hold?.queue.kind.number)
+        statement.bind(7, hold?.reason)
         statement.bind(8, endpoint.rawValue)
         statement.bind(9, makeNumber(at: now))
         try statement.run()
@@ -41,7 +41,7 @@ extension SQLiteRows {
         let look = try connection.prepare(
             """
             SELECT number, kind, subject, created_at, fence, tries, bundle_id, environment,
-                lane_kind, reason
+                queue_kind, reason
             FROM webhook WHERE endpoint = ? AND due_at <= ?
             ORDER BY due_at, number LIMIT ?
             """)
@@ -59,7 +59,7 @@ extension SQLiteRows {
         let look = try connection.prepare(
             """
             SELECT number, kind, subject, created_at, fence, tries, bundle_id, environment,
-                lane_kind, reason, endpoint
+                queue_kind, reason, endpoint
             FROM webhook WHERE number = ?
             """)
         defer { look.reset() }
@@ -114,7 +114,7 @@ extension SQLiteRows {
         let look = try connection.prepare(
             """
             SELECT number, kind, subject, created_at, fence, tries, bundle_id, environment,
-                lane_kind, reason
+                queue_kind, reason
             FROM webhook WHERE endpoint = ? ORDER BY due_at, number LIMIT ?
             """)
         look.bind(1, endpoint.rawValue)
@@ -160,11 +160,11 @@ extension SQLiteRows {
         switch WebhookKind(rawValue: row.text(1) ?? "") {
         case .outcome: subject = .outcome(wake: row.int64(2))
         case .tokenDead: subject = .tokenDead(feedback: row.int64(2))
-        case .appHalted:
-            subject = .appHalted(
-                AppHalt(
+        case .appHeld:
+            subject = .appHeld(
+                AppHold(
                     queue: try Self.queue(row.text(6), row.text(7), row.int64(8)),
-                    isHalted: row.int64(2) != 0, reason: row.text(9) ?? "",
+                    isHeld: row.int64(2) != 0, reason: row.text(9) ?? "",
                     at: row.instant(3)))
         case nil: throw .damaged("webhook")
         }

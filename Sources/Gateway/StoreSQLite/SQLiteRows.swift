@@ -23,7 +23,7 @@ final class SQLiteRows: RetainedRows {
     var freshNumbers = NumberQueue()
     /// Whether all fresh leases are among ``leases``.
     var knowsLeases = false
-    /// The floor as it stands in the book, and as the running transaction has raised it.
+    /// The floor as it is kept, and as the running transaction has raised it.
     private(set) var floor: Int64 = 0
     var newFloor: Int64?
     /// Where rows are encoded.
@@ -40,8 +40,9 @@ final class SQLiteRows: RetainedRows {
         self.damage = damage
         cache = DeviceCache(capacity: cachedDevices)
         hash = TokenHash(
-            try Self.book(Self.tokenKey0, connection), try Self.book(Self.tokenKey1, connection))
-        floor = try Self.book(Self.floorName, connection)
+            try Self.property(Self.tokenKey0, connection),
+            try Self.property(Self.tokenKey1, connection))
+        floor = try Self.property(Self.floorName, connection)
         // A clock that was set back over a restart must not bring numbers below the floor, where
         // nobody looks for leases.
         lastNumber = max(try Self.lastNumber(connection), floor - 1)
@@ -63,11 +64,14 @@ final class SQLiteRows: RetainedRows {
     private static let tokenKey0 = "token key 0"
     private static let tokenKey1 = "token key 1"
 
-    /// What the book says under a name; 0 when it says nothing.
-    static func book(
+    /// The value that is kept under a name; 0 when none is.
+    static func property(
         _ name: String, _ connection: Connection
     ) throws(StoreFailure) -> Int64 {
-        let statement = try connection.prepare("SELECT value FROM book WHERE name = ?")
+        let statement =
+            try connection.isOfEarlierVersion
+            ? connection.prepare("SELECT value FROM book WHERE name = ?")
+            : connection.prepare("SELECT value FROM property WHERE name = ?")
         defer { statement.reset() }
         statement.bind(1, name)
         return try statement.step() ? statement.int64(0) : 0
@@ -99,7 +103,7 @@ final class SQLiteRows: RetainedRows {
         for (counter, amount) in counted where amount != 0 {
             let statement = try connection.prepare(
                 """
-                INSERT INTO book VALUES (?, ?)
+                INSERT INTO property VALUES (?, ?)
                 ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
                 """)
             statement.bind(1, counter.name)
@@ -134,7 +138,7 @@ final class SQLiteRows: RetainedRows {
     func add(_ amount: Int, to counter: StoreCounter) { counted[counter, default: 0] += amount }
 
     func value(of counter: StoreCounter) throws(StoreFailure) -> Int {
-        Int(try Self.book(counter.name, connection)) + counted[counter, default: 0]
+        Int(try Self.property(counter.name, connection)) + counted[counter, default: 0]
     }
 
     func countByState() throws(StoreFailure) -> [WakeState: Int] {

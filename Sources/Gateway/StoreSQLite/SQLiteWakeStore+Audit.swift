@@ -44,9 +44,10 @@ extension SQLiteWakeStore {
                 let collector = DamageCollector()
                 let damage = DamageListener()
                 damage.listen { collector.note($0) }
-                let connection = try Self.connection(database, cachedDevices: 0, damage: damage) {
-                    _ in
-                }
+                let isEarlier = try !database.tableExists("property")
+                let connection = try Self.connection(
+                    database, cachedDevices: 0, damage: damage, isOfEarlierVersion: isEarlier
+                ) { _ in }
                 defer { connection.close() }
                 try connection.rows.readEverything(database)
                 let damaged = collector.found
@@ -90,13 +91,14 @@ extension SQLiteWakeStore {
         // A file that no gateway of this version has opened yet has no endpoints.
         let columns = try database.columns(in: "webhook")
         guard columns.contains(where: { $0.name == "endpoint" }) else { return [] }
+        let counters = try database.tableExists("property") ? "property" : "book"
         return try String.fetchAll(
             database,
             sql: """
                 SELECT 'The counter "' || name || '" is ' || sum(counted) || ', and '
                     || sum(kept) || ' are kept.'
                 FROM (
-                    SELECT name, value AS counted, 0 AS kept FROM book
+                    SELECT name, value AS counted, 0 AS kept FROM \(counters)
                         WHERE name GLOB 'webhooks *' AND name NOT GLOB 'webhooks dropped *'
                     UNION ALL
                     SELECT 'webhooks ' || endpoint, 0, count(*) FROM webhook GROUP BY endpoint)

@@ -223,7 +223,8 @@ public final class SQLiteWakeStore: WakeStore {
                     UPDATE wake SET at = 0 WHERE queue = 0;
                     UPDATE wake SET queue = 0, at = 0 WHERE state = 1 AND queue IS NULL
                         AND number >= coalesce(
-                            (SELECT value FROM book WHERE name = '\(SQLiteRows.floorName)'), 0);
+                            (SELECT value FROM property
+                                WHERE name = '\(SQLiteRows.floorName)'), 0);
                     """)
         }
     }
@@ -251,12 +252,14 @@ public final class SQLiteWakeStore: WakeStore {
     /// A connection on a connection.
     static func connection(
         _ database: Database, cachedDevices: Int, damage: DamageListener,
-        _ prepare: (OpaquePointer) -> Void
+        isOfEarlierVersion: Bool = false, _ prepare: (OpaquePointer) -> Void
     ) throws(StoreFailure) -> StoreConnection {
         guard let handle = database.sqliteConnection else {
             throw StoreFailure(kind: .unavailable, message: "The store is closed.")
         }
         prepare(handle)
-        return try StoreConnection(Connection(handle), cachedDevices: cachedDevices, damage: damage)
+        let connection = Connection(handle)
+        connection.isOfEarlierVersion = isOfEarlierVersion
+        return try StoreConnection(connection, cachedDevices: cachedDevices, damage: damage)
     }
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Gateway
 
 /// The tables, as a list of migrations. A migration that was released is never changed.
+///
+/// For reading by eye there are views: `wakes`, `devices` and `queues`.
 ///
 /// Instants are milliseconds since the epoch. A wake's `number` is what its id begins with, so
 /// rows are appended in the order of time and need no index by id. `queue` says where it waits:
@@ -26,7 +29,7 @@ enum StoreSchema {
             try database.execute(sql: idempotentAnswers)
         }
         migrator.registerMigration("4 told halts") { database in
-            try database.execute(sql: toldHalts)
+            try database.execute(sql: toldHolds)
         }
         migrator.registerMigration("5 calls by key") { database in
             try database.execute(sql: callsByKey)
@@ -37,6 +40,10 @@ enum StoreSchema {
         }
         migrator.registerMigration("7 application id") { database in
             try database.execute(sql: "PRAGMA application_id = \(StoreIdentity.applicationID)")
+        }
+        migrator.registerMigration("8 plain words") { database in
+            try database.execute(sql: plainWords)
+            try database.execute(sql: views)
         }
         return migrator
     }
@@ -171,9 +178,9 @@ enum StoreSchema {
         CREATE INDEX feedback_lane ON feedback (lane, number);
         """
 
-    /// Since when webhooks say that a queue is halted; NULL for the queues that are there already,
+    /// Since when webhooks say that a queue is held; NULL for the queues that are there already,
     /// of which nobody knows what was told.
-    private static let toldHalts = """
+    private static let toldHolds = """
         ALTER TABLE lane ADD COLUMN halt_told_at INTEGER;
         """
 
@@ -181,4 +188,64 @@ enum StoreSchema {
     private static let callsByKey = """
         ALTER TABLE device ADD COLUMN calls BLOB;
         """
+
+    /// One word for one thing, as in the program, and a column for a wake's device. Wakes that are
+    /// there already keep theirs in `rest` only (``StoredWake``), so that a large file is brought up
+    /// to date at once.
+    private static let plainWords = """
+        ALTER TABLE lane RENAME TO queue;
+        ALTER TABLE queue RENAME COLUMN halt_told_at TO held_told_at;
+        ALTER TABLE device RENAME COLUMN lane TO queue;
+        ALTER TABLE feedback RENAME COLUMN lane TO queue;
+        DROP INDEX feedback_lane;
+        CREATE INDEX feedback_queue ON feedback (queue, number);
+        ALTER TABLE webhook RENAME COLUMN lane_kind TO queue_kind;
+        UPDATE webhook SET kind = 'app-held' WHERE kind = 'app-halted';
+        ALTER TABLE book RENAME TO property;
+        ALTER TABLE wake ADD COLUMN device INTEGER;
+        """
+
+    /// For whoever opens a file with `sqlite3`: times as text, numbers as words, tokens in
+    /// hexadecimal, and of payloads their lengths only. The program reads none of them. `id` is how a
+    /// wake's id begins.
+    private static let views = """
+        CREATE VIEW queues AS
+        SELECT number, bundle_id, environment,
+            CASE kind WHEN 0 THEN 'voip' WHEN 1 THEN 'background' END AS kind,
+            confirms_launches, datetime(paused_at / 1000, 'unixepoch') AS paused_at, pause_reason,
+            datetime(held_told_at / 1000, 'unixepoch') AS held_told_at
+        FROM queue;
+
+        CREATE VIEW devices AS
+        SELECT lower(hex(device.token)) AS token, queues.bundle_id, queues.environment, queues.kind,
+            \(id("device.latest")) AS latest_wake,
+            \(id("device.pending")) AS pending_wake,
+            datetime(device.registered_at / 1000, 'unixepoch') AS registered_at,
+            datetime(device.dead_since / 1000, 'unixepoch') AS dead_since,
+            datetime(device.receipt_at / 1000, 'unixepoch') AS receipt_at,
+            datetime(device.touched_at / 1000, 'unixepoch') AS touched_at
+        FROM device LEFT JOIN queues ON queues.number = device.queue;
+
+        CREATE VIEW wakes AS
+        SELECT \(id("wake.number")) AS id,
+            datetime((wake.number >> 12) / 1000, 'unixepoch') AS accepted_at,
+            CASE wake.state \(stateWords) END AS state,
+            CASE wake.state WHEN 0 THEN datetime(wake.at / 1000, 'unixepoch') END AS due_at,
+            CASE wake.state WHEN 1 THEN datetime(wake.at / 1000, 'unixepoch') END AS lease_until,
+            datetime(wake.deadline / 1000, 'unixepoch') AS deadline,
+            lower(hex(device.token)) AS token, queues.bundle_id, queues.environment, queues.kind,
+            length(wake.payload) AS payload_bytes
+        FROM wake LEFT JOIN device ON device.number = wake.device
+            LEFT JOIN queues ON queues.number = device.queue;
+        """
+
+    /// How the id of the wake with a number begins, in SQL; NULL for the number 0.
+    private static func id(_ number: String) -> String {
+        "CASE WHEN \(number) > 0 THEN printf('%08x-%04x-7%03x', \(number) >> 28, "
+            + "(\(number) >> 12) & 65535, \(number) & 4095) END"
+    }
+
+    private static var stateWords: String {
+        WakeState.allCases.map { "WHEN \($0.number) THEN '\($0.rawValue)'" }.joined(separator: " ")
+    }
 }

@@ -98,7 +98,7 @@ enum CallMigration {
         // Behind one that cannot be read the chain is lost.
         guard let state = try? WakeState(number: statement.int64(0)) else { return nil }
         var reader = ByteReader(statement.bytes(1))
-        return try? reader.wake(number: number, state: state)
+        return try? reader.wake(number: number, state: state, device: nil)
     }
 }
 

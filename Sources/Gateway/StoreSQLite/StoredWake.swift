@@ -4,8 +4,13 @@ import Gateway
 import WakeBudget
 import WakeModel
 
-// How a wake stands in the column `rest`: version 1. Instants are told from the acceptance, and
-// that from the number; so most of them are one byte.
+// How a wake stands in the column `rest`, in this order: the version; the parts that it has; the
+// other half of its id; (version 1: its device;) its queue; how far back the wake before it in its
+// device's chain is; its acceptance; the decision; urgency and coalescing; when it is due, not before
+// when, its deadline; the delay reasons; the fencing token; the tries; and then its parts, in the
+// order of their bits but for the ref, which stands behind the collapse id. Instants are told from the
+// acceptance, and that from the number; so most of them are one byte. What those who open a file look
+// for stands in columns, and in the views of ``StoreSchema``.
 
 /// What a wake may have or not, as bits of one number. The bits are on disk: none is ever given
 /// another meaning.
@@ -52,8 +57,10 @@ private struct Parts: OptionSet {
     }
 }
 
-/// The version that is written.
-private let restVersion: UInt8 = 1
+/// The version that is written: the device has a column of its own.
+private let restVersion: UInt8 = 2
+/// The version of rows that keep their device.
+private let restVersionWithDevice: UInt8 = 1
 
 extension WakeRow {
     /// The instant of which the number of a wake is made.
@@ -66,7 +73,7 @@ extension WakeRow {
 }
 
 extension ByteWriter {
-    /// Writes all of a wake but its number, its state and its payload.
+    /// Writes all of a wake but its number, its state, its device and its payload.
     mutating func put(_ wake: borrowing WakeRow) {
         let end = EndColumns(wake.end)
         let parts = Parts(wake, end)
@@ -74,7 +81,6 @@ extension ByteWriter {
         put(byte: restVersion)
         put(parts.rawValue)
         put(word: UInt64(bitPattern: wake.id.low))
-        put(word: UInt64(bitPattern: wake.device))
         put(UInt64(bitPattern: wake.queue))
         put(signed: wake.previous == 0 ? 0 : wake.number &- wake.previous)
         put(accepted, from: WakeRow.instant(of: wake.number))
@@ -123,12 +129,19 @@ extension ByteReader {
     /// How often anything can have been counted: far from where adding one more would overflow.
     static let counts: ClosedRange<Int64> = 0...(1 << 48)
 
-    /// Reads what ``ByteWriter`` wrote of a wake, which gets no payload.
-    mutating func wake(number: Int64, state: WakeState) throws(StoreFailure) -> WakeRow {
-        guard byte() == restVersion else { throw .damaged("version") }
+    /// Reads what ``ByteWriter`` wrote of a wake, which gets no payload. Its device, if it has a
+    /// column, stands beside it.
+    mutating func wake(
+        number: Int64, state: WakeState, device column: Int64?
+    ) throws(StoreFailure) -> WakeRow {
+        let version = byte()
+        guard version == restVersion || version == restVersionWithDevice else {
+            throw .damaged("version")
+        }
         let parts = Parts(rawValue: self.number())
         let low = Int64(bitPattern: word())
-        let device = Int64(bitPattern: word())
+        let kept = version == restVersionWithDevice ? Int64(bitPattern: word()) : column
+        guard let device = kept else { throw .damaged("device") }
         let queue = Int64(bitPattern: self.number())
         let distance = signed()
         let accepted = instant(from: WakeRow.instant(of: number))

@@ -13,7 +13,7 @@ import Synchronization
 /// When one verb fails, the transaction is undone and each verb of it is done again in one of its
 /// own, so that none fails for another's sake.
 ///
-/// What waits has a bound. The gateway's own loops (intake, dispatcher, settler, pruner, halts and
+/// What waits has a bound. The gateway's own loops (intake, dispatcher, settler, pruner, holds and
 /// each endpoint's webhook worker) wait for one verb before they ask for the next, and those that
 /// take requests have bounded queues. Callers' verbs are bounded here, because nothing else does: a
 /// client that hangs up makes room for the next connection, and its verb waits on.

@@ -322,7 +322,7 @@ struct ConfigurationTests {
             webhook:
               url: https://example.com/hook
               secret-file: secrets/hook
-              events: [token-dead, app-halted]
+              events: [token-dead, app-held]
             budget:
               spacing-seconds: 600
               hourly-sends: 4
@@ -344,7 +344,7 @@ struct ConfigurationTests {
         #expect(configuration.idempotencyHours == 48)
         #expect(configuration.apiKeys.first?.scopes == [.wake, .admin])
         #expect(configuration.apiKeys.first?.requestsPerSecond == 50)
-        #expect(configuration.webhooks.map(\.events) == [[.tokenDead, .appHalted]])
+        #expect(configuration.webhooks.map(\.events) == [[.tokenDead, .appHeld]])
         #expect(configuration.webhooks.map(\.place) == ["webhook"])
         #expect(configuration.apps.map(\.budget.settings.spacingSeconds) == [600, 600])
         #expect(configuration.apps.map(\.budget.settings.hourlySends) == [2, 4])

@@ -52,7 +52,7 @@ struct WebhookEndpointsTests {
             let (gateway, _) = try await ServeTests.start(["--config", path])
             let hasArrived = try await Self.wait {
                 let text = receiver.received.joined()
-                return text.contains("app-halted") && text.contains("cancelled")
+                return text.contains("app-held") && text.contains("cancelled")
             }
             #expect(hasArrived, "\(gateway.error)")
             #expect(try await gateway.end(SIGTERM) == 0)

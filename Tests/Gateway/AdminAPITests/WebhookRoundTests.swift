@@ -27,14 +27,14 @@ struct WebhookRoundTests {
         let at = WallInstant(secondsSinceEpoch: 1_800_000_000)
         let app = AppIdentity(
             bundleID: try BundleID("com.example.app"), environment: .production)
-        let halt = AppHalt(
-            queue: WakeQueueKey(app: app, kind: .background), isHalted: true, reason: "a bad key",
+        let hold = AppHold(
+            queue: WakeQueueKey(app: app, kind: .background), isHeld: true, reason: "a bad key",
             at: at)
         return numbers.map { number in
             WebhookItem(
                 ticket: WebhookItem.Ticket(
                     endpoint: WebhookEndpointID(rawValue: 1), number: number, fence: 1),
-                event: .appHalted(halt), createdAt: at, tries: tries)
+                event: .appHeld(hold), createdAt: at, tries: tries)
         }
     }
 

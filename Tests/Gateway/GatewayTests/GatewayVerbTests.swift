@@ -179,7 +179,7 @@ struct GatewayVerbTests {
         }
     }
 
-    @Test("A halted queue is told by webhook, with all else that somebody listens to")
+    @Test("A held queue is told by webhook, with all else that somebody listens to")
     func webhooks() async throws {
         var configuration = GatewayConfiguration(apps: [Samples.app])
         configuration.webhooks = Samples.rules.webhooks
@@ -196,7 +196,7 @@ struct GatewayVerbTests {
             _ = await gateway.accept(Samples.request(.voip))
             await store.waitUntilSettled(2)
             var items: [WebhookItem] = []
-            // The halt is written by a task of its own.
+            // The hold is written by a task of its own.
             try await eventually {
                 items += try await gateway.webhooks(
                     of: Samples.endpoint, limit: 10, leaseSeconds: 30
@@ -212,8 +212,8 @@ struct GatewayVerbTests {
         }
     }
 
-    @Test("A halt is kept without anybody who asks for it, and the last one when it ends")
-    func haltsAreKept() async throws {
+    @Test("A hold is kept without anybody who asks for it, and the last one when it ends")
+    func holdsAreKept() async throws {
         var configuration = GatewayConfiguration(apps: [Samples.app])
         configuration.webhooks = Samples.rules.webhooks
         let gateway = Gateway(
@@ -226,7 +226,7 @@ struct GatewayVerbTests {
             // It cannot be written for now, and nobody tells when it can be again.
             let failure = StoreFailure(kind: .unavailable, message: "The disk is gone.")
             store.fail(with: failure)
-            gateway.context.tell(halt)
+            gateway.context.tell(hold)
             try await eventually { gateway.context.watch.currentFailure != nil }
             store.fail(with: nil)
             try await eventually {
@@ -240,13 +240,13 @@ struct GatewayVerbTests {
             logger: .silent)
         try await withRunning(next) { () async throws in
             try await eventually { next.readiness.isReady }
-            next.context.tell(halt)
+            next.context.tell(hold)
         }
         #expect(try await kept() == queues + 2)
     }
 
-    @Test("A halt that the store refuses to the end is named in the log")
-    func lostHalts() async throws {
+    @Test("A hold that the store refuses to the end is named in the log")
+    func lostHolds() async throws {
         var configuration = GatewayConfiguration(apps: [Samples.app])
         configuration.webhooks = Samples.rules.webhooks
         let lines = RecordedLines()
@@ -256,12 +256,12 @@ struct GatewayVerbTests {
         try await withRunning(gateway) { () async throws in
             try await eventually { gateway.readiness.isReady }
             store.fail(with: StoreFailure(kind: .full, message: "The disk is full."))
-            gateway.context.tell(halt)
+            gateway.context.tell(hold)
         }
         #expect(
-            lines.all.filter { $0.contains("halted or go on") } == [
-                "no webhook will tell that apps were halted or go on: the store failed to the end "
-                    + "count=1 events=\(halt.queue) was halted"
+            lines.all.filter { $0.contains("held or go on") } == [
+                "no webhook will tell that apps were held or go on: the store failed to the end "
+                    + "count=1 events=\(hold.queue) was held"
             ])
         store.fail(with: nil)
         #expect(try await kept() == 0)
@@ -270,7 +270,7 @@ struct GatewayVerbTests {
     @Test(
         "Webhooks that nobody is configured for wait a day, and are removed, with a line for each")
     func removedWebhooks() async throws {
-        for _ in 1...5 { try await store.perform(NoteHalt(halt, under: Samples.rules)) }
+        for _ in 1...5 { try await store.perform(NoteHold(hold, under: Samples.rules)) }
         #expect(try await kept() == 5)
         var limits = GatewayLimits()
         limits.pruneBatchCount = 2
@@ -300,8 +300,8 @@ struct GatewayVerbTests {
         #expect(lines.all.filter { $0.hasPrefix("webhooks") } == [waits, line])
     }
 
-    private let halt = AppHalt(
-        queue: WakeQueueKey(app: Samples.app, kind: .voip), isHalted: true, reason: "a bad key",
+    private let hold = AppHold(
+        queue: WakeQueueKey(app: Samples.app, kind: .voip), isHeld: true, reason: "a bad key",
         at: Samples.start)
 
     /// How many events the store keeps; a claim of none takes no lease.

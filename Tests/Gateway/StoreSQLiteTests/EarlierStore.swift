@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import GRDB
 
 @testable import StoreSQLite
@@ -21,6 +22,24 @@ enum EarlierStore {
         ("5 calls by key", "ALTER TABLE device DROP COLUMN calls"),
         ("6 feedback by lane", "DROP INDEX feedback_lane"),
         ("7 application id", "PRAGMA application_id = 0"),
+        (
+            "8 plain words",
+            """
+            DROP VIEW wakes;
+            DROP VIEW devices;
+            DROP VIEW queues;
+            ALTER TABLE property RENAME TO book;
+            UPDATE webhook SET kind = 'app-halted' WHERE kind = 'app-held';
+            ALTER TABLE webhook RENAME COLUMN queue_kind TO lane_kind;
+            DROP INDEX feedback_queue;
+            ALTER TABLE feedback RENAME COLUMN queue TO lane;
+            CREATE INDEX feedback_lane ON feedback (lane, number);
+            ALTER TABLE device RENAME COLUMN queue TO lane;
+            ALTER TABLE queue RENAME COLUMN held_told_at TO halt_told_at;
+            ALTER TABLE queue RENAME TO lane;
+            ALTER TABLE wake DROP COLUMN device;
+            """
+        ),
     ]
 
     /// How many steps the schema has.
@@ -30,6 +49,7 @@ enum EarlierStore {
     static func makeEarlier(_ path: String, steps count: Int) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { database in
+            if count <= steps.count { try putDevicesIntoRest(database) }
             for step in steps.dropFirst(count - 1).reversed() {
                 try database.execute(sql: step.undoing)
                 try database.execute(
@@ -37,5 +57,25 @@ enum EarlierStore {
             }
         }
         try queue.close()
+    }
+
+    /// Has each wake keep its device in `rest`, as versions before the last did: behind the version,
+    /// the parts and a word. What is damaged stays as it is.
+    private static func putDevicesIntoRest(_ database: Database) throws {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT number, rest, device FROM wake WHERE device IS NOT NULL")
+        for row in rows {
+            var rest: [UInt8] = Array(row["rest"] as Data)
+            guard rest.first == 2, let end = rest.dropFirst().firstIndex(where: { $0 < 0x80 }),
+                end + 9 <= rest.count
+            else { continue }
+            let device: Int64 = row["device"]
+            rest[0] = 1
+            rest.insert(
+                contentsOf: withUnsafeBytes(of: device.littleEndian) { Array($0) }, at: end + 9)
+            try database.execute(
+                sql: "UPDATE wake SET rest = ? WHERE number = ?",
+                arguments: [Data(rest), row["number"] as Int64])
+        }
     }
 }

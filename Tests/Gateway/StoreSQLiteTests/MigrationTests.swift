@@ -23,7 +23,7 @@ struct MigrationTests {
                         VALUES (?, 1, ?, ?, 2, ?, ?, ?, ?)
                         """,
                     arguments: [
-                        WebhookKind.appHalted.rawValue,
+                        "app-halted",
                         Samples.start.millisecondsSinceEpoch,
                         Samples.start.millisecondsSinceEpoch,
                         Samples.app.bundleID.value, Samples.app.environment.rawValue,
@@ -70,6 +70,7 @@ struct MigrationTests {
             let first = try await store.perform(
                 AdmitWakes([submission], grant: nil, under: StoreRules()))
             try store.close()
+            try EarlierStore.makeEarlier(today, steps: 7)
             // The same rows in a file of the second version.
             let path = folder + "/store.sqlite"
             let queue = try DatabaseQueue(path: path)
@@ -147,16 +148,7 @@ struct MigrationTests {
                 CancelWake(cancelled.id, at: connection.now, under: connection.rules))
             try await connection.admit((3...90 as ClosedRange<UInt64>).map { call($0, 1) })
             try store.close()
-            // The file as the fourth version left it.
-            let queue = try DatabaseQueue(path: path)
-            try await queue.write { database in
-                try database.execute(
-                    sql: """
-                        ALTER TABLE device DROP COLUMN calls;
-                        DELETE FROM grdb_migrations WHERE identifier = '5 calls by key';
-                        """)
-            }
-            try queue.close()
+            try EarlierStore.makeEarlier(path, steps: 4)
 
             let migrated = try SQLiteWakeStore(path: path)
             let later = Counter(store: migrated).later(2)
@@ -192,10 +184,10 @@ struct MigrationTests {
             #expect(
                 batch.items.map(\.event)
                     == (1...3).map { number in
-                        .appHalted(
-                            AppHalt(
+                        .appHeld(
+                            AppHold(
                                 queue: WakeQueueKey(app: Samples.app, kind: .background),
-                                isHalted: true,
+                                isHeld: true,
                                 reason: "event \(number)", at: Samples.start))
                     })
             try await store.perform(
@@ -231,8 +223,8 @@ struct MigrationTests {
                 try database.execute(
                     sql: """
                         UPDATE webhook SET endpoint = 0;
-                        UPDATE book SET value = 4 WHERE name = 'webhooks 0';
-                        UPDATE book SET value = 0 WHERE name = 'webhooks 7';
+                        UPDATE property SET value = 4 WHERE name = 'webhooks 0';
+                        UPDATE property SET value = 0 WHERE name = 'webhooks 7';
                         """)
             }
             let store = try SQLiteWakeStore(path: path)
@@ -273,6 +265,79 @@ struct MigrationTests {
                 #expect(rest == WebhookBatch())
             }
             try store.close()
+        }
+    }
+
+    @Test("A file of each version is brought up to date with all that it holds", arguments: 1...8)
+    func eachVersion(_ steps: Int) async throws {
+        try #require(EarlierStore.stepCount == 8)
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let first = try SQLiteWakeStore(path: path)
+            let connection = Counter(store: first)
+            try await connection.settleSent(try await connection.claimOne(Samples.wake(device: 1)))
+            _ = try await connection.claimOne(Samples.wake(.voip, device: 2, call: 1))
+            try await connection.admit([
+                Samples.wake(app: Samples.otherApp, dueIn: 600, device: 3),
+                Samples.wake(app: Samples.otherApp, device: 3), Samples.wake(device: 1),
+            ])
+            let pause = QueuePause(at: connection.now, reason: "holiday")
+            try await first.perform(SetPause(pause, of: [Samples.queues[0]]))
+            let before = try await first.perform(ListWakes(WakeQuery())).wakes
+            let queues = try await first.perform(ListQueues())
+            try first.close()
+
+            try EarlierStore.makeEarlier(path, steps: steps)
+            #expect(try SQLiteWakeStore.audit(path: path).isSound)
+            let store = try SQLiteWakeStore(path: path)
+            #expect(before.count == 5)
+            #expect(try await store.perform(ListWakes(WakeQuery())).wakes == before)
+            #expect(try await store.perform(ListQueues()) == queues)
+            // The call that was in hand may have rung.
+            let later = Counter(store: store).later(120)
+            let reclaimed = try await store.perform(
+                ReclaimLeases(at: later.now, limit: 10, under: later.rules))
+            #expect(reclaimed.ended.map(\.end) == [.failed(.fateUnknown)])
+            #expect(try await store.perform(RecountWakes()).isConserved)
+            try store.close()
+        }
+    }
+
+    @Test("Who opens the file with another program reads words")
+    func views() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            let store = try SQLiteWakeStore(path: path)
+            let connection = Counter(store: store)
+            let sent = try await connection.claimOne(Samples.wake(device: 1))
+            try await connection.settleSent(sent)
+            let waiting = try await connection.admitOne(
+                Samples.wake(app: Samples.otherApp, dueIn: 600, device: 2))
+            try store.close()
+            let other = try DatabaseQueue(path: path)
+            let (wakes, devices) = try other.read { database in
+                (
+                    try Row.fetchAll(database, sql: "SELECT * FROM wakes ORDER BY id"),
+                    try Row.fetchAll(
+                        database, sql: "SELECT * FROM devices WHERE pending_wake IS NOT NULL")
+                )
+            }
+            try other.close()
+            #expect(wakes.map { $0["state"] as String } == ["sent", "pending"])
+            #expect(
+                zip(wakes, [sent.id, waiting.id]).allSatisfy { row, id in
+                    id.description.hasPrefix(row["id"] as String)
+                })
+            let row = try #require(wakes.last)
+            #expect(row["token"] as String == Samples.deviceToken(2).hex)
+            #expect(row["bundle_id"] as String == Samples.otherApp.bundleID.value)
+            #expect(row["kind"] as String == "background")
+            let accepted = Samples.start.description.prefix(10)
+            #expect((row["accepted_at"] as String).hasPrefix(accepted))
+            let payload = #"{"aps":{"content-available":1},"note":"n2"}"#
+            #expect(row["payload_bytes"] as Int == payload.utf8.count)
+            #expect(devices.map { $0["token"] as String } == [Samples.deviceToken(2).hex])
+            #expect(devices.first?["pending_wake"] == row["id"] as String)
         }
     }
 }

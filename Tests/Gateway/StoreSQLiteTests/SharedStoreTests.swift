@@ -124,14 +124,14 @@ struct SharedStoreTests {
                 life.gateway.apps.compactMap(\.pause).map(\.reason)
             }
             /// What was told of queues that stopped or go on.
-            func halts() async throws -> [Bool] {
+            func holds() async throws -> [Bool] {
                 let now = clock.now()
                 return try await store.perform(
                     ClaimWebhooks(
                         of: Samples.endpoint, at: now, until: now, limit: 99
                     )
                 ).items.compactMap {
-                    if case .appHalted(let halt) = $0.event { halt.isHalted } else { nil }
+                    if case .appHeld(let hold) = $0.event { hold.isHeld } else { nil }
                 }
             }
             // Whoever has sent one has read the queues, and reads them again when it is time.
@@ -153,7 +153,7 @@ struct SharedStoreTests {
             #expect(try await comesTrue { try await store.perform(FindWake(held))?.state == .sent })
             #expect(sender.sent.count == 4)
             // Whoever was asked tells of it, a queue for each kind, and nobody else.
-            #expect(try await comesTrue { try await halts() == [true, true, false, false] })
+            #expect(try await comesTrue { try await holds() == [true, true, false, false] })
         }
     }
 

@@ -103,7 +103,9 @@ struct StoredRowsFuzzTests {
             let bytes = spoiler.spoil(spoiler.pick(wakes))
             for state in WakeState.allCases {
                 var reader = ByteReader(bytes)
-                guard let wake = try? reader.wake(number: 1 << 52, state: state) else { continue }
+                guard let wake = try? reader.wake(number: 1 << 52, state: state, device: 5) else {
+                    continue
+                }
                 var writer = ByteWriter()
                 writer.put(wake)
                 #expect(wake.previous >= 0 && wake.previous <= wake.number, "seed \(seed)")
@@ -314,12 +316,12 @@ struct StoredRowsFuzzTests {
     private static func spoil(_ path: String, _ spoiler: inout Spoiler) throws {
         let columns = [
             ("wake", "rest"), ("wake", "rest"), ("wake", "rest"), ("wake", "payload"),
-            ("device", "ledger"), ("device", "ledger"), ("device", "token"), ("device", "lane"),
+            ("device", "ledger"), ("device", "ledger"), ("device", "token"), ("device", "queue"),
             ("device", "pending"), ("device", "latest"), ("idempotency", "answer"),
             ("idempotency", "wake"), ("attempt", "result"), ("attempt", "status"),
-            ("feedback", "token"), ("feedback", "kind"), ("feedback", "lane"),
+            ("feedback", "token"), ("feedback", "kind"), ("feedback", "queue"),
             ("webhook", "kind"), ("webhook", "subject"), ("webhook", "fence"), ("webhook", "tries"),
-            ("wake", "state"), ("lane", "environment"), ("lane", "kind"),
+            ("wake", "state"), ("queue", "environment"), ("queue", "kind"), ("wake", "device"),
         ]
         let other = try DatabaseQueue(path: path)
         try other.write { database in

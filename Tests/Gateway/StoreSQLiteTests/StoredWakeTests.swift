@@ -83,7 +83,8 @@ struct StoredWakeTests {
             var writer = ByteWriter()
             writer.put(wake)
             var reader = ByteReader(writer.bytes)
-            let read = try reader.wake(number: wake.number, state: state)
+            let read = try reader.wake(
+                number: wake.number, state: state, device: wake.device)
             #expect(read == wake, "seed \(seed)")
         }
     }
@@ -97,12 +98,13 @@ struct StoredWakeTests {
         for count in 0..<writer.bytes.count {
             var reader = ByteReader(Array(writer.bytes.prefix(count)))
             #expect(throws: StoreFailure.self) {
-                try reader.wake(number: wake.number, state: .claimed)
+                try reader.wake(
+                    number: wake.number, state: .claimed, device: wake.device)
             }
         }
         var longer = ByteReader(writer.bytes + [0])
         #expect(throws: StoreFailure.self) {
-            try longer.wake(number: wake.number, state: .claimed)
+            try longer.wake(number: wake.number, state: .claimed, device: wake.device)
         }
     }
 }

@@ -43,7 +43,7 @@ extension ServeConfiguration {
     /// | `webhooks` | list of at most 8, each with what follows | none |
     /// | `url` | where events are posted to, `https://` | – |
     /// | `secret-file` | what signs them; for one alone, or `ROUSE_WEBHOOK_SECRET` | – |
-    /// | `events` | list of `outcome`, `token-dead`, `app-halted` | all |
+    /// | `events` | list of `outcome`, `token-dead`, `app-held` | all |
     /// | `apps` | list of bundle ids that it is told about | all |
     /// | `ca-file` | trust these authorities for it | the system's |
     /// | `webhook` | instead of `webhooks`: one alone | none |

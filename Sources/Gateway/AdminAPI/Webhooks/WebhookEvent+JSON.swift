@@ -14,7 +14,7 @@ extension WebhookItem {
         switch event {
         case .outcome(let record): members.append(("wake", record.json))
         case .tokenDead(let entry): members.append(("feedback", entry.json))
-        case .appHalted(let halt): members.append(("halt", halt.json))
+        case .appHeld(let hold): members.append(("hold", hold.json))
         }
         return .object(members)
     }
@@ -33,12 +33,12 @@ extension [WebhookItem] {
     }
 }
 
-extension AppHalt {
+extension AppHold {
     fileprivate var json: JSONValue {
         .object([
             ("app", .string(queue.app.bundleID.value)),
             ("environment", .string(queue.app.environment.rawValue)),
-            ("kind", .string(queue.kind.rawValue)), ("halted", .boolean(isHalted)),
+            ("kind", .string(queue.kind.rawValue)), ("held", .boolean(isHeld)),
             ("reason", .string(reason)), ("at", .string(at.description)),
         ])
     }

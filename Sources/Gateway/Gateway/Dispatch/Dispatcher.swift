@@ -312,12 +312,12 @@ final class Dispatcher: Sendable {
         case (.began, .blocked(let reason, _)):
             context.logger.warning(
                 "dispatch is held", metadata: ["queue": "\(queue)", "reason": "\(reason)"])
-            context.tell(AppHalt(queue: queue, isHalted: true, reason: reason, at: now))
+            context.tell(AppHold(queue: queue, isHeld: true, reason: reason, at: now))
         case (.ended, _):
             context.logger.notice("dispatch goes on", metadata: ["queue": "\(queue)"])
             context.tell(
-                AppHalt(
-                    queue: queue, isHalted: false, reason: "APNs takes its pushes again.", at: now))
+                AppHold(
+                    queue: queue, isHeld: false, reason: "APNs takes its pushes again.", at: now))
             self.signal.ring()
         default: break
         }

@@ -18,9 +18,9 @@ final class GatewayContext: Sendable {
     /// Ring when webhooks may have been written.
     let webhookSignals = WebhookSignals()
     private let current: Mutex<GatewayConfiguration>
-    /// Rings when a halt waits to be written.
-    let haltSignal = AsyncSignal()
-    private let halts = Mutex<[AppHalt]>([])
+    /// Rings when a hold waits to be written.
+    let holdSignal = AsyncSignal()
+    private let holds = Mutex<[AppHold]>([])
     private let listener = Mutex<SettlementListener?>(nil)
 
     /// Who is told of settlements.
@@ -251,54 +251,54 @@ final class GatewayContext: Sendable {
         ringWebhooks { endpoint in ended.contains { endpoint.mayListen(to: $0) } }
     }
 
-    /// Keeps a halt until it is written: it comes from a thread that must not wait for a disk.
-    func tell(_ halt: AppHalt) {
-        let app = halt.queue.app
+    /// Keeps a hold until it is written: it comes from a thread that must not wait for a disk.
+    func tell(_ hold: AppHold) {
+        let app = hold.queue.app
         guard
-            current.withLock({ $0.webhooks.contains { $0.listens(to: .appHalted, of: app) } })
+            current.withLock({ $0.webhooks.contains { $0.listens(to: .appHeld, of: app) } })
         else { return }
-        halts.withLock { $0.append(halt) }
-        haltSignal.ring()
+        holds.withLock { $0.append(hold) }
+        holdSignal.ring()
     }
 
-    /// Writes halts as they come, until the gateway stops. The webhook workers do not: one that
+    /// Writes holds as they come, until the gateway stops. The webhook workers do not: one that
     /// lets its receiver rest would keep them in memory, where the end of the process takes them.
-    func keepHalts(until isStopping: @Sendable () -> Bool) async {
+    func keepHolds(until isStopping: @Sendable () -> Bool) async {
         while !isStopping() {
-            if await writeHalts() {
-                await haltSignal.wait()
+            if await writeHolds() {
+                await holdSignal.wait()
             } else {
                 let pause = Int64(limits.storePauseMilliseconds)
-                await haltSignal.wait(
+                await holdSignal.wait(
                     until: clock.now().advanced(byMilliseconds: pause), clock: clock)
             }
         }
     }
 
-    /// Writes the halts that wait, one task at a time; `false` when the store failed, and then the
+    /// Writes the holds that wait, one task at a time; `false` when the store failed, and then the
     /// rest waits on.
-    func writeHalts() async -> Bool {
-        while let halt = halts.withLock({ $0.first }) {
+    func writeHolds() async -> Bool {
+        while let hold = holds.withLock({ $0.first }) {
             do throws(StoreFailure) {
-                try await perform(NoteHalt(halt, under: rules))
+                try await perform(NoteHold(hold, under: rules))
             } catch {
                 return false
             }
-            halts.withLock { _ = $0.removeFirst() }
-            ringWebhooks { $0.listens(to: .appHalted, of: halt.queue.app) }
+            holds.withLock { _ = $0.removeFirst() }
+            ringWebhooks { $0.listens(to: .appHeld, of: hold.queue.app) }
         }
         return true
     }
 
-    /// Names the halts that could not be written, when nobody will try again.
-    func giveUpHalts() {
-        let lost = halts.withLock { halts in
-            defer { halts = [] }
-            return halts
+    /// Names the holds that could not be written, when nobody will try again.
+    func giveUpHolds() {
+        let lost = holds.withLock { holds in
+            defer { holds = [] }
+            return holds
         }
-        let names = lost.map { "\($0.queue) \($0.isHalted ? "was halted" : "goes on")" }
+        let names = lost.map { "\($0.queue) \($0.isHeld ? "was held" : "goes on")" }
         logger.error(
-            "no webhook will tell that apps were halted or go on: the store failed to the end",
+            "no webhook will tell that apps were held or go on: the store failed to the end",
             metadata: ["count": "\(lost.count)", "events": "\(names.joined(separator: ", "))"])
     }
 

@@ -8,8 +8,8 @@ public enum WebhookKind: String, Hashable, Sendable, CaseIterable {
     case outcome
     /// A device token is dead.
     case tokenDead = "token-dead"
-    /// An app's dispatch was stopped, or goes on.
-    case appHalted = "app-halted"
+    /// An app's queue was held or paused, or goes on.
+    case appHeld = "app-held"
 }
 
 /// What one webhook tells.
@@ -18,34 +18,35 @@ public enum WebhookEvent: Hashable, Sendable {
     case outcome(WakeRecord)
     /// An entry of the feedback feed.
     case tokenDead(FeedbackEntry)
-    /// A queue of an app stopped, or goes on.
-    case appHalted(AppHalt)
+    /// A queue of an app was held or paused, or goes on.
+    case appHeld(AppHold)
 
     /// The kind.
     public var kind: WebhookKind {
         switch self {
         case .outcome: .outcome
         case .tokenDead: .tokenDead
-        case .appHalted: .appHalted
+        case .appHeld: .appHeld
         }
     }
 }
 
-/// An app's dispatch was stopped, or goes on.
-public struct AppHalt: Hashable, Sendable {
+/// A queue of an app was held, because APNs refuses its key, topic or certificate, or paused by
+/// somebody; or it goes on.
+public struct AppHold: Hashable, Sendable {
     /// The app and the kind.
     public let queue: WakeQueueKey
     /// Whether it stands still from now on.
-    public let isHalted: Bool
+    public let isHeld: Bool
     /// Why, as a sentence.
     public let reason: String
     /// Since when.
     public let at: WallInstant
 
     /// Spells out one.
-    public init(queue: WakeQueueKey, isHalted: Bool, reason: String, at: WallInstant) {
+    public init(queue: WakeQueueKey, isHeld: Bool, reason: String, at: WallInstant) {
         self.queue = queue
-        self.isHalted = isHalted
+        self.isHeld = isHeld
         self.reason = reason
         self.at = at
     }

@@ -47,7 +47,7 @@ public struct Changes: Sendable {
         /// It is paused, or not.
         case pause(QueuePause?)
         /// Since when webhooks say that it is held.
-        case toldHalted(WallInstant?)
+        case toldHeld(WallInstant?)
     }
 
     /// An attempt that is added to a wake's history.
@@ -256,7 +256,7 @@ extension WakeQueueRow {
         case .pause(let pause):
             pausedAt = pause?.at
             pauseReason = pause?.reason
-        case .toldHalted(let instant): haltToldAt = instant
+        case .toldHeld(let instant): heldToldAt = instant
         }
     }
 }

@@ -145,7 +145,7 @@ public enum WebhookSubject: Hashable, Sendable {
     /// The entry of the feedback feed with this number.
     case tokenDead(feedback: Int64)
     /// A queue that stopped, or goes on.
-    case appHalted(AppHalt)
+    case appHeld(AppHold)
 }
 
 /// A webhook under a lease, as a store keeps it.

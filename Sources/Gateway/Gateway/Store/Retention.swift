@@ -69,7 +69,7 @@ public struct Retention {
         for queue in try rows.queues() {
             var row = queue
             if let at = row.pausedAt, at > order.latest { row.pausedAt = order.now }
-            if let at = row.haltToldAt, at > order.latest { row.haltToldAt = order.now }
+            if let at = row.heldToldAt, at > order.latest { row.heldToldAt = order.now }
             if row != queue { try rows.save(row) }
         }
     }
@@ -171,8 +171,8 @@ public struct Retention {
         case .tokenDead(let number):
             guard let row = try rows.feedback(number) else { return nil }
             return (.tokenDead, try rows.queue(row.queue).queue.app)
-        case .appHalted(let halt):
-            return (.appHalted, halt.queue.app)
+        case .appHeld(let hold):
+            return (.appHeld, hold.queue.app)
         }
     }
 }

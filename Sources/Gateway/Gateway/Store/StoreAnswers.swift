@@ -272,22 +272,22 @@ public struct WakeQueueRow: Hashable, Sendable {
     public var pausedAt: WallInstant?
     /// Why, if it was said.
     public var pauseReason: String?
-    /// Since when those who listen to webhooks have been told that it is halted; `nil` when they
+    /// Since when those who listen to webhooks have been told that it is held; `nil` when they
     /// were told nothing, or that it goes on.
-    public var haltToldAt: WallInstant?
+    public var heldToldAt: WallInstant?
 
     /// Spells out one queue.
     public init(
         number: Int64, queue: WakeQueueKey, confirmsLaunches: Bool = false,
         pausedAt: WallInstant? = nil,
-        pauseReason: String? = nil, haltToldAt: WallInstant? = nil
+        pauseReason: String? = nil, heldToldAt: WallInstant? = nil
     ) {
         self.number = number
         self.queue = queue
         self.confirmsLaunches = confirmsLaunches
         self.pausedAt = pausedAt
         self.pauseReason = pauseReason
-        self.haltToldAt = haltToldAt
+        self.heldToldAt = heldToldAt
     }
 }
 

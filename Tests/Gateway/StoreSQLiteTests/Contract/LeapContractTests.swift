@@ -116,8 +116,8 @@ struct LeapContractTests {
                 SetPause(
                     QueuePause(at: ahead.now, reason: "a test"), of: [queue]))
             try await ahead.store.perform(
-                NoteHalt(
-                    AppHalt(queue: queue, isHalted: true, reason: "a bad key", at: ahead.now),
+                NoteHold(
+                    AppHold(queue: queue, isHeld: true, reason: "a bad key", at: ahead.now),
                     under: ahead.rules))
             var devices = 0
             for day in 0..<9 as Range<Int64> {
@@ -131,7 +131,7 @@ struct LeapContractTests {
                     try await back.store.perform(ListQueues()).first { $0.queue == queue })
                 #expect(row.pauseReason == "a test")
                 #expect(try #require(row.pausedAt) <= back.now)
-                #expect(try #require(row.haltToldAt) <= back.now)
+                #expect(try #require(row.heldToldAt) <= back.now)
             }
             #expect(devices == 1, "The device stays for 400 days.")
         }

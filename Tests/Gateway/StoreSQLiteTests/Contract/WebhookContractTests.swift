@@ -34,14 +34,14 @@ struct WebhookContractTests {
     func leases(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
             try await connection.settleSent(try await connection.claimOne(Samples.wake()))
-            let halt = AppHalt(
-                queue: queue, isHalted: true, reason: "a bad key", at: connection.now)
-            try await connection.store.perform(NoteHalt(halt, under: connection.rules))
+            let hold = AppHold(
+                queue: queue, isHeld: true, reason: "a bad key", at: connection.now)
+            try await connection.store.perform(NoteHold(hold, under: connection.rules))
             let now = connection.now.advanced(bySeconds: 1)
             let lease = now.advanced(bySeconds: 30)
             let items = try await claim(connection, at: now).items
-            #expect(Set(items.map(\.event.kind)) == [.outcome, .appHalted])
-            #expect(items.contains { $0.event == .appHalted(halt) })
+            #expect(Set(items.map(\.event.kind)) == [.outcome, .appHeld])
+            #expect(items.contains { $0.event == .appHeld(hold) })
             #expect(items.allSatisfy { $0.tries == 0 })
             #expect(try await claim(connection, at: now) == WebhookBatch(backlogCount: 2))
 
@@ -57,7 +57,7 @@ struct WebhookContractTests {
             let last = try await claim(connection, at: at).items
             #expect(last.map(\.ticket.number) == again.map(\.ticket.number))
             // Nobody listens: nothing is written.
-            try await connection.store.perform(NoteHalt(halt, under: StoreRules()))
+            try await connection.store.perform(NoteHold(hold, under: StoreRules()))
             try await settle(connection, last, .done)
             // Twice changes nothing.
             try await settle(connection, last, .done)
@@ -85,15 +85,15 @@ struct WebhookContractTests {
     @Test(
         "What was told of a queue is remembered, until another thing is told",
         arguments: StoreKind.allCases)
-    func toldHalts(_ kind: StoreKind) async throws {
+    func toldHolds(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
-            func note(_ isHalted: Bool, _ rules: StoreRules = Samples.rules) async throws {
-                let halt = AppHalt(queue: queue, isHalted: isHalted, reason: "", at: connection.now)
-                try await connection.store.perform(NoteHalt(halt, under: rules))
+            func note(_ isHeld: Bool, _ rules: StoreRules = Samples.rules) async throws {
+                let hold = AppHold(queue: queue, isHeld: isHeld, reason: "", at: connection.now)
+                try await connection.store.perform(NoteHold(hold, under: rules))
             }
             func told() async throws -> WallInstant? {
                 try await connection.store.perform(ListQueues()).first { $0.queue == queue }?
-                    .haltToldAt
+                    .heldToldAt
             }
             try await note(true, StoreRules())
             #expect(try await told() == nil)
@@ -119,7 +119,7 @@ struct WebhookContractTests {
             connection.rules.webhooks = [
                 WebhookSubscription(endpoint: Samples.endpoint, kinds: [.outcome]),
                 WebhookSubscription(
-                    endpoint: Samples.otherEndpoint, kinds: [.outcome, .appHalted],
+                    endpoint: Samples.otherEndpoint, kinds: [.outcome, .appHeld],
                     apps: [Samples.otherApp.bundleID]),
             ]
             try await connection.settleSent(try await connection.claimOne(Samples.wake(device: 1)))
@@ -128,14 +128,14 @@ struct WebhookContractTests {
             for app in [Samples.app, Samples.otherApp] {
                 let calls = WakeQueueKey(app: app, kind: .voip)
                 try await connection.store.perform(
-                    NoteHalt(
-                        AppHalt(queue: calls, isHalted: true, reason: "", at: connection.now),
+                    NoteHold(
+                        AppHold(queue: calls, isHeld: true, reason: "", at: connection.now),
                         under: connection.rules))
             }
             let first = try await claim(connection)
             #expect(first.items.map(\.event.kind) == [.outcome, .outcome])
             let second = try await claim(connection, of: Samples.otherEndpoint)
-            #expect(Set(second.items.map(\.event.kind)) == [.outcome, .appHalted])
+            #expect(Set(second.items.map(\.event.kind)) == [.outcome, .appHeld])
             #expect(
                 Set(second.items.map(\.ticket.number)).isDisjoint(
                     with: first.items.map(\.ticket.number)))

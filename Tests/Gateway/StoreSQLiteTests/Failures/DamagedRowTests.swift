@@ -383,7 +383,7 @@ struct DamagedRowTests {
             wakes.append(
                 try await connection.admitOne(Samples.wake(app: Samples.otherApp, device: 2)).id)
         } _: {
-            ["UPDATE lane SET environment = 'nowhere' WHERE number = 1"]
+            ["UPDATE queue SET environment = 'nowhere' WHERE number = 1"]
         } _: { connection, path in
             let audit = try SQLiteWakeStore.audit(path: path)
             #expect(Set(audit.damaged.map(\.table)) == [.queue, .wake, .device])

@@ -184,10 +184,10 @@ struct DurabilityTests {
     @Test("A look for webhooks that finds none due does not wait for the writing")
     func webhookLook() async throws {
         try await withHeldDisk(.disk) { (connection, disk) async throws in
-            let halt = AppHalt(
-                queue: Samples.queues[0], isHalted: true, reason: "a bad key", at: connection.now)
+            let hold = AppHold(
+                queue: Samples.queues[0], isHeld: true, reason: "a bad key", at: connection.now)
             let note = Verb {
-                try await connection.store.perform(NoteHalt(halt, under: connection.rules))
+                try await connection.store.perform(NoteHold(hold, under: connection.rules))
             }
             try await waitUntil { disk.count == 1 }
             let early = connection.now.advanced(bySeconds: -1)

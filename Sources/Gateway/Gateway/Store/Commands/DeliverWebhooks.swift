@@ -130,8 +130,8 @@ extension WorkingSet {
         case .tokenDead(let number):
             guard let row = try feedback(number) else { return nil }
             return .tokenDead(try entry(row))
-        case .appHalted(let halt):
-            return .appHalted(halt)
+        case .appHeld(let hold):
+            return .appHeld(hold)
         }
     }
 }

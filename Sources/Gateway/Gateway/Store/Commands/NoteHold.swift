@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Writes a webhook about a queue for each endpoint that listens, and if there is one, in the
-/// queue's own row what was told (``WakeQueueRow/haltToldAt``).
-public struct NoteHalt: StoreCommand {
+/// queue's own row what was told (``WakeQueueRow/heldToldAt``).
+public struct NoteHold: StoreCommand {
     /// What happened to the queue.
-    public let halt: AppHalt
+    public let hold: AppHold
     /// The rules.
     public let rules: StoreRules
 
     /// Creates the command.
-    public init(_ halt: AppHalt, under rules: StoreRules) {
-        self.halt = halt
+    public init(_ hold: AppHold, under rules: StoreRules) {
+        self.hold = hold
         self.rules = rules
     }
 
@@ -26,12 +26,12 @@ public struct NoteHalt: StoreCommand {
 
     /// Where nobody is told, what was told last stands.
     public func decide(on set: WorkingSet) throws(RowFault) {
-        let app = halt.queue.app
-        guard rules.webhooks.contains(where: { $0.listens(to: .appHalted, of: app) }) else {
+        let app = hold.queue.app
+        guard rules.webhooks.contains(where: { $0.listens(to: .appHeld, of: app) }) else {
             return
         }
-        try set.tell(.appHalted(halt), .appHalted, of: app, at: halt.at)
+        try set.tell(.appHeld(hold), .appHeld, of: app, at: hold.at)
         set.change(
-            set.queue(of: halt.queue).row, .toldHalted(halt.isHalted ? halt.at : nil))
+            set.queue(of: hold.queue).row, .toldHeld(hold.isHeld ? hold.at : nil))
     }
 }

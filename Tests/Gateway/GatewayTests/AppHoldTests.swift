@@ -6,7 +6,7 @@ import Testing
 import WakeModel
 
 @Suite("What is told of queues that stop and go on", .timeLimit(.minutes(1)))
-struct HaltTests {
+struct AppHoldTests {
     private let store = WatchfulStore(InMemoryWakeStore())
     private let clock = ManualClock()
 
@@ -23,12 +23,12 @@ struct HaltTests {
     }
 
     /// The events about queues that were written so far, in their order.
-    private func halts() async throws -> [AppHalt] {
+    private func holds() async throws -> [AppHold] {
         let now = clock.now()
         return try await store.perform(
             ClaimWebhooks(of: Samples.endpoint, at: now, until: now, limit: 99)
         )
-        .items.compactMap { if case .appHalted(let halt) = $0.event { halt } else { nil } }
+        .items.compactMap { if case .appHeld(let hold) = $0.event { hold } else { nil } }
     }
 
     private func queue(_ app: AppIdentity, _ kind: WakeKind = .background) -> WakeQueueKey {
@@ -45,14 +45,14 @@ struct HaltTests {
         try await withRunning(gateway) { () async throws in
             _ = await gateway.accept(Samples.request())
             await store.waitUntilSettled(1)
-            try await eventually { try await halts().count == 1 }
+            try await eventually { try await holds().count == 1 }
             isMended.set()
             #expect(try await gateway.resume(Samples.app))
             await store.waitUntilSettled(2)
-            try await eventually { try await halts().count == 2 }
+            try await eventually { try await holds().count == 2 }
         }
-        let told = try await halts()
-        #expect(told.map(\.isHalted) == [true, false])
+        let told = try await holds()
+        #expect(told.map(\.isHeld) == [true, false])
         #expect(told.allSatisfy { $0.queue == queue(Samples.app) })
         #expect(told.last?.reason == "It was resumed.")
     }
@@ -65,37 +65,37 @@ struct HaltTests {
                 _ = await gateway.accept(Samples.request(app: app))
             }
             await store.waitUntilSettled(2)
-            try await eventually { try await halts().count == 2 }
+            try await eventually { try await holds().count == 2 }
             #expect(try await gateway.pause(Samples.otherApp))
-            try await eventually { try await halts().count == 4 }
+            try await eventually { try await holds().count == 4 }
             gateway.reload(
                 configuration([Samples.app, Samples.otherApp]), sender: ScriptedSender())
             await store.waitUntilSettled(3)
-            try await eventually { try await halts().count == 5 }
+            try await eventually { try await holds().count == 5 }
             #expect(try await gateway.resume(Samples.otherApp))
             await store.waitUntilSettled(4)
-            try await eventually { try await halts().count == 7 }
+            try await eventually { try await holds().count == 7 }
         }
-        let goOn = try await halts().filter { !$0.isHalted }
+        let goOn = try await holds().filter { !$0.isHeld }
         #expect(
             goOn.map(\.queue)
                 == [queue(Samples.app)] + WakeKind.allCases.map { queue(Samples.otherApp, $0) })
         #expect(goOn.first?.reason == "The configuration was loaded again.")
     }
 
-    @Test("A queue that was held and is not configured any more is no longer told as halted")
+    @Test("A queue that was held and is not configured any more is no longer told as held")
     func removed() async throws {
         let gateway = gateway(ScriptedSender { _ in Self.refused })
         try await withRunning(gateway) { () async throws in
             _ = await gateway.accept(Samples.request())
             await store.waitUntilSettled(1)
-            try await eventually { try await halts().count == 1 }
+            try await eventually { try await holds().count == 1 }
             gateway.reload(configuration([Samples.otherApp]), sender: ScriptedSender())
             #expect(gateway.readiness.isReady)
-            try await eventually { try await halts().count == 2 }
+            try await eventually { try await holds().count == 2 }
         }
-        let last = try await halts().last
-        #expect(last?.queue == queue(Samples.app) && last?.isHalted == false)
+        let last = try await holds().last
+        #expect(last?.queue == queue(Samples.app) && last?.isHeld == false)
         #expect(last?.reason == "The app is not configured any more.")
     }
 
@@ -105,15 +105,15 @@ struct HaltTests {
         try await withRunning(first) { () async throws in
             _ = await first.accept(Samples.request())
             await store.waitUntilSettled(1)
-            try await eventually { try await halts().count == 1 }
+            try await eventually { try await holds().count == 1 }
         }
         for _ in 1...2 {
             try await withRunning(gateway(ScriptedSender())) { () async throws in
-                try await eventually { try await halts().count == 2 }
+                try await eventually { try await holds().count == 2 }
             }
         }
-        let told = try await halts()
-        #expect(told.map(\.isHalted) == [true, false])
+        let told = try await holds()
+        #expect(told.map(\.isHeld) == [true, false])
         #expect(told.last?.queue == queue(Samples.app))
         #expect(told.last?.reason == "The gateway was started again.")
     }
@@ -125,17 +125,17 @@ struct HaltTests {
             _ = await first.accept(Samples.request())
             await store.waitUntilSettled(1)
             #expect(try await first.pause(Samples.otherApp))
-            try await eventually { try await halts().count == 3 }
+            try await eventually { try await holds().count == 3 }
         }
         let next = Gateway(
             configuration: configuration([Samples.otherApp]), store: store,
             sender: ScriptedSender(), clock: clock, logger: .silent)
         try await withRunning(next) { () async throws in
-            try await eventually { try await halts().count == 4 }
+            try await eventually { try await holds().count == 4 }
             #expect(try await next.resume(Samples.otherApp))
-            try await eventually { try await halts().count == 6 }
+            try await eventually { try await holds().count == 6 }
         }
-        let goOn = try await halts().filter { !$0.isHalted }
+        let goOn = try await holds().filter { !$0.isHeld }
         #expect(goOn.map(\.queue.app) == [Samples.app, Samples.otherApp, Samples.otherApp])
         #expect(goOn.first?.reason == "The app is not configured any more.")
     }
@@ -168,7 +168,7 @@ struct HaltTests {
         #expect(sender.sent.map(\.app) == [Samples.app])
     }
 
-    @Test("What the old sender is refused after a reload halts nothing")
+    @Test("What the old sender is refused after a reload holds nothing")
     func lateRefusals() async throws {
         let late = LateSender(Self.refused)
         let gateway = gateway(late)
@@ -185,6 +185,6 @@ struct HaltTests {
             try await eventually { try await gateway.record(of: kept)?.state == .sent }
             #expect(try await gateway.record(of: gone)?.state == .pending)
         }
-        #expect(try await halts().isEmpty)
+        #expect(try await holds().isEmpty)
     }
 }
