@@ -51,7 +51,7 @@ public struct Audit: Sendable {
     public func report(
         progress: ((Int) -> Void)? = nil
     ) throws(AuditFailure) -> AuditReport {
-        let library = FileLibrary(progress)
+        let library = FileLibrary(isChosen: !targets.isEmpty, progress)
         library.tree.exclude(excluded, from: excludedFrom)
         let found = try FoundFiles(paths, library.tree)
         var facts: [AppFacts] = []
@@ -185,7 +185,8 @@ extension AppFacts.Bundle {
     /// What an app shows a sign of; empty for one that has nothing to do with pushes.
     fileprivate var signsOfPush: Set<ServerPush> {
         var signs: Set<ServerPush> = []
-        let subjects = Set((sources?.observations ?? []).map(\.subject))
+        let seen = (sources?.observations ?? []).filter { !$0.isShared }
+        let subjects = Set(seen.map(\.subject))
         let modes = (info?["UIBackgroundModes"]?.strings ?? []).map { $0.value.lowercased() }
         let isRegistered = subjects.contains { subject in
             switch subject {
@@ -207,7 +208,8 @@ extension AppFacts.Bundle {
             default: false
             }
         }
-        if takesCalls || modes.contains("voip") { signs.insert(.voip) }
+        // An app that makes calls without pushes has the mode for CallKit.
+        if takesCalls || (modes.contains("voip") && hasPushEntitlement) { signs.insert(.voip) }
         if modes.contains("push-to-talk") { signs.insert(.pushToTalk) }
         if info?["NSSupportsLiveActivities"] != nil {
             signs.formUnion([.liveActivity, .broadcast])
@@ -230,6 +232,8 @@ struct FoundFiles {
     private(set) var sources = SourceList()
     /// The property lists that were named themselves, whatever they are called.
     private(set) var named: Set<String> = []
+    /// The files by which other tools build or fetch what no Info.plist speaks of.
+    private(set) var otherBuilds: Set<String> = []
     private var specifications: [String] = []
 
     /// Looks at these paths.
@@ -255,7 +259,7 @@ struct FoundFiles {
         let name = Paths.name(of: file)
         if name == "project.pbxproj" {
             projects.append(file)
-        } else if name == "project.yml" || name == "project.yaml" {
+        } else if name.hasSuffix("project.yml") || name.hasSuffix("project.yaml") {
             specifications.append(file)
         } else if name.hasSuffix(".entitlements") || name.hasSuffix(".xcent") {
             entitlements.append(file)
@@ -264,6 +268,12 @@ struct FoundFiles {
             || named.contains(file) && name.hasSuffix(".plist")
         {
             infoPlists.append(file)
+        } else if Self.namesOfOtherBuilds.contains(name) {
+            otherBuilds.insert(name)
         }
     }
+
+    private static let namesOfOtherBuilds: Set = [
+        "Project.swift", "Package.swift", "Podfile", "Cartfile", "BUILD", "BUILD.bazel", "BUCK",
+    ]
 }

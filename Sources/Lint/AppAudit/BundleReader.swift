@@ -27,6 +27,9 @@ struct BundleReader {
         let apps = pieces.filter { $0.role == .app }
         let lists = entitlements(of: pieces)
         let sources = sources(of: pieces, apps)
+        var unread = found.sources.unreadOnly
+        unread.addStrays(sources.strays)
+        for name in found.otherBuilds { unread.addUnread(.project, name) }
         let bundles = pieces.indices.map { index in
             let piece = pieces[index]
             let known = pieces.count == 1 ? nil : piece.folder
@@ -36,10 +39,11 @@ struct BundleReader {
                 deploymentTarget: Self.deploymentTarget(piece.info), info: piece.info,
                 entitlements: lists[index].map { .known($0) } ?? .unknown,
                 host: piece.role == .appExtension ? host(of: piece, apps) : nil)
-            bundle.sources = sources[index].flatMap { library.facts(of: $0) }
-            if piece.role == .app {
-                library.noteUnread(found.sources.unread, target: known ?? "")
-            }
+            var list = unread
+            list.add(sources.paths[index])
+            bundle.sources =
+                sources.paths[index].isEmpty ? nil : library.facts(of: list)
+            if piece.role == .app { library.noteUnread(unread.unread, target: known ?? "") }
             addSignature(to: &bundle, piece)
             return bundle
         }
@@ -109,23 +113,26 @@ struct BundleReader {
         return lists
     }
 
-    /// Each source file belongs to the bundle in whose folder it lies, or to the only app.
-    private func sources(of pieces: [Piece], _ apps: [Piece]) -> [SourceList?] {
+    /// Each source file belongs to the bundle in whose folder it lies, or to the only app; strays
+    /// are those that may belong to any.
+    private func sources(
+        of pieces: [Piece], _ apps: [Piece]
+    ) -> (paths: [[String]], strays: Int) {
+        var strays = 0
         var paths = [[String]](repeating: [], count: pieces.count)
         let app = apps.count == 1 ? pieces.firstIndex { $0.role == .app } : nil
         for file in found.sources.files {
             let owner = pieces.indices.filter { file.hasPrefix(pieces[$0].folder + "/") }
                 .max { pieces[$0].folder.utf8.count < pieces[$1].folder.utf8.count }
-            guard let index = owner ?? app else { continue }
+            // What a framework has is built into the app.
+            let isLibrary = owner.map { pieces[$0].role == .other } ?? true
+            guard let index = isLibrary ? app : owner else {
+                strays += 1
+                continue
+            }
             paths[index].append(file)
         }
-        return paths.map { files in
-            guard !files.isEmpty else { return nil }
-            // What was not read may belong to any of them.
-            var list = found.sources.unreadOnly
-            list.add(files)
-            return list
-        }
+        return (paths, strays)
     }
 
     /// The app that an extension lies in, or the only one.

@@ -8,13 +8,20 @@ final class FileLibrary {
     private let progress: ((Int) -> Void)?
     private(set) var problems: [AuditReport.Problem] = []
     private var unread: [(target: String, sources: UnreadSources)] = []
+    /// The files that a project names and that are not there.
+    private var missing: Set<String> = []
+    /// Whether the targets were chosen, so that each of their files has to be there.
+    private let isChosen: Bool
     private var kinds: [String: AuditReport.FileKind] = [:]
     private var properties: [String: AppProperties?] = [:]
     private var digests: [String: SourceDigest?] = [:]
     private var constants: [String: SourceConstants] = [:]
 
     /// Tells how many files were examined, now and then.
-    init(_ progress: ((Int) -> Void)? = nil) { self.progress = progress }
+    init(isChosen: Bool = false, _ progress: ((Int) -> Void)? = nil) {
+        self.isChosen = isChosen
+        self.progress = progress
+    }
 
     /// The dictionary that a property list holds; `nil` where that fails, and a problem, unless it
     /// is optional.
@@ -43,10 +50,12 @@ final class FileLibrary {
             kinds[path] = kind
             return bytes
         } catch {
-            // Source text that a build makes is not there before the build; what depends on it is
-            // left open by `isComplete`.
-            if kind != .swift || error.reason != .missing {
+            if error.reason != .missing || (isChosen && kind != .swift) {
                 note(ReadingFailure(place: AppPlace(file: path), message: error.message))
+            } else if kind != .swift {
+                // A build or a generator may make it, and samples of others are never built. For
+                // source text, what depends on it is left open by `isComplete`.
+                missing.insert(path)
             }
             return nil
         }
@@ -118,12 +127,18 @@ final class FileLibrary {
                 targets[text, default: []].append(target)
             }
         }
-        return texts.map { text in
-            let wasOne = text.hasPrefix("1 ") && !text.contains(" and ")
-            return AuditReport.Unjudged(
-                targets: targets[text] ?? [], reason: "\(text) \(wasOne ? "was" : "were") not read",
-                rules: rules)
+        let absent = missing.sorted().map { path in
+            AuditReport.Unjudged(
+                targets: [], reason: "\(path) is not there, and may be made by a build", rules: [])
         }
+        return absent
+            + texts.map { text in
+                let wasOne = text.hasPrefix("1 ") && !text.contains(" and ")
+                return AuditReport.Unjudged(
+                    targets: targets[text] ?? [],
+                    reason: "\(text) \(wasOne ? "was" : "were") not read",
+                    rules: rules)
+            }
     }
 }
 
@@ -131,7 +146,12 @@ extension FileLibrary {
     /// What the source files of a bundle say. `nil` where there are none.
     func facts(of list: SourceList) -> AppFacts.Sources? {
         guard !list.files.isEmpty || !list.unread.isEmpty else { return nil }
-        let digests = list.files.compactMap(digest)
+        var digests: [SourceDigest] = []
+        for path in list.files {
+            guard var digest = digest(path) else { continue }
+            if list.isShared(path) { digest.markShared() }
+            digests.append(digest)
+        }
         let wanted = digests.reduce(into: Set<String>()) { $0.formUnion($1.wantedNames) }
         let constants = self.constants(named: wanted, in: list.files)
         let isComplete =

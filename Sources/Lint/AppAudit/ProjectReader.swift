@@ -161,6 +161,7 @@ struct ProjectReader {
     private func entitlements(
         of target: XcodeTarget, _ settings: BuildSettings, _ place: AppPlace
     ) -> AppFacts.Entitlements {
+        guard !project.changesEntitlements(of: target) else { return .unknown }
         if let stated = project.generated(.entitlements, of: target) {
             let file = settings.text("CODE_SIGN_ENTITLEMENTS")?.value
             return .known(overlaid(stated, file, .entitlements, settings))

@@ -175,11 +175,100 @@ struct AuditScopeTests {
         #expect(Self.rules(report) == ["CF008"])
     }
 
+    @Test("source text of no target leaves open what is missing")
+    func strayText() throws {
+        let folder = try TestFolder()
+        for name in ["App", "Share"] {
+            try folder.write(
+                XML.dictionary([
+                    ("UIBackgroundModes", XML.array("fetch")),
+                    ("LSRequiresIPhoneOS", "<true/>"),
+                ]), to: "\(name)/Resources/Info.plist")
+            try folder.write("let x = 1", to: "\(name)/Resources/Assets.swift")
+        }
+        #expect(Set(Self.rules(try Audit(paths: [folder.path]).report())) == ["CF019"])
+        try folder.write("let x = 1", to: "Core/Tasks.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(Self.rules(report) == [])
+        #expect(report.unjudged.contains { $0.reason.hasPrefix("1 file of no target") })
+    }
+
+    @Test("what a package asks for is a sign of push in no app, where there are several")
+    func sharedText() throws {
+        let folder = try TestFolder()
+        let objects = """
+            PR = { isa = XCLocalSwiftPackageReference; relativePath = ..; };
+            D = { isa = XCSwiftPackageProductDependency; productName = Kit; };
+            """
+        for name in ["Preview", "Sample"] {
+            try Self.write(
+                folder, name, settings: "", objects: objects,
+                target: "packageProductDependencies = ( D );")
+        }
+        try folder.write(
+            """
+            let package = Package(name: "Kit", products: [.library(name: "Kit", targets: ["Kit"])],
+              targets: [.target(name: "Core"),
+                .target(name: "Kit", dependencies: [.target(name: "Core")])])
+            """, to: "Package.swift")
+        try folder.write("let y = 1", to: "Sources/Core/Core.swift")
+        try folder.write("a.registerForRemoteNotifications()", to: "Sources/Kit/Kit.swift")
+        // Not a target's.
+        try folder.write(
+            "m.allowsBackgroundLocationUpdates = true", to: "Demo App/Location.swift")
+        let report = try Audit(paths: [folder.path], sends: [.alert]).report()
+        #expect(Self.rules(report) == [])
+        try Self.write(
+            folder, "Preview", settings: "", objects: objects,
+            target: "packageProductDependencies = ( D );",
+            source: "a.registerForRemoteNotifications()")
+        let again = try Audit(paths: [folder.path], sends: [.alert]).report()
+        #expect(Set(again.findings.flatMap(\.targets)) == ["Preview"])
+    }
+
+    @Test("the name of a parameter is no constant of another type")
+    func shadowedName() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            XML.dictionary([
+                ("BGTaskSchedulerPermittedIdentifiers", XML.array("a.b")),
+                ("UIBackgroundModes", XML.array("voip")),
+            ]),
+            to: "App/Info.plist")
+        try folder.write(
+            "struct Mock { static let identifier = \"mock\" }\nextension S {\n"
+                + "func add(identifier: String) { register(forTaskWithIdentifier: identifier, "
+                + "using: nil) { task in run(task) } } }\n"
+                + "#if CALLS\nfunc g() { r.desiredPushTypes = [.voIP]\nCXProvider() }\n#endif",
+            to: "App/Tasks.swift")
+        #expect(Self.rules(try Audit(paths: [folder.path]).report()) == [])
+    }
+
+    @Test("what a build phase makes of entitlements is not known")
+    func changedEntitlements() throws {
+        let folder = try TestFolder()
+        func rules(_ script: String) throws -> [String] {
+            try Self.write(
+                folder, "App", settings: "",
+                objects: "SC = { isa = PBXShellScriptBuildPhase; shellScript = \"\(script)\"; };",
+                source: "a.registerForRemoteNotifications()")
+            let file = folder.path + "/App/App.xcodeproj/project.pbxproj"
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try folder.write(
+                text.replacing("buildPhases = ( S )", with: "buildPhases = ( S, SC )"),
+                to: "App/App.xcodeproj/project.pbxproj")
+            return Self.rules(try Audit(paths: [folder.path], sends: [.alert]).report())
+        }
+        #expect(try rules("swiftlint").contains("CF005"))
+        #expect(try !rules("Tools/add_entitlements.sh").contains("CF005"))
+    }
+
     @Test("what is excluded is not read, and no problem of another target counts")
     func exclusion() throws {
         let folder = try TestFolder()
         try Self.write(folder, "App", settings: Self.mode, source: Self.handler)
-        try Self.write(folder, "Broken", settings: "INFOPLIST_FILE = Missing.plist;")
+        try Self.write(folder, "Broken", settings: "INFOPLIST_FILE = Broken.plist;")
+        try folder.write("<plist>", to: "Broken/Broken.plist")
         #expect(try Audit(paths: [folder.path]).report().problems.count == 1)
         #expect(try Audit(paths: [folder.path], targets: ["App"]).report().problems == [])
         let report = try Audit(

@@ -90,12 +90,52 @@ struct BackgroundSourceTests {
         (.alwaysNewData, push("sync()\ndone(.newData)")),
     ]
 
+    private static let moreBrokenCases: [(Fault, String)] = [
+        (
+            .assertionWithoutExpiration,
+            "id = UIApplication.shared.beginBackgroundTask(expirationHandler: {})"
+        ),
+        (
+            .idleExpiration,
+            task("task.expirationHandler = { FileLog.shared.add(\"a\") }\nrun(task)")
+        ),
+        (.voipPathWithoutReport, voip("if let id = payload.id {\ncalls.report(id)\n}")),
+        (
+            .voipPathWithoutReport,
+            voip(
+                "let data = payload.data\nif data.kind == 1 { calls.report(data) } "
+                    + "else { calls.endCall(data) }")
+        ),
+        (
+            .voipPathWithoutReport,
+            voip(
+                "guard let id = payload.id else {\nAnalytics.shared.track(1)\nreturn\n}\n"
+                    + "ring(id)")
+        ),
+        (
+            .voipPathWithoutReport,
+            "func handle(_ push: PKPushPayload) {\nguard let id = id(push) else { return }\n"
+                + "provider.reportNewIncomingCall(with: id, update: u) { _ in }\n}"
+        ),
+        (
+            .voipPathWithoutCompletion,
+            "func handle(push: PKPushPayload, completion: @escaping () -> Void) {\n"
+                + "provider.reportNewIncomingCall(with: id, update: u) { error in\n"
+                + "if error != nil { return }\ncompletion()\n}\n}"
+        ),
+    ]
+
+    private static func voip(_ body: String) -> String {
+        "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, "
+            + "for type: PKPushType) {\n\(body)\n}"
+    }
+
     private static func push(_ body: String) -> String {
         "func application(_ a: A, didReceiveRemoteNotification u: U, "
             + "fetchCompletionHandler done: @escaping (R) -> Void) {\n\(body)\n}"
     }
 
-    @Test("a fault is seen", arguments: brokenCases)
+    @Test("a fault is seen", arguments: brokenCases + moreBrokenCases)
     func broken(fault: Fault, source: String) { #expect(Self.faults(source).contains(fault)) }
 
     private static let keptCases: [String] = [
@@ -124,7 +164,32 @@ struct BackgroundSourceTests {
         push("queue.asyncAfter(deadline: .now() + 5) { done(.noData) }"),
     ]
 
-    @Test("text that is in order shows none", arguments: keptCases)
+    private static let moreKeptCases: [String] = [
+        // Whoever sets the flag has ended the task.
+        task(
+            "task.expirationHandler = { over = true\ntask.setTaskCompleted(success: false) }\n"
+                + "queue.async {\nguard !over else { return }\n\(end)\n}"),
+        task(
+            "task.expirationHandler = { over = true; task.setTaskCompleted(success: false) }\n"
+                + "queue.async {\nif over { return }\n\(end)\n}"),
+        // Nothing is left that could expire.
+        task("center.add(request)\n" + end),
+        // Another function sets the handler, and hands the task on.
+        "func run(_ task: BGProcessingTask) {\nsync { \(end) }\n}\n"
+            + "func begin() { s.register(forTaskWithIdentifier: id, using: nil) { task in\n"
+            + "task.expirationHandler = { work.cancel() }\nrun(task)\n} }",
+        "class A { func f() { s.register(forTaskWithIdentifier: \"a\", using: nil) { "
+            + "[weak self] task in\nself?.run(with: task as? BGProcessingTask)\n} } }",
+        // An object that lives as long as the app.
+        "class Sync { static let shared = Sync()\nfunc f() { s.register("
+            + "forTaskWithIdentifier: \"a\", using: nil) { task in\nself.run(task) } } }",
+        voip("if let delegate = self.delegate { delegate.received(payload) }"),
+        voip("if let id = payload.id { calls.report(id) } else { calls.reportUnknown() }"),
+        "func isCall(_ push: PKPushPayload) -> Bool {\nguard push.isCall else { return false }\n"
+            + "return true\n}",
+    ]
+
+    @Test("text that is in order shows none", arguments: keptCases + moreKeptCases)
     func kept(source: String) { #expect(Self.faults(source) == []) }
 
     @Test("Objective-C shows the same")
@@ -155,6 +220,35 @@ struct BackgroundSourceTests {
             }
             """
         #expect(Self.faults(task, "a.m") == [.taskPathWithoutEnd])
+    }
+
+    @Test("a block of Objective-C without a caret is a part of the path")
+    func synchronizedBlock() {
+        let task = """
+            - (void)begin {
+                [s registerForTaskWithIdentifier:k usingQueue:nil launchHandler:^(BGTask *task) {
+                    @synchronized(self) {
+                        if (self.running) {
+                            [task setTaskCompletedWithSuccess:YES];
+                            return;
+                        }
+                    }
+                    [self handle:task];
+                }];
+            }
+            """
+        #expect(Self.faults(task, "a.m") == [])
+        let version = """
+            - (void)pushRegistry:(PKPushRegistry *)registry
+                didReceiveIncomingPushWithPayload:(PKPushPayload *)payload
+                forType:(PKPushType)type withCompletionHandler:(void (^)(void))completion {
+                [self.calls incomingPushReceived:payload];
+                if ([[NSProcessInfo processInfo] operatingSystemVersion].majorVersion >= 13) {
+                    completion();
+                }
+            }
+            """
+        #expect(Self.faults(version, "a.m") == [])
     }
 
     @Test("what follows the permission, and what those get who refuse")

@@ -35,6 +35,15 @@ struct CompletionPathsTests {
         ])
     func gap(body: String, lines: [Int]) { #expect(Self.gaps(body) == lines) }
 
+    @Test("a function of the same file that gets the handler is followed")
+    func helper() {
+        let helper =
+            "}\nfunc fetch(_ done: @escaping (UIBackgroundFetchResult) -> Void) {\n"
+            + "if a { done(.noData) }"
+        #expect(Self.gaps("fetch(done)\n" + helper) == [3])
+        #expect(Self.gaps("fetch(done)\n" + helper + " else { done(.failed) }") == [])
+    }
+
     @Test(
         "a handler that is called, or handed on, on every path is let be",
         arguments: [

@@ -273,6 +273,9 @@ struct SourceReaderTests {
         ("func f(token: Data) { let s = token.description }", .describedDeviceToken, false),
         (token("let s = deviceToken.description"), Subject.describedDeviceToken, true),
         (token("let s = \"\\(deviceToken)\""), .describedDeviceToken, true),
+        (token("NSLog(\"%@\", deviceToken.description)"), .describedDeviceToken, false),
+        (token("logger.info(\"token \\(deviceToken)\")"), .describedDeviceToken, false),
+        (token("send(deviceToken.description)"), .describedDeviceToken, true),
         (token("let s = String(describing: deviceToken)"), .describedDeviceToken, true),
         (
             token("let s = deviceToken.map { String(format: \"%02x\", $0) }.joined()"),

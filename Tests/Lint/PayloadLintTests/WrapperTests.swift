@@ -132,6 +132,35 @@ struct WrapperTests {
         #expect(Self.payloads(call) == [call])
     }
 
+    @Test("a payload in a request of a service that is not known is found where it lies")
+    func nested() async throws {
+        #expect(
+            Self.payloads(#"{"data":{"a":1},"apns":{"aps":{"badge":1}}}"#)
+                == [#"{"aps":{"badge":1}}"#])
+        let text =
+            #"{"fcm":{"notification":{"title":"T"},"apns":{"payload":{"aps":{"badge":1}}}}}"#
+        #expect(Self.payloads(text) == [#"{"aps":{"alert":{"title":"T"},"badge":1}}"#])
+        #expect(Self.read(text).isForeign)
+        #expect(
+            try await Self.findings(#"{"a":{"b":{"aps":{"badge":"1"}}}}"#, "G014,AL001,G010")
+                == ["G014 1:27 /a/b/aps/badge"])
+    }
+
+    @Test("one cause is one finding")
+    func oneCause() async throws {
+        #expect(
+            try await Self.findings(#"{"aps":{"content-available":"1"}}"#, "BG001,BG010")
+                == ["BG010 1:29 /aps/content-available"])
+        #expect(try await Self.findings(#"{"aps":null}"#, "AL001,G010") == ["G010 1:8 /aps"])
+        let part = #"{"headers":{"apns-push-type":"alert"},"payload":{"aps":{"badge":1}}}"#
+        let folder = try TestFolder()
+        let run = try await FinishedRun([try folder.write(part, to: "a.json")]) {
+            $0.format = .json
+            $0.selected = try? .only("H006")
+        }
+        #expect(run.result.summary.warnings == 1 && run.result.summary.errors == 0)
+    }
+
     @Test("PubNub: what says how the push is sent is no part of it")
     func pubNub() {
         let text =

@@ -28,11 +28,20 @@ protocol ProjectDescription {
     /// The source files of a target and of what it needs.
     func sources(of target: XcodeTarget, tree: FileTree) -> SourceList
 
+    /// Whether a build phase of a target may change its entitlements.
+    func changesEntitlements(of target: XcodeTarget) -> Bool
+
     /// What the description itself says of an Info.plist or of entitlements; `nil` where a file
     /// alone does.
     func generated(_ kind: AuditReport.FileKind, of target: XcodeTarget) -> AppProperties?
 }
 
 extension XcodeProject: ProjectDescription {
+    func changesEntitlements(of target: XcodeTarget) -> Bool {
+        objects(target.object, "buildPhases").contains {
+            $0["shellScript"]?.string?.lowercased().contains("entitlements") == true
+        }
+    }
+
     func generated(_ kind: AuditReport.FileKind, of target: XcodeTarget) -> AppProperties? { nil }
 }

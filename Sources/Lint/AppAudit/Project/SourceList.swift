@@ -7,6 +7,8 @@ struct SourceList {
     /// What is built into the target and was not read.
     private(set) var unread = UnreadSources()
     private var known: Set<String> = []
+    /// The files of the target itself; `nil` where all are.
+    private var own: Set<String>?
 
     /// The endings of languages that are not read, and their names.
     private static let foreignLanguages = [
@@ -31,10 +33,19 @@ struct SourceList {
         }
     }
 
+    /// Says that what is added from now on is shared with other targets: packages and frameworks.
+    mutating func beginShared() { own = own ?? Set(files) }
+
+    /// Whether a file is shared with other targets, and says little of this one.
+    func isShared(_ path: String) -> Bool { own.map { !$0.contains(path) } ?? false }
+
     /// Notes a package, a framework or the like that was not read.
     mutating func addUnread(_ kind: UnreadSources.Kind, _ name: String) {
         unread.modules[kind, default: []].insert(name)
     }
+
+    /// Notes a number of files that belong to no target that is known.
+    mutating func addStrays(_ count: Int) { unread.strays += count }
 
     /// The same without its files.
     var unreadOnly: SourceList {
@@ -60,17 +71,20 @@ struct UnreadSources: Hashable, Sendable {
 
     /// The number of files by language.
     var languages: [String: Int] = [:]
+    /// The number of files that may belong to any target.
+    var strays = 0
     /// The names of modules by what they are.
     var modules: [Kind: Set<String>] = [:]
 
     /// Whether all was read.
-    var isEmpty: Bool { languages.isEmpty && modules.isEmpty }
+    var isEmpty: Bool { languages.isEmpty && modules.isEmpty && strays == 0 }
 
     /// "12 Dart files and 3 packages (Alamofire, Kingfisher, Realm)".
     var description: String {
         var parts = languages.sorted { $0.key < $1.key }.map { language, count in
             "\(count) \(language) file\(count == 1 ? "" : "s")"
         }
+        if strays > 0 { parts.append("\(strays) file\(strays == 1 ? "" : "s") of no target") }
         for (kind, names) in modules.sorted(by: { $0.key < $1.key }) {
             let listed = names.sorted().prefix(5).joined(separator: ", ")
             let more = names.count > 5 ? ", …" : ""

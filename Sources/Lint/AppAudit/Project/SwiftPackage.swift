@@ -39,12 +39,55 @@ struct SwiftPackage {
         self.literals = literals
         localPackages = local
         remotePackages = remote.map { Paths.stem(of: $0) }
+        var folders = Self.targetFolders(in: text)?.map { Paths.join(folder, $0) }
+        if folders?.contains(where: { FileTree.kind(of: $0) != .folder }) == true { folders = nil }
         let others = ["Tests", "Example", "Examples", "Demo", "Sample", "Samples", "Plugins"]
-        files = ([folder] + outside).flatMap(tree.files).filter { file in
+        files = ((folders ?? [folder]) + outside).flatMap(tree.files).filter { file in
             let parts = file.dropFirst(folder.count).split(separator: "/")
             return !parts.contains { others.contains(String($0)) }
                 && parts.last != "Package.swift"
         }
+    }
+
+    /// The folders of the targets, below that of the manifest; `nil` where they cannot be told. A
+    /// folder of sources that holds one target's alone stands for it.
+    private static func targetFolders(in text: SourceText) -> [String]? {
+        let kinds = ["target", "executableTarget", "macro"]
+        var folders: Set<String> = []
+        for index in text.tokens.indices
+        where kinds.contains(text.tokens[index].text) && text.sees("(", at: index + 1) {
+            guard text.sees(".", at: index - 1) else { return nil }
+            // `.target(name: "Kit")` among the dependencies names another one.
+            guard !isOfDependencies(index, text) else { continue }
+            var values: [String: String] = [:]
+            var word = index + 2
+            while word < text.partners[index + 1] {
+                if text.sees(":", at: word + 1),
+                    case .string(isInterpolated: false)? =
+                        text[word + 2]?.kind
+                {
+                    values[text.tokens[word].text] = text.tokens[word + 2].text
+                }
+                word = text.partners[word] > word ? text.partners[word] + 1 : word + 1
+            }
+            guard let name = values["name"] else { return nil }
+            folders.insert(values["path"] ?? "Sources/" + name)
+        }
+        return folders.isEmpty ? nil : folders.sorted()
+    }
+
+    private static func isOfDependencies(_ index: Int, _ text: SourceText) -> Bool {
+        var before = index - 1
+        while before >= 0 {
+            if text.tokens[before].isMark("["), text.partners[before] > index {
+                return text.sees("dependencies", ":", at: before - 2)
+            }
+            if text.tokens[before].isMark("("), text.partners[before] > index { return false }
+            before =
+                text.partners[before] >= 0 && text.partners[before] < before
+                ? text.partners[before] - 1 : before - 1
+        }
+        return false
     }
 
     /// Whether an argument is one of `.package(…)`, and not of a target.

@@ -289,6 +289,7 @@ extension XcodeGenProject: ProjectDescription {
             for source in layers(of: next).flatMap({ $0["sources"]?.elements ?? [] }) {
                 add(source, to: &list, tree)
             }
+            list.beginShared()
             for dependency in layers(of: next).flatMap({ $0["dependencies"]?.elements ?? [] }) {
                 addDependency(dependency, to: &list, tree)
             }
@@ -337,6 +338,16 @@ extension XcodeGenProject: ProjectDescription {
             list.addUnread(.framework, Paths.stem(of: name))
         } else if let name = dependency["target"]?.text, name.contains("/") {
             list.addUnread(.project, name)
+        }
+    }
+
+    func changesEntitlements(of target: XcodeTarget) -> Bool {
+        ["preBuildScripts", "postCompileScripts", "postBuildScripts"].contains { key in
+            value(key, of: target)?.elements.contains { script in
+                script.members.contains {
+                    $0.value.text?.lowercased().contains("entitlements") == true
+                }
+            } == true
         }
     }
 

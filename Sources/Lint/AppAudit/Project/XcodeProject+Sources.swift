@@ -12,6 +12,7 @@ extension XcodeProject {
         var products: [AppProperty] = []
         while let next = pending.popLast() {
             addSources(of: next, to: &list, tree)
+            list.beginShared()
             products += objects(next.object, "packageProductDependencies")
             var needed = dependencies(of: next)
             addFrameworks(of: next, to: &list, &needed, &products)

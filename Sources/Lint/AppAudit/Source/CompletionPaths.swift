@@ -15,6 +15,10 @@ struct CompletionPaths {
         /// Names in a condition that make its other side one that does not happen, such as the
         /// push type in a handler of VoIP pushes.
         var exemptNames: Set<String> = []
+        /// Names of flags that say in a condition that it has happened elsewhere.
+        var doneFlags: Set<String> = []
+        /// Names whose value can be any, so that a condition with one needs its other side too.
+        var inputNames: Set<String> = []
     }
 
     private let text: SourceText
@@ -60,7 +64,11 @@ struct CompletionPaths {
                 continue
             }
             guard token.isName else {
-                if token.isMark("{") {
+                if token.isMark("{"), isPlainBlock(index) {
+                    let body = text.content(ofBracket: index)
+                    isSettled = walk(body, isSettled: isSettled, depth: depth + 1)
+                    index = max(body.upperBound, index) + 1
+                } else if token.isMark("{") {
                     index = closure(at: index, &isSettled, depth)
                 } else {
                     index += 1
@@ -170,6 +178,17 @@ struct CompletionPaths {
         return body.upperBound + 1
     }
 
+    /// Whether a brace of Objective-C begins statements that run here: `@synchronized(self) {`,
+    /// `@autoreleasepool {`. Behind a caret they run later.
+    private func isPlainBlock(_ open: Int) -> Bool {
+        guard text.isObjectiveC, let before = text[open - 1] else { return false }
+        guard before.isMark(")"), text.partners[open - 1] >= 0 else {
+            return before.isMark(";") || before.isMark("{") || before.isMark("}")
+                || before.isName("autoreleasepool")
+        }
+        return text[text.partners[open - 1] - 1]?.isName("synchronized") == true
+    }
+
     /// A function inside of the function: calling it may call the handler.
     private func skipFunction(_ start: Int, _ range: Range<Int>, _ isSettled: inout Bool) -> Int {
         guard let open = firstBrace(start, range) else { return start + 1 }
@@ -221,7 +240,8 @@ struct CompletionPaths {
             if mentions(body) { isSettled = true }
             return next
         case "guard":
-            if !isExempt(start..<open) { _ = walk(body, isSettled: isSettled, depth: depth + 1) }
+            let isMet = isExempt(start..<open) || asksWhetherDone(start..<open)
+            if !isMet { _ = walk(body, isSettled: isSettled, depth: depth + 1) }
             return next
         case "for", "while":
             _ = walk(body, isSettled: isSettled, depth: depth + 1)
@@ -263,10 +283,15 @@ struct CompletionPaths {
         }
     }
 
+    /// Whether a condition asks for a flag that says that it has happened elsewhere.
+    private func asksWhetherDone(_ range: Range<Int>) -> Bool {
+        range.contains { strictness.doneFlags.contains(text.tokens[$0].text) }
+    }
+
     /// Whether a condition asks for a version of the system, which is met on those that matter.
     private func asksForVersion(_ range: Range<Int>) -> Bool {
         text.tokens[range].contains {
-            $0.text == "available" || $0.isName("systemVersion") || $0.isName("version")
+            $0.text == "available" || $0.text.lowercased().contains("version")
         }
     }
 
@@ -275,8 +300,11 @@ struct CompletionPaths {
         _ keyword: String, _ condition: Range<Int>, _ body: Range<Int>, _ next: Int,
         _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
     ) -> Int {
-        let isExempt = keyword == "if" && isExempt(condition)
-        let isNegated = text.tokens[condition].contains { $0.isMark("!=") || $0.isMark("!") }
+        let asksWhetherDone = keyword == "if" && asksWhetherDone(condition)
+        let isExempt = keyword == "if" && (asksWhetherDone || isExempt(condition))
+        let isNegated =
+            text.tokens[condition].contains { $0.isMark("!=") || $0.isMark("!") }
+            != asksWhetherDone
         let asksForVersion = keyword == "if" && asksForVersion(condition)
         var branches: [Branch] = []
         if !isExempt || !isNegated {
@@ -302,7 +330,13 @@ struct CompletionPaths {
                 break
             }
         }
-        if isExhaustive { settle(&isSettled, branches) }
+        if isExhaustive {
+            settle(&isSettled, branches)
+        } else if !isSettled, branches.contains(where: \.isSettled),
+            condition.contains(where: { strictness.inputNames.contains(text.tokens[$0].text) })
+        {
+            openBranches.append(condition.lowerBound)
+        }
         return next
     }
 

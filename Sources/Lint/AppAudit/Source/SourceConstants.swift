@@ -36,11 +36,20 @@ enum ConstantExpression: Hashable, Sendable {
         }
         if names.last == "rawValue" { names.removeLast() }
         guard let name = names.last else { return }
+        if names.count == 1, first.isName, Self.isParameter(name, at: start, text) { return }
         var qualifier = names.dropLast().last
         if qualifier == "Self" || qualifier == "self" || qualifier == nil {
             qualifier = text.type(around: start)?.name
         }
         self = .reference(ConstantReference(name: name, type: qualifier))
+    }
+
+    /// Whether a name is a parameter of the function around it, whose value callers choose.
+    private static func isParameter(_ name: String, at index: Int, _ text: SourceText) -> Bool {
+        text.scopes(around: index).contains { scope in
+            guard case .function(let head) = scope.kind else { return false }
+            return head.parameters.contains { $0.name == name }
+        }
     }
 
     private static func isEnd(_ index: Int, _ text: SourceText) -> Bool {

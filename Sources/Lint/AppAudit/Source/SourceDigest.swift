@@ -19,6 +19,11 @@ struct SourceDigest: Sendable {
     /// What was seen, in the order of places.
     var entries: [Entry] = []
 
+    /// Says that the file is built into other targets too.
+    mutating func markShared() {
+        for index in entries.indices { entries[index].observation.isShared = true }
+    }
+
     /// The names of the constants that have to be looked for.
     var wantedNames: Set<String> { Set(entries.compactMap(\.reference?.name)) }
 

@@ -100,10 +100,10 @@ extension SourceReader {
         let close = text.partners[index + 1]
         // A closure behind the name or behind the arguments.
         guard close > index, !text.sees("{", at: index + 1) else { return false }
-        if text.sees("{", at: close + 1) { return false }
+        if text.sees("{", at: close + 1) { return text.sees("}", at: close + 2) }
         let label = (index..<close).first { text.tokens[$0].isName("expirationHandler") }
         guard let label else { return true }
-        return text.sees(":", "nil", at: label + 1)
+        return text.sees(":", "nil", at: label + 1) || text.sees(":", "{", "}", at: label + 1)
     }
 
     /// The variable that keeps the answer: `let id = UIApplication.shared.beginBackgroundTask …`.
@@ -154,7 +154,9 @@ extension SourceReader {
     mutating func readBackgroundSession(_ index: Int) {
         let isSwift =
             text.sees("URLSessionConfiguration", ".", at: index - 2)
-            && text.sees("(", "withIdentifier", at: index + 1)
+            && text.sees("(", "withIdentifier", ":", at: index + 1)
+            // A selector makes no session.
+            && !text.sees(")", at: index + 4)
         let isObjectiveC = text.tokens[index].text.hasPrefix("backgroundSessionConfiguration")
         guard isSwift || isObjectiveC else { return }
         see(.backgroundSession, at: index)

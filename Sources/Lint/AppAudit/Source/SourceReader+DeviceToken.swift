@@ -45,6 +45,7 @@ extension SourceReader {
 
     /// `deviceToken.description`, `"\(deviceToken)"`, `deviceToken.count == 32`.
     private mutating func readUse(_ index: Int) {
+        guard !isLogged(index) else { return }
         let isInterpolated = text[index - 1]?.isMark("\\(") == true
         if isInterpolated, text.sees(")", at: index + 1), isData(index) {
             see(.describedDeviceToken, at: index)
@@ -60,6 +61,28 @@ extension SourceReader {
             see(.fixedTokenLength, at: index)
         default: return
         }
+    }
+
+    private static let logCalls: Set = [
+        "print", "debugPrint", "NSLog", "os_log", "log", "debug", "info", "notice", "warning",
+        "error", "trace", "verbose",
+    ]
+
+    /// Whether a value is only written to a log: `NSLog("%@", token.description)`.
+    private func isLogged(_ index: Int) -> Bool {
+        var before = index - 1
+        let first = max(0, index - AuditLimits.headWords)
+        while before >= first {
+            let token = text.tokens[before]
+            if token.isMark("{") || token.isMark(";") { return false }
+            if token.isMark("("), text.partners[before] > index {
+                return text[before - 1].map { Self.logCalls.contains($0.text) } == true
+            }
+            before =
+                text.partners[before] >= 0 && text.partners[before] < before
+                ? text.partners[before] - 1 : before - 1
+        }
+        return false
     }
 
     /// Whether a name is the parameter of the function that gets the token as data: elsewhere the

@@ -33,6 +33,25 @@ extension SourceReader {
         // One handler, one fault: its first gap stands for the others.
         if let gap = CompletionPaths(text, handler: completion.name, body: scope).gaps.min() {
             see(.pathWithoutCompletion, at: gap)
+        } else {
+            readHelper(of: scope, completion.name)
+        }
+    }
+
+    /// A function of the same file that a handler hands its completion handler on to.
+    private mutating func readHelper(of handler: SourceScope, _ completion: String) {
+        for index in text.content(ofBracket: handler.open) where text.sees("(", at: index + 1) {
+            guard let helper = functions[text.tokens[index].text], helper.open != handler.open,
+                let argument = text.content(ofBracket: index + 1).first(where: {
+                    text.tokens[$0].isName(completion) && !text.isLabel($0)
+                }), case .function(let head) = helper.kind
+            else { continue }
+            let label = text.sees(":", at: argument - 1) ? text[argument - 2]?.text : "_"
+            guard let parameter = head.parameters.first(where: { $0.label == label }),
+                let gap = CompletionPaths(text, handler: parameter.name, body: helper).gaps.min()
+            else { continue }
+            see(.pathWithoutCompletion, at: gap)
+            return
         }
     }
 
@@ -42,7 +61,10 @@ extension SourceReader {
             parameter.label.hasPrefix("didReceiveIncomingPushWith")
                 || parameter.label.hasPrefix("didReceiveIncomingVoIPPushWith")
         }
-        guard head.name == "pushRegistry", isHandler else { return }
+        guard head.name == "pushRegistry", isHandler else {
+            readPayloadFunction(head, scope)
+            return
+        }
         let takesMetadata = text.tokens[scope.head..<scope.open]
             .contains { $0.isName("PKVoIPPushMetadata") }
         see(.voipHandler(takesMetadata: takesMetadata), at: scope.head)
@@ -56,6 +78,18 @@ extension SourceReader {
         }
     }
 
+    /// A function that a handler hands the push on to, and that reports the call itself.
+    private mutating func readPayloadFunction(
+        _ head: SourceScope.FunctionHead, _ scope: SourceScope
+    ) {
+        let body = text.content(ofBracket: scope.open)
+        guard head.parameters.contains(where: { $0.types == ["PKPushPayload"] }),
+            body.contains(where: { Self.reports.contains(text.tokens[$0].text) })
+        else { return }
+        let completion = head.parameters.last { $0.label.lowercased().contains("completion") }
+        readVoIPPaths(head, scope, body, completion: completion?.name)
+    }
+
     /// Looks for paths that report no call, and for paths that do not call the completion handler.
     private mutating func readVoIPPaths(
         _ head: SourceScope.FunctionHead, _ scope: SourceScope, _ body: Range<Int>,
@@ -66,6 +100,7 @@ extension SourceReader {
             exemptNames: ["voIP", "PKPushTypeVoIP", "mustReport"])
         let type = head.parameters.first { $0.label == "for" || $0.label == "forType" }
         if let type { strictness.exemptNames.insert(type.name) }
+        strictness.inputNames = inputNames(head, body)
         let reports = possibleReports(in: body, completion: completion)
         if reports.isEmpty {
             see(.voipHandlerWithoutReport, at: scope.head)
@@ -82,6 +117,27 @@ extension SourceReader {
         }
         let gaps = CompletionPaths(text, body: scope, strictness, settles: isCall).gaps
         if let gap = gaps.min() { see(.fault(.voipPathWithoutCompletion), at: gap) }
+    }
+
+    /// The push, what is made of it, and the state that the app happens to be in.
+    private func inputNames(
+        _ head: SourceScope.FunctionHead, _ body: Range<Int>
+    ) -> Set<String> {
+        var names: Set = ["dictionaryPayload", "applicationState"]
+        names.formUnion(
+            head.parameters.filter { $0.types.contains("PKPushPayload") }.map(\.name))
+        for index in body where text.sees("=", at: index + 1) {
+            let line = text.tokens[index].position.line
+            let value = (index + 2..<body.upperBound).prefix {
+                text.tokens[$0].position.line == line && !text.tokens[$0].isMark("{")
+            }
+            if text.tokens[index].isName,
+                value.contains(where: { names.contains(text.tokens[$0].text) })
+            {
+                names.insert(text.tokens[index].text)
+            }
+        }
+        return names
     }
 
     /// The words in a handler that report a call, or hand the push on to something that could.
@@ -119,9 +175,23 @@ extension SourceReader {
                 let token = text.tokens[index]
                 guard token.isName, isCall(index), token.text != completion else { return false }
                 if Self.reports.contains(token.text) { return true }
-                guard !Self.isIdle(token.text) else { return false }
+                guard !isIdleCall(index), !endsCall(token.text) else { return false }
                 return !questions.contains(index) || Self.speaksOfHandling(token.text)
             })
+    }
+
+    /// Whether a function ends a call, by its name, and does not report one in this file.
+    private func endsCall(_ name: String) -> Bool {
+        let verbs = ["end", "dismiss", "hangUp", "hangup", "reject", "decline", "stop"]
+        let isEnd = verbs.contains { verb in
+            guard name.hasPrefix(verb) else { return false }
+            return name.dropFirst(verb.count).first.map(\.isUppercase) ?? true
+        }
+        guard isEnd, !name.lowercased().contains("report") else { return false }
+        guard let scope = functions[name] else { return true }
+        return !text.content(ofBracket: scope.open).contains {
+            Self.reports.contains(text.tokens[$0].text)
+        }
     }
 
     private static func speaksOfHandling(_ name: String) -> Bool {
@@ -149,6 +219,24 @@ extension SourceReader {
         "if", "guard", "else", "switch", "while", "for", "return", "let", "var", "case", "do",
         "defer", "in", "catch", "repeat", "try", "await", "throw", "as", "is", "where", "some",
     ]
+
+    /// Whether a call does nothing with a push or a task: by its name, or because it is one of a
+    /// log: `FileLog.shared.add(…)`.
+    func isIdleCall(_ index: Int) -> Bool {
+        if Self.isIdle(text.tokens[index].text) { return true }
+        var owner = index
+        while text[owner - 1]?.isMark(".") == true, let before = text[owner - 2] {
+            owner -= 2
+            if before.isMark("?") || before.isMark("!") { owner -= 1 }
+            guard let name = text[owner], name.isName else { return false }
+            let lowercase = name.text.lowercased()
+            let isLog =
+                lowercase.hasSuffix("log") || lowercase.contains("logger")
+                || lowercase.contains("analytics") || lowercase == "crashlytics"
+            if isLog { return true }
+        }
+        return false
+    }
 
     /// Names that do nothing with a push: what writes a log, reads a value or makes one.
     static func isIdle(_ name: String) -> Bool {

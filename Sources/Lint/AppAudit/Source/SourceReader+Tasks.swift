@@ -91,28 +91,67 @@ extension SourceReader {
                 handedOn = true
             }
         }
+        var strictness = CompletionPaths.Strictness(exemptNames: Self.taskTypes)
         if let expiration, let closure = expirationClosure(expiration) {
-            // What happens when time is up ends no other path.
+            // What happens when time is up ends no other path, and those that ask for it.
+            if ends.contains(where: closure.contains) { strictness.doneFlags = flags(in: closure) }
             ends = ends.filter { !closure.contains($0) }
         }
-        let gaps = CompletionPaths(
-            text, body: scope,
-            CompletionPaths.Strictness(exemptNames: Self.taskTypes), settles: ends.contains
-        ).gaps
+        let gaps = CompletionPaths(text, body: scope, strictness, settles: ends.contains).gaps
         if let gap = gaps.min() { see(.fault(.taskPathWithoutEnd), at: gap) }
         let works = body.contains {
             let name = text.tokens[$0].text
             return name == "await"
-                || isCall($0) && !Self.isIdle(name) && !name.hasPrefix("setTaskCompleted")
+                || isCall($0) && !isIdleCall($0) && !name.hasPrefix("setTaskCompleted")
         }
         if let expiration {
             readExpiration(expiration, body)
-        } else if !handedOn, !ends.isEmpty, works {
+        } else if !handedOn, isAwaited(ends, in: scope), !expirationIsSet(forWhatGets: scope) {
             see(.fault(.taskWithoutExpiration), at: scope.head)
         }
         let castsToRefresh = body.contains { text.tokens[$0].isName("BGAppRefreshTask") }
         if isRefresh || castsToRefresh, !handedOn, works, !schedulesNext(body, depth: 0) {
             see(.fault(.refreshWithoutNext), at: scope.head)
+        }
+    }
+
+    /// The names that a closure sets, and that of a task's state.
+    private func flags(in closure: Range<Int>) -> Set<String> {
+        let set = closure.filter { text.tokens[$0].isName && text.sees("=", at: $0 + 1) }
+        return Set(set.map { text.tokens[$0].text }).union(["isCancelled"])
+    }
+
+    /// Whether a task ends only after something was waited for, so that its time can be up before.
+    private func isAwaited(_ ends: Set<Int>, in scope: SourceScope) -> Bool {
+        let isLater = ends.contains { end in
+            for around in text.scopes(around: end) {
+                if around.open == scope.open { return false }
+                if case .closure = around.kind { return true }
+            }
+            return false
+        }
+        guard !isLater, !ends.isEmpty else { return isLater }
+        return text.content(ofBracket: scope.open).contains {
+            let name = text.tokens[$0].text
+            return name == "await" || isCall($0) && (name.hasPrefix("wait") || name == "sleep")
+        }
+    }
+
+    /// Whether who hands its task on to a function has set the expiration handler before.
+    private func expirationIsSet(forWhatGets scope: SourceScope) -> Bool {
+        guard case .function(let head) = scope.kind else { return false }
+        let own = text.content(ofBracket: scope.open)
+        return text.tokens.indices.contains { index in
+            guard text.tokens[index].isName("expirationHandler"), !own.contains(index),
+                text.sees("=", at: index + 1), text.sees(".", at: index - 1),
+                let task = text[index - 2], task.isName,
+                let around = text.scopes(around: index).first(where: { _ in true })
+            else { return false }
+            return text.content(ofBracket: around.open).contains { word in
+                guard text.sees("(", task.text, ")", at: word + 1) else { return false }
+                let name = text.tokens[word].text
+                return name == head.name || functions[name] == nil && isCall(word)
+            }
         }
     }
 
@@ -132,7 +171,10 @@ extension SourceReader {
         if next.isMark(".") { return member(at: index + 2) }
         // `task as? BGAppRefreshTask`, and the declaration of the name that it gets.
         if next.isName("as") || next.isName("is") || next.isName("in") || next.isMark("=") {
-            guard next.isName("as"), text[index - 1]?.isMark("(") == true else { return .other }
+            guard next.isName("as"), let last = text[index - 1] else { return .other }
+            // `run(with: task as! BGAppRefreshTask)`
+            if last.isMark(":") || last.isMark(",") { return .handedOn }
+            guard last.isMark("(") else { return .other }
             if text[index - 2]?.isName == true { return .handedOn }
             // `(task as? BGAppRefreshTask)?.setTaskCompleted(…)`
             let close = text.partners[index - 1]
@@ -181,7 +223,7 @@ extension SourceReader {
         }
         if waits { see(.fault(.lateExpiration), at: index) }
         guard let closure = expirationClosure(index) else { return }
-        let works = closure.contains { isCall($0) && !Self.isIdle(text.tokens[$0].text) }
+        let works = closure.contains { isCall($0) && !isIdleCall($0) }
         let assigns = closure.contains { text.tokens[$0].isMark("=") }
         if !works, !assigns { see(.fault(.idleExpiration), at: index) }
     }
@@ -210,7 +252,15 @@ extension SourceReader {
         else { return }
         let body = text.content(ofBracket: closure.open)
         if text.sees("[", at: closure.open + 1) { return }
-        guard let word = body.first(where: { text.tokens[$0].isName("self") }) else { return }
+        // `static let shared = Sync()`
+        let isShared = text.tokens.indices.contains { index in
+            text.sees("static", "let", at: index)
+                && (text.sees("=", type.name, at: index + 3)
+                    || text.sees(":", type.name, "=", at: index + 3))
+        }
+        guard !isShared, let word = body.first(where: { text.tokens[$0].isName("self") }) else {
+            return
+        }
         see(.fault(.taskHandlerKeepsSelf), at: word)
     }
 

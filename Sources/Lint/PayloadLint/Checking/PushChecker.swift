@@ -60,7 +60,20 @@ struct PushChecker: Sendable {
             result.note(report.pushType, isInferred: report.pushTypeIsInferred)
         }
         result.pushCount += 1
-        for diagnostic in report.diagnostics { add(diagnostic, of: item, in: text, &result) }
+        for diagnostic in Self.withoutRepeated(report.diagnostics) {
+            add(diagnostic, of: item, in: text, &result)
+        }
+    }
+
+    /// Leaves out findings that say of one place what a more particular one says of it.
+    private static func withoutRepeated(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
+        let general: [RuleID: RuleID] = ["AL001": "G010", "BG001": "BG010"]
+        return diagnostics.filter { diagnostic in
+            guard let particular = general[diagnostic.rule] else { return true }
+            return !diagnostics.contains {
+                $0.rule == particular && $0.pointer == diagnostic.pointer
+            }
+        }
     }
 
     /// Findings by their place in the file, whose headers can stand in any order and behind the

@@ -49,7 +49,11 @@ extension DocumentReader {
             result.isForeign = !wrapper.isUnmistakable
             return result
         }
-        return nil
+        guard assumptions.pushType == nil, let pushes = request.nested() else { return nil }
+        var result = PushDocument(kind: .request)
+        result.items = pushes.map { $0.item(assumptions) }
+        result.isForeign = true
+        return result
     }
 }
 
@@ -204,6 +208,36 @@ private struct Request {
             return nil
         }
         return self.payload(payload.value, pointer: pointer + "/payload").map { [$0] }
+    }
+
+    /// How deep a payload may lie in a request of a service that is not known.
+    private static let maximumDepth = 4
+
+    /// The payloads that lie anywhere in a request: what a service that is not known takes for
+    /// Firebase, or hands on as it stands. `nil` where there are none.
+    func nested() -> [WrappedPush]? {
+        var pushes: [WrappedPush] = []
+        var pending = [(self, depth: 0)]
+        while let (request, depth) = pending.popLast() {
+            if depth > 0, request.member("apns") != nil, let found = request.firebase() {
+                pushes += found
+                continue
+            }
+            if let aps = request.member("aps"), document.kind(aps.value) == .object {
+                pushes += request.payload(request.node, pointer: request.pointer).map { [$0] } ?? []
+                continue
+            }
+            guard depth < Self.maximumDepth else { continue }
+            for member in document.members(of: request.node)
+            where document.kind(member.value) == .object {
+                var inner = request
+                inner.node = member.value
+                let name = String(decoding: document.text(member.key), as: UTF8.self)
+                inner.pointer += "/" + JSONPointerText.escaped(name)
+                pending.append((inner, depth: depth + 1))
+            }
+        }
+        return pushes.isEmpty ? nil : pushes
     }
 
     /// A Boolean of the service that is 1 in `aps`.

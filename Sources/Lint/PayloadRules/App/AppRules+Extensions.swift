@@ -71,7 +71,10 @@ extension AppRules {
         for bundle in facts.bundles where bundle.role == .appExtension {
             if let point = bundle.extensionPoint, point.value != serviceExtensionPoint {
                 let isMisspelt = NearMiss.isNear(point.value, serviceExtensionPoint)
-                guard isMisspelt || bundle.shows({ $0 == .serviceExtension }) else { continue }
+                // A library that is built into it may have such a class as well.
+                let isKnown = point.value.hasPrefix("com.apple.")
+                let shows = bundle.shows { $0 == .serviceExtension }
+                guard isMisspelt || (!isKnown && shows) else { continue }
                 findings.report(
                     bundle, at: point.place, "the extension point is `\(point.value)`",
                     fix: "Write `\(serviceExtensionPoint)`.",
@@ -102,13 +105,22 @@ extension AppRules {
         _ bundle: AppFacts.Bundle, host: AppFacts.Bundle?, _ findings: inout AppFindings
     ) {
         guard let own = bundle.identifier, let app = host?.identifier,
-            !AppProperty.namesBuildSetting(own.value), !AppProperty.namesBuildSetting(app.value),
+            [own, app].allSatisfy({ isBundleID($0.value) }),
             !own.value.hasPrefix(app.value + ".")
         else { return }
         findings.report(
             bundle, at: own.place,
             "the bundle id `\(own.value)` does not begin with the app's, `\(app.value)`",
             fix: "Begin the extension's bundle id with `\(app.value).`.")
+    }
+
+    /// Whether a text can be a bundle id, and is no build setting or placeholder.
+    private static func isBundleID(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+                    || (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte & 0xdf)
+            }
     }
 
     private static func missingLocationEntitlement(

@@ -30,8 +30,8 @@ extension AppRules {
             }
         },
         AppRule(
-            "CF012", .error, "the entitlements ask for unrestricted VoIP pushes",
-            why: "Apple gives this entitlement to nobody who asks; signing fails with it.",
+            "CF012", .warning, "the entitlements ask for unrestricted VoIP pushes",
+            why: "Few apps were given this entitlement; signing fails for all others.",
             from: [.unrestrictedVoIP],
             fix: "Remove the entitlement, and report a call for every VoIP push."
         ) { facts, findings in
@@ -97,7 +97,10 @@ extension AppRules {
         for app in facts.apps {
             guard case .missing(let place) = app.pushEntitlement else { continue }
             let message = "the entitlements lack `\(app.pushEntitlementName)`"
-            let asksForToken = app.shows { $0.isRegistration || $0 == .voipRegistration }
+            let asksForToken = app.observations.contains { seen in
+                !seen.isShared
+                    && (seen.subject.isRegistration || seen.subject == .voipRegistration)
+            }
             let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS
             if !facts.pushes(to: app).isEmpty || (hasMode && asksForToken) {
                 findings.report(app, at: place, message)

@@ -82,7 +82,9 @@ extension AppRules {
 
     private static func halfConfiguredVoIP(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps {
-            let registration = app.observations.first { $0.subject == .voipRegistration }
+            let registration = app.observations.first {
+                $0.subject == .voipRegistration && !$0.isConditional
+            }
             if let mode = app.mode(.voip) {
                 // An app that makes calls without pushes needs the mode for CallKit.
                 let isPushedTo = facts.sends(.voip, to: app)

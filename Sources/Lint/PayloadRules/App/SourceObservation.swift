@@ -10,6 +10,8 @@ public struct SourceObservation: Hashable, Sendable {
     public var place: AppPlace
     /// Whether it stands between `#if` and `#endif`, so that it may not be compiled at all.
     public var isConditional: Bool
+    /// Whether it stands in a package or a framework, which may serve other targets alone.
+    public var isShared = false
 
     /// Notes one observation.
     public init(_ subject: Subject, at place: AppPlace, isConditional: Bool = false) {

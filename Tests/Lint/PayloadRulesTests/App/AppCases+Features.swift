@@ -87,9 +87,15 @@ extension AppCase {
         AppCase(
             "CF016", "other point",
             service(
-                ["NSExtensionPointIdentifier": "com.apple.widgetkit-extension"],
+                ["NSExtensionPointIdentifier": "com.example.notifications"],
                 seen: [.serviceExtension]),
             .warning),
+        AppCase("CF016", "placeholder", service(goodService, identifier: "*"), nil),
+        AppCase(
+            "CF016", "widget with a library",
+            service(
+                ["NSExtensionPointIdentifier": "com.apple.widgetkit-extension"],
+                seen: [.serviceExtension]), nil),
         AppCase("CF016", "good", service(goodService), nil),
         AppCase(
             "CF016", "a widget",

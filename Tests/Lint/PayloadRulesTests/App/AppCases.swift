@@ -144,10 +144,10 @@ extension AppCase {
             "CF007", "production",
             .app(entitlements: ["aps-environment": .string("production")], isExported: true), nil),
 
-        AppCase("CF012", "asked", .app(entitlements: [unrestricted: .boolean(true)]), .error),
+        AppCase("CF012", "asked", .app(entitlements: [unrestricted: .boolean(true)]), .warning),
         AppCase(
-            "CF012", "for talk", .app(entitlements: [unrestricted + ".ptt": .boolean(true)]), .error
-        ),
+            "CF012", "for talk", .app(entitlements: [unrestricted + ".ptt": .boolean(true)]),
+            .warning),
         AppCase("CF012", "not asked", .app(entitlements: [:]), nil),
 
         AppCase("CF013", "misplaced", .app(info: [unrestricted: .boolean(true)]), .warning),
