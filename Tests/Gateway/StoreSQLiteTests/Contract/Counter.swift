@@ -76,6 +76,18 @@ struct Counter {
         return later
     }
 
+    /// How many of these devices the store knows in the queue of the samples.
+    func knownCount(_ devices: ClosedRange<UInt64>) async throws -> Int {
+        let queue = WakeQueueKey(app: Samples.app, kind: .background)
+        var count = 0
+        for device in devices {
+            let command = FindDevices(
+                Samples.deviceToken(device), in: [queue], at: now, under: rules)
+            count += try await store.perform(command).count
+        }
+        return count
+    }
+
     struct Unexpected: Error {}
 }
 

@@ -295,11 +295,11 @@ struct DeviceContractTests {
             _ = try await report(signals, connection, makes: true)
             _ = try await report(signals, connection, device: 8, makes: true)
             #expect(try await report(.forget, connection).devices == 1)
-            #expect(try await known(7...8, connection) == 1)
+            #expect(try await connection.knownCount(7...8) == 1)
             #expect(try await report(.forget, connection).devices == 0)
             // It may come again, and begins anew.
             #expect(try await connection.admitOne(Samples.wake()).decision == .send)
-            #expect(try await known(7...8, connection) == 2)
+            #expect(try await connection.knownCount(7...8) == 2)
         }
     }
 
@@ -329,7 +329,7 @@ struct DeviceContractTests {
             let later = connection.later(86_400)
             let pruned = try await prune(later)
             #expect(pruned.wakes == 2 && pruned.devices == 1)
-            #expect(try await known(7...8, later) == 1)
+            #expect(try await later.knownCount(7...8) == 1)
         }
     }
 
@@ -469,7 +469,7 @@ struct DeviceContractTests {
                 devicesBefore: later.now.advanced(bySeconds: -3_600), webhooks: [], limit: 47)
             let first = try await connection.store.prune(order)
             #expect(first.wakes == 47 && first.isSweeping && first.isFull(47))
-            #expect(try await known(1...last, later) >= 4)
+            #expect(try await later.knownCount(1...last) >= 4)
             for wake in try await connection.store.perform(ListWakes(WakeQuery(limit: 50))).wakes {
                 #expect(try await later.record(wake.id) == wake)
             }
@@ -484,22 +484,8 @@ struct DeviceContractTests {
                 devicesBefore: order.devicesBefore.advanced(bySeconds: 450), webhooks: [],
                 limit: 10)
             while try await connection.store.prune(order).isFull(10) {}
-            #expect(try await known(1...last, later) == 1)
+            #expect(try await later.knownCount(1...last) == 1)
             #expect(try await view(later, device: 2).pending?.id == young)
         }
-    }
-
-    /// How many of these devices the store knows.
-    private func known(_ devices: ClosedRange<UInt64>, _ connection: Counter) async throws -> Int {
-        var count = 0
-        for device in devices {
-            count += try await connection.store.perform(
-                FindDevices(
-                    Samples.deviceToken(device), in: [queue], at: connection.now,
-                    under: connection.rules
-                )
-            ).count
-        }
-        return count
     }
 }
