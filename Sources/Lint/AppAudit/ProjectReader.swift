@@ -166,7 +166,9 @@ struct ProjectReader {
             let file = settings.text("CODE_SIGN_ENTITLEMENTS")?.value
             return .known(overlaid(stated, file, .entitlements, settings))
         }
-        guard let file = settings.text("CODE_SIGN_ENTITLEMENTS") else { return .none(place) }
+        guard let file = settings.text("CODE_SIGN_ENTITLEMENTS") else {
+            return settings.isComplete ? .none(place) : .unknown
+        }
         guard !AppProperty.namesBuildSetting(file.value) else { return .unknown }
         let path = project.path(ofSetting: file.value)
         guard let list = library.properties(path, .entitlements) else { return .unknown }

@@ -244,6 +244,28 @@ struct AuditScopeTests {
         #expect(Self.rules(try Audit(paths: [folder.path]).report()) == [])
     }
 
+    @Test("settings whose file is not there leave the entitlements open")
+    func missingSettings() throws {
+        let folder = try TestFolder()
+        func rules(_ name: String) throws -> [String] {
+            try Self.write(
+                folder, "App", settings: "",
+                objects: "XC = { isa = PBXFileReference; path = \"\(name)\"; "
+                    + "sourceTree = \"<group>\"; };",
+                source: "a.registerForRemoteNotifications()")
+            let file = folder.path + "/App/App.xcodeproj/project.pbxproj"
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try folder.write(
+                text.replacing(
+                    "C1 = { isa = XCBuildConfiguration;",
+                    with: "C1 = { isa = XCBuildConfiguration; baseConfigurationReference = XC;"),
+                to: "App/App.xcodeproj/project.pbxproj")
+            return Self.rules(try Audit(paths: [folder.path], sends: [.alert]).report())
+        }
+        #expect(try !rules("Local.xcconfig").contains("CF005"))
+        #expect(try rules("Pods-App.release.xcconfig").contains("CF005"))
+    }
+
     @Test("what a build phase makes of entitlements is not known")
     func changedEntitlements() throws {
         let folder = try TestFolder()
@@ -275,6 +297,17 @@ struct AuditScopeTests {
             paths: [folder.path], excluded: ["Brok*"], excludedFrom: folder.path
         ).report()
         #expect(report.problems == [])
+    }
+
+    @Test("each file that keeps the token is a finding of its own")
+    func tokenStores() throws {
+        let folder = try TestFolder()
+        let store = "func f() { UserDefaults.standard.set(deviceToken, forKey: key) }\n"
+        try folder.write(store + store, to: "A.swift")
+        try folder.write(store, to: "B.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(Self.rules(report) == ["CF026", "CF026"])
+        #expect(Set(report.findings.map(\.file)).count == 2)
     }
 
     @Test("a comment ignores a finding, a policy weighs it, a baseline knows it")

@@ -14,6 +14,9 @@ struct BuildSettings {
         self.builtIn = builtIn
     }
 
+    /// Whether all files of settings were there.
+    var isComplete: Bool { layers.allSatisfy { $0[SettingsFiles.missing] == nil } }
+
     /// The names that begin so, in order, without the conditions that some hold under.
     func names(withPrefix prefix: String) -> [String] {
         let names = layers.flatMap(\.keys).filter { $0.hasPrefix(prefix) }

@@ -6,6 +6,8 @@ import PayloadRules
 struct SettingsFiles {
     /// Reads a file; `nil` if that cannot be done.
     let read: (String) -> [UInt8]?
+    /// The name, which no setting can have, that stands for a file that is not there.
+    static let missing = "\0missing"
 
     /// The settings of a file and of those that it includes. A file that is not there has none.
     func settings(in path: String) -> [String: AppProperty] {
@@ -18,16 +20,25 @@ struct SettingsFiles {
     private func add(
         _ path: String, to settings: inout [String: AppProperty], _ seen: inout Set<String>
     ) {
-        guard seen.count < AuditLimits.settingsFiles, seen.insert(path).inserted,
-            let bytes = read(path)
-        else { return }
+        guard seen.count < AuditLimits.settingsFiles, seen.insert(path).inserted else { return }
+        guard let bytes = read(path) else {
+            // What CocoaPods and Flutter make holds nothing of signing.
+            let name = Paths.name(of: path)
+            if !name.hasPrefix("Pods-"), name != "Generated.xcconfig" {
+                settings[Self.missing] = AppProperty(.boolean(true), at: AppPlace(file: path))
+            }
+            return
+        }
         var cursor = TextCursor(bytes)
         while !cursor.isAtEnd {
             let position = cursor.position
             let line = String(decoding: cursor.take { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
             cursor.advance()
             if let included = Self.includedFile(line) {
-                add(Paths.join(Paths.folder(of: path), included), to: &settings, &seen)
+                let file = Paths.join(Paths.folder(of: path), included)
+                // `#include?` may name a file that only some have.
+                guard !line.hasPrefix("#include?") || read(file) != nil else { continue }
+                add(file, to: &settings, &seen)
             } else if let (name, value) = Self.assignment(line) {
                 settings[name] = AppProperty(.string(value), at: AppPlace(file: path, position))
             }

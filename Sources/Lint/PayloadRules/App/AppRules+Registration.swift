@@ -28,9 +28,12 @@ extension AppRules {
                         "registering for remote notifications depends on whether it was done before"
                     )
                 }
-                if let stored = bundle.observations.first(where: {
-                    $0.subject == .storedDeviceToken
-                }) {
+                // Once for each file: a further one is a further store.
+                var files: Set<String> = []
+                for stored in bundle.observations
+                where stored.subject == .storedDeviceToken
+                    && files.insert(stored.place.file).inserted
+                {
                     findings.suspect(
                         bundle, at: stored.place, "the device token is kept in the user defaults")
                 }

@@ -46,12 +46,3 @@ struct DeviceHistory: Sendable {
     var refusedIn: Set<APNsEnvironment> = []
     var refusal: Refusal?
 }
-
-/// 64-bit FNV-1a: tells payloads apart without keeping them.
-struct Fingerprint {
-    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
-
-    init(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    }
-}

@@ -39,7 +39,7 @@ public struct PushHistory: Sendable {
         latest = now
         forgetIdleDevices(now)
         let context = ValidationContext(push.draft, settings: settings)
-        let payload = Fingerprint(push.draft.payload).value
+        let payload = FNV1a.hash(push.draft.payload)
         var findings = HistoryFindings()
         // Taken out while it changes, so that its arrays are not copied.
         var device = devices.removeValue(forKey: push.device) ?? DeviceHistory()
@@ -149,7 +149,7 @@ public struct PushHistory: Sendable {
             findings.report("VO012", "more than \(limit) VoIP pushes in 60 minutes")
         }
         guard let callID = push.callID else { return }
-        let id = Fingerprint(callID.utf8).value
+        let id = FNV1a.hash(callID.utf8)
         device.calls.removeAll { now - $0.firstSentAt > DeviceHistory.callWindow }
         guard let earlier = device.calls.first(where: { $0.id == id }) else {
             if device.calls.count == DeviceHistory.maximumCalls { device.calls.removeFirst() }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Audits a folder of checkouts and compares what is found with the verdicts of people.
 
-    corpus.py FOLDER [--rouse PATH] [--set work|fresh] [--list]
+    corpus.py FOLDER [--rouse PATH] [--set work|fresh|second|third|fourth] [--list]
 
 FOLDER holds the checkouts that projects.tsv names, each at its commit, in a folder of that name.
 Nothing is fetched. A checkout that is not there, or at another commit, is said and left out.
@@ -20,6 +20,7 @@ import time
 from collections import Counter, defaultdict
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+SETS = ["work", "fresh", "second", "third", "fourth"]
 
 
 def table(name):
@@ -44,7 +45,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("--rouse", default="rouse")
-    parser.add_argument("--set", dest="part", choices=["work", "fresh"])
+    parser.add_argument("--set", dest="part", choices=SETS)
     parser.add_argument("--list", action="store_true", help="print each finding with its verdict")
     options = parser.parse_args()
     verdicts = {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+extension WallInstant {
+    /// Numbers from here on are milliseconds, smaller ones seconds: 10^11 seconds are the year
+    /// 5138, 10^11 milliseconds are 1973.
+    private static let firstMilliseconds = 100_000_000_000.0
+
+    /// Reads a time: RFC 3339 (`2026-11-21T09:34:00Z`, with a fraction and an offset if need be),
+    /// or a number of seconds or milliseconds since 1970.
+    public init?(timeText text: String) {
+        if let number = Double(text) {
+            self.init(sinceEpoch: number)
+            return
+        }
+        self.init(rfc3339: text, isLenient: true)
+    }
+
+    private init?(sinceEpoch number: Double) {
+        let milliseconds = number.magnitude < Self.firstMilliseconds ? number * 1000 : number
+        guard let whole = Int64(exactly: milliseconds.rounded(.down)) else { return nil }
+        self.init(millisecondsSinceEpoch: whole)
+    }
+}
