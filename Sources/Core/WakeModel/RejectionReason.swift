@@ -85,7 +85,7 @@ extension RejectionReason {
             case 500...599:
                 Advice(
                     scope: .service, retry: .later(.serviceTrouble),
-                    remedy: "Nothing on your side; it is tried again later.")
+                    remedy: "Nothing is wrong on your side; a later attempt can succeed.")
             default:
                 Advice(
                     scope: .request, retry: .afterFix,

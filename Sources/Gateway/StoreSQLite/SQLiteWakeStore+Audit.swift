@@ -72,6 +72,13 @@ extension SQLiteWakeStore {
         try StoreIdentity.failure(at: path, allowsEmpty: true)?.message
     }
 
+    /// Why a gateway would refuse to make a store at a path where no file is, or an empty one: the
+    /// log of the one that was there is left. `nil` when it would not. May be called from any
+    /// thread.
+    public static func refusalToMake(path: String) -> String? {
+        StoreIdentity.orphanedLog(besides: StorePath.resolve(path))?.message
+    }
+
     /// Whether a store's file was written by a newer version, so that this one will not open it. It
     /// only reads, as ``audit(path:)`` does, and throws as that does; its cost does not grow with
     /// the file.

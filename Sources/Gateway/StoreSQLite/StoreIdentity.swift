@@ -30,6 +30,7 @@ enum StoreIdentity {
         var header = [UInt8](repeating: 0, count: headerByteCount)
         // SAFETY: pread writes at most as many bytes as the buffer has, within the call.
         let count = header.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        if count == 0, let failure = orphanedLog(besides: path) { throw failure }
         // What cannot be read is said better by SQLite.
         guard count != 0 else { return }
         guard count == headerByteCount, header.starts(with: magic) else {
@@ -44,6 +45,18 @@ enum StoreIdentity {
         // Otherwise the log may have another header.
         if id == UInt32(applicationID) { return }
         if let failure = try failure(at: path, allowsEmpty: true) { throw failure }
+    }
+
+    /// Why a store must not be made at this path: the log of a database is there that is gone, as
+    /// when it was moved away or its disk is not mounted. SQLite would write over the log, and with
+    /// it over wakes that were accepted. `nil` when there is no log.
+    static func orphanedLog(besides path: String) -> StoreFailure? {
+        guard let length = StorePath.byteCount(of: path + "-wal"), length > 0 else { return nil }
+        return StoreFailure(
+            kind: .corrupt,
+            message: "\(path) is missing or empty, but its log \(path)-wal is there, with work "
+                + "that was accepted. The log was not changed. Bring the database back to its place, "
+                + "or restore a backup; to begin with an empty store, move the log away.")
     }
 
     /// Why a database is no store; `nil` when it is one.

@@ -79,6 +79,36 @@ struct StoreIdentityTests {
         }
     }
 
+    @Test("No store is made over the log of one that was moved away", arguments: [false, true])
+    func orphanedLog(isEmptyFileLeft: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let (path, moved) = (folder + "/store.sqlite", folder + "/moved.sqlite")
+            let store = try SQLiteWakeStore(path: folder + "/live.sqlite")
+            _ = try await store.perform(
+                AdmitWakes([Submission(wake: Samples.wake())], grant: nil, under: Samples.rules))
+            // As after a kill: what was accepted is in the log.
+            for end in ["", "-wal"] {
+                try FileManager.default.copyItem(
+                    atPath: folder + "/live.sqlite" + end, toPath: path + end)
+            }
+            try store.close()
+            try FileManager.default.moveItem(atPath: path, toPath: moved)
+            if isEmptyFileLeft { try Data().write(to: URL(filePath: path)) }
+            let log = try bytes(path + "-wal")
+            let failure = #expect(throws: StoreFailure.self) { try SQLiteWakeStore(path: path) }
+            #expect(failure?.kind == .corrupt)
+            #expect(failure?.message.contains("store.sqlite-wal is there") == true)
+            #expect(SQLiteWakeStore.refusalToMake(path: path) == failure?.message)
+            #expect(try bytes(path + "-wal") == log)
+            // Once the database is back, nothing is lost.
+            _ = try FileManager.default.replaceItemAt(
+                URL(filePath: path), withItemAt: URL(filePath: moved))
+            let again = try SQLiteWakeStore(path: path)
+            #expect(try await again.perform(CountWakes()).accepted == 1)
+            try again.close()
+        }
+    }
+
     @Test("A store of an earlier version is taken over, and has the application id then")
     func earlier() async throws {
         try await withTemporaryFolder { folder in

@@ -52,7 +52,7 @@ enum StoreCheck {
 
     private static func fault(of path: String) -> DoctorChecks.Finding? {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        guard stat(path, &status) == 0 else { return makingFault(path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             return .wrong("store", "\(path) is no file.", "Name the file itself under store.")
         }
@@ -67,13 +67,19 @@ enum StoreCheck {
                 "Run the doctor as the gateway's user, or give the file to this one.", .notAllowed)
         }
         // A gateway makes a store of an empty file.
-        guard status.st_size > 0 else { return nil }
+        guard status.st_size > 0 else { return makingFault(path) }
         guard isDatabase(path, status.st_size) else {
             return .wrong(
                 "store", "\(path) is no database of SQLite.",
                 "Name another file under store, or restore this one from a backup.")
         }
         return versionFault(path)
+    }
+
+    private static func makingFault(_ path: String) -> DoctorChecks.Finding? {
+        SQLiteWakeStore.refusalToMake(path: path).map {
+            .wrong("store", $0, "Bring the database back to its place, or restore a backup.")
+        }
     }
 
     private static func versionFault(_ path: String) -> DoctorChecks.Finding? {

@@ -3,6 +3,7 @@
 import APNsClient
 import AdminAPI
 import Gateway
+import Glibc
 import Logging
 import ServiceLifecycle
 import StoreSQLite
@@ -176,10 +177,15 @@ struct GatewayAssembly {
                 "answers do not wait for the disk: a power cut may take the last second",
                 metadata: ["store-durability": "\(durability.rawValue)"])
         }
+        let path = SQLiteWakeStore.place(of: plan.configuration.storePath)
+        let isThere = access(path, F_OK) == 0
         do throws(StoreFailure) {
-            return try SQLiteWakeStore(
-                path: plan.configuration.storePath, durability: durability
-            ) { $0.log(to: logger) }
+            let store = try SQLiteWakeStore(path: path, durability: durability) {
+                $0.log(to: logger)
+            }
+            // An operator whose disk is not mounted learns of it here.
+            if !isThere { logger.notice("a new store was made", metadata: ["store": "\(path)"]) }
+            return store
         } catch {
             throw CommandFailure(error)
         }

@@ -23,7 +23,7 @@ extension WakeRecord {
             ("due_at", end == nil ? .string(dueAt.description) : nil),
             ("deadline", .string(deadline.description)),
             ("ended_at", endedAt.map { .string($0.description) }),
-            ("outcome", end?.json),
+            ("outcome", end?.json(after: attempts.last)),
             ("carrier_outcome", carrierEnd?.json),
             ("launched_at", launchedAt.map { .string($0.description) }),
             ("attempts", .array(attempts.map(\.json))),
@@ -33,7 +33,10 @@ extension WakeRecord {
 
 extension WakeEnd {
     /// The outcome: its state, what APNs said, and a sentence.
-    var json: JSONValue {
+    var json: JSONValue { json(after: nil) }
+
+    /// The same of a wake whose last attempt is known.
+    func json(after attempt: AttemptRecord?) -> JSONValue {
         var members: [(String, JSONValue?)] = [("state", .string(state.rawValue))]
         switch self {
         case .sent(let apnsUniqueID):
@@ -62,8 +65,7 @@ extension WakeEnd {
                     .string("What the store held of it, or of its device, cannot be read any more.")
                 ))
         case .expired:
-            members.append(
-                ("explanation", .string("Its deadline came before it could be sent.")))
+            members.append(("explanation", .string(Self.explainExpiry(after: attempt))))
         case .rejected(let refusal), .undeliverable(let refusal):
             members += refusal.members
             members.append(("explanation", .string(refusal.explanation)))
@@ -72,6 +74,18 @@ extension WakeEnd {
             members.append(("explanation", .string(cause.sentence)))
         }
         return .object(members)
+    }
+
+    private static func explainExpiry(after attempt: AttemptRecord?) -> String {
+        let next = "another attempt would have come after its deadline."
+        switch attempt?.result {
+        case .refused(let refusal):
+            let answer = ["\(refusal.status)", refusal.reason?.rawValue].compactMap(\.self)
+            return "APNs answered \(answer.joined(separator: " ")), and \(next)"
+        case .unanswered: return "The last attempt had no answer, and \(next)"
+        case .abandoned: return "The last attempt was cut short by the gateway's end, and \(next)"
+        case .accepted, nil: return "Its deadline came before APNs accepted it."
+        }
     }
 }
 
