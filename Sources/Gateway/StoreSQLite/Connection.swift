@@ -51,8 +51,8 @@ final class Connection {
         while try statement.step() {}
     }
 
-    /// Whether an earlier version wrote the file, and it was not brought up to date: an audit, which
-    /// only reads, meets such files.
+    /// Whether an earlier version wrote the file, and it was not brought up to date: an audit,
+    /// which only reads, meets such files.
     var isOfEarlierVersion = false
 
     /// How many rows the last statement changed.

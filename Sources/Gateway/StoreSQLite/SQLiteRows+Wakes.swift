@@ -189,8 +189,8 @@ extension SQLiteRows {
         return numbers
     }
 
-    /// The wake whose state, place in time, rest and device stand in four columns from this one. Throws as
-    /// ``Gateway/StoreFailure/Kind/damaged`` and in no other way.
+    /// The wake whose state, place in time, rest and device stand in four columns from this one.
+    /// Throws as ``Gateway/StoreFailure/Kind/damaged`` and in no other way.
     func read(
         _ row: Statement, number: Int64, from column: CInt
     ) throws(StoreFailure) -> WakeRow {

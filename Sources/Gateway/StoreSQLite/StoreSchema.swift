@@ -190,8 +190,8 @@ enum StoreSchema {
         """
 
     /// One word for one thing, as in the program, and a column for a wake's device. Wakes that are
-    /// there already keep theirs in `rest` only (``StoredWake``), so that a large file is brought up
-    /// to date at once.
+    /// there already keep theirs in `rest` only (``StoredWake``), so that a large file is brought
+    /// up to date at once.
     private static let plainWords = """
         ALTER TABLE lane RENAME TO queue;
         ALTER TABLE queue RENAME COLUMN halt_told_at TO held_told_at;
@@ -206,8 +206,8 @@ enum StoreSchema {
         """
 
     /// For whoever opens a file with `sqlite3`: times as text, numbers as words, tokens in
-    /// hexadecimal, and of payloads their lengths only. The program reads none of them. `id` is how a
-    /// wake's id begins.
+    /// hexadecimal, and of payloads their lengths only. The program reads none of them. `id` is
+    /// how a wake's id begins.
     private static let views = """
         CREATE VIEW queues AS
         SELECT number, bundle_id, environment,

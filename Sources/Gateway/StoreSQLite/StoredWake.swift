@@ -6,11 +6,11 @@ import WakeModel
 
 // How a wake stands in the column `rest`, in this order: the version; the parts that it has; the
 // other half of its id; (version 1: its device;) its queue; how far back the wake before it in its
-// device's chain is; its acceptance; the decision; urgency and coalescing; when it is due, not before
-// when, its deadline; the delay reasons; the fencing token; the tries; and then its parts, in the
-// order of their bits but for the ref, which stands behind the collapse id. Instants are told from the
-// acceptance, and that from the number; so most of them are one byte. What those who open a file look
-// for stands in columns, and in the views of ``StoreSchema``.
+// device's chain is; its acceptance; the decision; urgency and coalescing; when it is due, not
+// before when, its deadline; the delay reasons; the fencing token; the tries; and then its parts,
+// in the order of their bits but for the ref, which stands behind the collapse id. Instants are
+// told from the acceptance, and that from the number; so most of them are one byte. What those who
+// open a file look for stands in columns, and in the views of ``StoreSchema``.
 
 /// What a wake may have or not, as bits of one number. The bits are on disk: none is ever given
 /// another meaning.

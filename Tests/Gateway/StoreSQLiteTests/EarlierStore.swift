@@ -59,8 +59,8 @@ enum EarlierStore {
         try queue.close()
     }
 
-    /// Has each wake keep its device in `rest`, as versions before the last did: behind the version,
-    /// the parts and a word. What is damaged stays as it is.
+    /// Has each wake keep its device in `rest`, as versions before the last did: behind the
+    /// version, the parts and a word. What is damaged stays as it is.
     private static func putDevicesIntoRest(_ database: Database) throws {
         let rows = try Row.fetchAll(
             database, sql: "SELECT number, rest, device FROM wake WHERE device IS NOT NULL")

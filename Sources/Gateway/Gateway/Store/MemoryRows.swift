@@ -321,7 +321,7 @@ final class MemoryRows: RetainedRows {
     }
 
     /// Removes a device, unless a wake of it is still there; whether it did. Its latest wake need
-    /// not be the last to go: an older one that is still under way when that is pruned stays behind.
+    /// not be the last to go: an older one that is under way when that is pruned stays behind.
     private func remove(_ device: DeviceRow) -> Bool {
         guard !wakes.values.contains(where: { $0.device == device.number }) else { return false }
         deviceNumbers[ReadSet.DeviceName(token: device.token, queue: device.queue)] = nil

@@ -69,6 +69,19 @@ struct Counter {
         try #require(try await store.perform(FindWake(id)))
     }
 
+    /// The ids of all wakes that a query finds, page by page.
+    func pages(_ query: WakeQuery) async throws -> [WakeID] {
+        var query = query
+        var ids: [WakeID] = []
+        repeat {
+            let page = try await store.perform(ListWakes(query))
+            #expect(page.wakes.count <= query.limit)
+            ids += page.wakes.map(\.id)
+            query.after = page.next
+        } while query.after != nil
+        return ids
+    }
+
     /// The same store so many seconds later.
     func later(_ seconds: Int64) -> Counter {
         var later = self

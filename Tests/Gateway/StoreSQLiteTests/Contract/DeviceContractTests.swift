@@ -346,17 +346,17 @@ struct DeviceContractTests {
                         Samples.wake(at: at, device: number == 3 ? 8 : 7)
                     ).id)
             }
-            let all = try await pages(connection, WakeQuery(limit: 2))
+            let all = try await connection.pages(WakeQuery(limit: 2))
             #expect(all == ids.reversed())
-            let device = try await pages(
-                connection, WakeQuery(deviceToken: Samples.deviceToken(), limit: 2))
+            let device = try await connection.pages(
+                WakeQuery(deviceToken: Samples.deviceToken(), limit: 2))
             #expect(device == ids.filter { $0 != ids[3] }.reversed())
-            let pending = try await pages(connection, WakeQuery(states: [.pending], limit: 1))
+            let pending = try await connection.pages(WakeQuery(states: [.pending], limit: 1))
             #expect(pending == [ids[3], ids[0]])
-            let merged = try await pages(
-                connection, WakeQuery(deviceToken: Samples.deviceToken(), states: [.coalesced]))
+            let merged = try await connection.pages(
+                WakeQuery(deviceToken: Samples.deviceToken(), states: [.coalesced]))
             #expect(merged == [6, 5, 4, 2, 1].map { ids[$0] })
-            #expect(try await pages(connection, WakeQuery(app: Samples.otherApp)).isEmpty)
+            #expect(try await connection.pages(WakeQuery(app: Samples.otherApp)).isEmpty)
             let view = try await view(connection)
             #expect(view.pending?.id == ids[0] && view.recent.first?.id == ids[6])
             #expect(view.explanation.waiting?.requests == 6)
@@ -382,29 +382,16 @@ struct DeviceContractTests {
                 }
             }
             let token = Samples.deviceToken()
-            let listed = try await pages(
-                connection, WakeQuery(deviceToken: token, limit: WakeQuery.maximumLimit))
+            let listed = try await connection.pages(
+                WakeQuery(deviceToken: token, limit: WakeQuery.maximumLimit))
             #expect(listed == ids.reversed())
-            let rare = try await pages(
-                connection, WakeQuery(deviceToken: token, states: [.pending]))
+            let rare = try await connection.pages(WakeQuery(deviceToken: token, states: [.pending]))
             #expect(rare.count == apps.count && rare.last == ids.first)
             // A cursor that is no wake of the device says where in time to begin.
             let cursor = WakeID(number: ids[20].number, entropy: 0)
-            let foreign = try await pages(connection, WakeQuery(deviceToken: token, after: cursor))
+            let foreign = try await connection.pages(WakeQuery(deviceToken: token, after: cursor))
             #expect(foreign == ids[..<20].reversed())
         }
-    }
-
-    private func pages(_ connection: Counter, _ query: WakeQuery) async throws -> [WakeID] {
-        var query = query
-        var ids: [WakeID] = []
-        repeat {
-            let page = try await connection.store.perform(ListWakes(query))
-            #expect(page.wakes.count <= query.limit)
-            ids += page.wakes.map(\.id)
-            query.after = page.next
-        } while query.after != nil
-        return ids
     }
 
     // MARK: Queues, webhooks, retention
