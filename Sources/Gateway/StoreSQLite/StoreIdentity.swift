@@ -55,8 +55,8 @@ enum StoreIdentity {
         return StoreFailure(
             kind: .corrupt,
             message: "\(path) is missing or empty, but its log \(path)-wal is there, with work "
-                + "that was accepted. The log was not changed. Bring the database back to its place, "
-                + "or restore a backup; to begin with an empty store, move the log away.")
+                + "that was accepted. The log was not changed. Bring the database back to its "
+                + "place, or restore a backup; to begin with an empty store, move the log away.")
     }
 
     /// Why a database is no store; `nil` when it is one.

@@ -101,8 +101,8 @@ struct StoreIdentityTests {
             #expect(SQLiteWakeStore.refusalToMake(path: path) == failure?.message)
             #expect(try bytes(path + "-wal") == log)
             // Once the database is back, nothing is lost.
-            _ = try FileManager.default.replaceItemAt(
-                URL(filePath: path), withItemAt: URL(filePath: moved))
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: moved, toPath: path)
             let again = try SQLiteWakeStore(path: path)
             #expect(try await again.perform(CountWakes()).accepted == 1)
             try again.close()

@@ -277,5 +277,6 @@ function budgetTable(parts, sum) {
 
 function budgetSentence(asked, sent) {
   return make("p", {"class": "help"},
-    `${plural(asked, "background wake")} asked for, of which APNs took ${countWords(sent)} so far.`);
+    `${plural(asked, "background wake")} asked for, of which APNs took `,
+    `${countWords(sent)} so far.`);
 }
