@@ -11,7 +11,7 @@ public struct TransportFailure: Error, Hashable, Sendable {
     /// More of the same for a person: the library's own words. Holds nothing secret.
     public let detail: String
 
-    /// Spells out one failure.
+    /// Creates a failure.
     public init(_ kind: Kind, certainty: Certainty, detail: String = "") {
         self.kind = kind
         self.certainty = certainty

@@ -60,7 +60,7 @@ public struct WireRequest: Sendable {
     /// Whether it goes ahead of everything that is not urgent in a transport's queue.
     public let isUrgent: Bool
 
-    /// Spells out one request.
+    /// Creates a request.
     public init(
         to deviceToken: DeviceToken?, sharedHeaders: SharedHeaders, apnsID: APNsID? = nil,
         expiration: Expiration? = nil, collapseID: CollapseID? = nil, body: [UInt8],

@@ -18,7 +18,7 @@ public struct WireResponse: Hashable, Sendable {
     /// The most bytes a transport takes as a body: 4096. APNs' answers have under 200.
     public static let maximumBodyBytes = 4096
 
-    /// Spells out one answer.
+    /// Creates an answer.
     public init(
         status: Int, apnsID: APNsID? = nil, apnsUniqueID: String? = nil, date: String? = nil,
         body: [UInt8] = []

@@ -11,7 +11,7 @@ struct CommandFailure: Error, Hashable, Sendable {
     /// What is wrong and what to do, in sentences.
     let message: String
 
-    /// Spells out one failure.
+    /// Creates a failure.
     init(_ status: ExitStatus, _ message: String) {
         self.status = status
         self.message = message

@@ -34,7 +34,7 @@ public enum PushOutcome: Hashable, Sendable {
         /// The `apns-id` of the answer.
         public var apnsID: APNsID?
 
-        /// Spells out one rejection.
+        /// Creates a rejection.
         public init(
             status: Int, reason: RejectionReason?, timestamp: WallInstant? = nil,
             apnsID: APNsID? = nil

@@ -53,7 +53,7 @@ extension RejectionReason {
         /// What a person should do, as a sentence.
         public let remedy: String
 
-        /// Spells out one piece of advice.
+        /// Creates advice.
         public init(
             scope: Scope, retry: Retry, deviceToken: DeviceTokenVerdict = .unaffected,
             renewsProviderToken: Bool = false, remedy: String

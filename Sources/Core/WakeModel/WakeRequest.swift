@@ -18,7 +18,7 @@ public struct WakeRequest: Hashable, Sendable {
     /// The collapse id, if any (rules BG026 and VO010 advise against it).
     public var collapseID: CollapseID?
 
-    /// Spells out one request.
+    /// Creates a request.
     public init(
         kind: WakeKind, deviceToken: DeviceToken, bundleID: BundleID, payload: [UInt8],
         expiration: Expiration? = nil, collapseID: CollapseID? = nil

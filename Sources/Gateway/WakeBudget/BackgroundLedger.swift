@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// The counts of one device and one ordinary topic: what was sent, what waits, what the app
+/// The ledger of one device and one ordinary topic: what was sent, what waits, what the app
 /// reported.
 ///
 /// Every function works on a ledger that was told the time by ``observe(_:)`` before.

@@ -59,7 +59,7 @@ public struct BackgroundRequest: Hashable, Sendable {
     /// it does not limit the wait here.
     public var expiration: Expiration
 
-    /// Spells out one request.
+    /// Creates a request.
     public init(
         urgency: Urgency = .normal, coalescing: Coalescing = .replace,
         expiration: Expiration = .immediately

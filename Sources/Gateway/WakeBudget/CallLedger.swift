@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// The counts of one device and one VoIP topic: the calls of the last hour.
+/// The ledger of one device and one VoIP topic: the calls of the last hour.
 struct CallLedger: Hashable, Sendable {
     /// A call: its age in milliseconds, in the high bits, and its fingerprint, in the low ones.
     typealias Mark = UInt64

@@ -248,7 +248,7 @@ public struct AdmitVerdict: Hashable, Sendable {
     /// Whether the wake that waited until now was found to be over, and ended as expired.
     public let expiredPending: Bool
 
-    /// Spells out one answer.
+    /// Creates an answer.
     public init(decision: Decision, expiredPending: Bool) {
         self.decision = decision
         self.expiredPending = expiredPending

@@ -11,7 +11,7 @@ public struct PushReport: Hashable, Sendable {
     /// What happened.
     public var fate: PushFate
 
-    /// Spells out one report.
+    /// Creates a report.
     public init(number: Int, at: WallInstant, fate: PushFate) {
         self.number = number
         self.at = at
@@ -58,7 +58,7 @@ public enum PushFate: Hashable, Sendable {
         /// Whether the system ended the app because its handler never completed.
         public var wasTerminated: Bool
 
-        /// Spells out one launch.
+        /// Creates a launch.
         public init(heldMilliseconds: Int64, runtimeMilliseconds: Int64, wasTerminated: Bool) {
             self.heldMilliseconds = heldMilliseconds
             self.runtimeMilliseconds = runtimeMilliseconds

@@ -51,7 +51,7 @@ public struct Scenario: Hashable, Sendable {
         /// Where the figures of their model come from.
         public var model: ModelSource
 
-        /// Spells out one group.
+        /// Creates a group.
         public init(name: String, profile: DayProfile?, count: Int, model: ModelSource = .standard)
         {
             self.name = name

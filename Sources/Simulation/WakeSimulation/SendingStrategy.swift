@@ -9,7 +9,7 @@ public struct SendingStrategy: Hashable, Sendable {
     /// What it does.
     public var method: Method
 
-    /// Spells out one contender.
+    /// Creates a contender.
     public init(name: String, method: Method) {
         self.name = name
         self.method = method

@@ -26,7 +26,7 @@ public struct MetricReading: Sendable {
     /// The value.
     public let value: Double
 
-    /// Spells out one reading.
+    /// Creates a reading.
     public init(_ gauge: Gauge, _ labels: [(String, String)], _ value: Double) {
         self.gauge = gauge
         self.labels = labels

@@ -107,7 +107,7 @@ public struct WebhookFailure: Error, Hashable, Sendable {
     /// Whether the receiver may have seen the request: then what is in it may be why.
     public let isSent: Bool
 
-    /// Spells out one failure.
+    /// Creates a failure.
     public init(description: String, isSent: Bool) {
         self.description = description
         self.isSent = isSent

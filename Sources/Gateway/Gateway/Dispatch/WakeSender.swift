@@ -21,7 +21,7 @@ public struct SendReport: Sendable {
     /// APNs' answer, or why there is none.
     public let result: Result<PushOutcome, SendFailure>
 
-    /// Spells out one report.
+    /// Creates a report.
     public init(ticket: Claim.Ticket, result: Result<PushOutcome, SendFailure>) {
         self.ticket = ticket
         self.result = result
@@ -38,7 +38,7 @@ public struct SendFailure: Error, Hashable, Sendable {
     /// What happened, as a sentence without secrets. Kept in the wake's history.
     public let description: String
 
-    /// Spells out one failure; a long description is cut.
+    /// Creates a failure; a long description is cut.
     public init(certainty: Certainty, description: String) {
         self.certainty = certainty
         self.description = String(description.prefix(Self.maximumDescriptionLength))

@@ -23,7 +23,7 @@ public struct NewWake: Sendable {
     /// Random bits for its id, of which 62 are used.
     public let entropy: UInt64
 
-    /// Spells out one wake.
+    /// Creates a wake.
     public init(
         wake: ValidWake, environment: APNsEnvironment, acceptedAt: WallInstant,
         notBefore: WallInstant? = nil, urgency: Urgency = .normal,
@@ -57,7 +57,7 @@ public struct IdempotencyKey: Hashable, Sendable {
     /// Until when the key is remembered.
     public let expiresAt: WallInstant
 
-    /// Spells out one mark.
+    /// Creates a mark.
     public init(key: [UInt8], request: [UInt8], expiresAt: WallInstant) {
         self.key = key
         self.request = request
@@ -72,7 +72,7 @@ public struct Submission: Sendable {
     /// The mark, if the client sent a key.
     public let idempotency: IdempotencyKey?
 
-    /// Spells out one submission.
+    /// Creates a submission.
     public init(wake: NewWake, idempotency: IdempotencyKey? = nil) {
         self.wake = wake
         self.idempotency = idempotency
@@ -92,7 +92,7 @@ public struct AdmittedWake: Hashable, Sendable {
     /// Whether an earlier request was this one already.
     public let isRepeated: Bool
 
-    /// Spells out one receipt.
+    /// Creates a receipt.
     public init(
         id: WakeID, acceptedAt: WallInstant, deadline: WallInstant, decision: WakeDecision,
         isRepeated: Bool = false

@@ -27,7 +27,7 @@ public struct DeviceView: Hashable, Sendable {
     /// Whether the topic's app ever sent a receipt, so that missing ones count.
     public let topicConfirmsLaunches: Bool
 
-    /// Spells out one view.
+    /// Creates a view.
     public init(
         queue: WakeQueueKey, deviceToken: DeviceToken, explanation: Explanation,
         pending: WakeRecord?,
@@ -46,7 +46,7 @@ public struct DeviceView: Hashable, Sendable {
     }
 }
 
-/// What is reported of a device, or asked of its counts.
+/// What is reported of a device, or asked of its ledger.
 public enum DeviceReport: Hashable, Sendable {
     /// The app reported these signals.
     case signals([DeviceSignal])
@@ -88,7 +88,7 @@ public struct Receipt: Hashable, Sendable {
     /// unknown.
     public let apps: Set<BundleID>?
 
-    /// Spells out one receipt.
+    /// Creates a receipt.
     public init(
         _ subject: Subject, launchedAt: WallInstant? = nil, hasSynced: Bool = false,
         among apps: Set<BundleID>? = nil

@@ -33,7 +33,7 @@ public struct FeedbackEntry: Hashable, Sendable {
     /// The wake that met it.
     public let wake: WakeID
 
-    /// Spells out one entry.
+    /// Creates an entry.
     public init(
         number: Int64, kind: FeedbackKind, app: AppIdentity, wakeKind: WakeKind,
         deviceToken: DeviceToken, at: WallInstant, refusal: Refusal, wake: WakeID

@@ -22,7 +22,7 @@ public struct Inquiry: Sendable {
     /// same, although it ends later.
     public var hasLifetime: Bool
 
-    /// Spells out one.
+    /// Creates a value.
     public init(
         _ request: WakeRequest, environment: APNsEnvironment? = nil, urgency: Urgency = .normal,
         coalescing: Coalescing = .replace, ref: WakeRef? = nil,

@@ -20,7 +20,7 @@ public struct WakeQuery: Hashable, Sendable {
     /// The most wakes to give, at most ``maximumLimit``.
     public var limit: Int
 
-    /// Spells out one query.
+    /// Creates a query.
     public init(
         deviceToken: DeviceToken? = nil, app: AppIdentity? = nil, apps: Set<BundleID>? = nil,
         states: Set<WakeState>? = nil, after: WakeID? = nil, limit: Int = 100
@@ -55,7 +55,7 @@ public struct WakePage: Hashable, Sendable {
     /// The cursor of the next page; `nil` when nothing follows.
     public let next: WakeID?
 
-    /// Spells out one page.
+    /// Creates a page.
     public init(wakes: [WakeRecord], next: WakeID?) {
         self.wakes = wakes
         self.next = next

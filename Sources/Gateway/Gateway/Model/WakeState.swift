@@ -85,7 +85,7 @@ public struct Refusal: Hashable, Sendable {
     /// With 410: since when APNs holds the device token for dead.
     public let tokenDeadSince: WallInstant?
 
-    /// Spells out one refusal.
+    /// Creates a refusal.
     public init(status: Int, reason: RejectionReason?, tokenDeadSince: WallInstant? = nil) {
         self.status = status
         self.reason = reason

@@ -43,7 +43,7 @@ public struct AppHold: Hashable, Sendable {
     /// Since when.
     public let at: WallInstant
 
-    /// Spells out one.
+    /// Creates a value.
     public init(queue: WakeQueueKey, isHeld: Bool, reason: String, at: WallInstant) {
         self.queue = queue
         self.isHeld = isHeld
@@ -63,7 +63,7 @@ public struct WebhookItem: Hashable, Sendable {
         /// The fencing number; it grows with every lease.
         public let fence: Int64
 
-        /// Spells out one ticket.
+        /// Creates a ticket.
         public init(endpoint: WebhookEndpointID, number: Int64, fence: Int64) {
             self.endpoint = endpoint
             self.number = number
@@ -80,7 +80,7 @@ public struct WebhookItem: Hashable, Sendable {
     /// How often it was tried before.
     public let tries: Int
 
-    /// Spells out one item.
+    /// Creates an item.
     public init(ticket: Ticket, event: WebhookEvent, createdAt: WallInstant, tries: Int) {
         self.ticket = ticket
         self.event = event
@@ -104,7 +104,7 @@ public struct WebhookSettlement: Hashable, Sendable {
     /// What to do.
     public let effect: Effect
 
-    /// Spells out one settlement.
+    /// Creates a settlement.
     public init(ticket: WebhookItem.Ticket, effect: Effect) {
         self.ticket = ticket
         self.effect = effect

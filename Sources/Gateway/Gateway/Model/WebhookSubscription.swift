@@ -35,7 +35,7 @@ public struct WebhookSubscription: Hashable, Sendable {
     /// The most events that are kept for it; when there are so many, later ones are dropped.
     public let backlogCount: Int
 
-    /// Spells out one subscription.
+    /// Creates a subscription.
     public init(
         endpoint: WebhookEndpointID, kinds: Set<WebhookKind>, apps: Set<BundleID>? = nil,
         backlogCount: Int = WebhookSubscription.maximumBacklogCount
@@ -62,7 +62,7 @@ public struct WebhookBatch: Hashable, Sendable {
     /// waiting.
     public var droppedCount: Int
 
-    /// Spells out one batch.
+    /// Creates a batch.
     public init(items: [WebhookItem] = [], backlogCount: Int = 0, droppedCount: Int = 0) {
         self.items = items
         self.backlogCount = backlogCount

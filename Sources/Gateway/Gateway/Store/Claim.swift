@@ -14,7 +14,7 @@ public struct Claim: Hashable, Sendable {
         /// is taken back, so that the holder of an old lease cannot settle any more.
         public let fence: Int64
 
-        /// Spells out one ticket.
+        /// Creates a ticket.
         public init(id: WakeID, fence: Int64) {
             self.id = id
             self.fence = fence
@@ -48,7 +48,7 @@ public struct Claim: Hashable, Sendable {
     /// When the lease ends. A send must have its answer, or give up, before.
     public let leaseUntil: WallInstant
 
-    /// Spells out one claim.
+    /// Creates a claim.
     public init(
         ticket: Ticket, app: AppIdentity, kind: WakeKind, deviceToken: DeviceToken,
         payload: [UInt8], expiration: Expiration, collapseID: CollapseID?, deadline: WallInstant,
@@ -85,7 +85,7 @@ public struct ClaimOrder: Hashable, Sendable {
         /// The most wakes to take from it.
         public let limit: Int
 
-        /// Spells out one share.
+        /// Creates a share.
         public init(queue: WakeQueueKey, limit: Int) {
             self.queue = queue
             self.limit = limit
@@ -101,7 +101,7 @@ public struct ClaimOrder: Hashable, Sendable {
     /// When the leases end.
     public let leaseUntil: WallInstant
 
-    /// Spells out one order.
+    /// Creates an order.
     public init(shares: [Share], limit: Int, now: WallInstant, leaseUntil: WallInstant) {
         self.shares = shares
         self.limit = limit

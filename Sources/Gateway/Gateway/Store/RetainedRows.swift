@@ -76,14 +76,14 @@ public struct SweptDevices: Hashable, Sendable {
     /// The number of the last device that was looked at; `nil` when there is none behind it.
     public let last: Int64?
 
-    /// Spells out one step.
+    /// Creates a step.
     public init(removed: Int, last: Int64?) {
         self.removed = removed
         self.last = last
     }
 }
 
-/// A counter of the counts.
+/// A counter of a store.
 public enum StoreCounter: Hashable, Sendable {
     /// Wakes admitted.
     case accepted
@@ -124,7 +124,7 @@ public struct FeedbackRow: Hashable, Sendable {
     /// The wake that met it.
     public let wake: WakeID
 
-    /// Spells out one row.
+    /// Creates a row.
     public init(
         kind: FeedbackKind, queue: Int64, deviceToken: DeviceToken, at: WallInstant,
         refusal: Refusal, wake: WakeID
@@ -159,7 +159,7 @@ public struct WebhookRow: Hashable, Sendable {
     /// How often it was tried before.
     public let tries: Int
 
-    /// Spells out one row.
+    /// Creates a row.
     public init(
         ticket: WebhookItem.Ticket, subject: WebhookSubject, createdAt: WallInstant, tries: Int
     ) {

@@ -24,7 +24,7 @@ public struct Settlement: Hashable, Sendable {
     /// The effect.
     public let effect: Effect
 
-    /// Spells out one settlement.
+    /// Creates a settlement.
     public init(
         ticket: Claim.Ticket, at: WallInstant, attempt: AttemptResult?, effect: Effect
     ) {
@@ -72,7 +72,7 @@ public struct AttemptRecord: Hashable, Sendable {
     /// The result.
     public let result: AttemptResult
 
-    /// Spells out one attempt.
+    /// Creates an attempt.
     public init(startedAt: WallInstant, endedAt: WallInstant, result: AttemptResult) {
         self.startedAt = startedAt
         self.endedAt = endedAt

@@ -15,7 +15,7 @@ public struct EndedWake: Hashable, Sendable {
     /// When.
     public let at: WallInstant
 
-    /// Spells out one.
+    /// Creates a value.
     public init(
         id: WakeID, ref: WakeRef? = nil, queue: WakeQueueKey, end: WakeEnd, at: WallInstant
     ) {
@@ -149,7 +149,7 @@ public struct CancelOutcome: Sendable {
     /// What ended.
     public let ended: [EndedWake]
 
-    /// Spells out one outcome.
+    /// Creates an outcome.
     public init(isCancelled: Bool?, ended: [EndedWake]) {
         self.isCancelled = isCancelled
         self.ended = ended
@@ -163,7 +163,7 @@ public struct ReportOutcome: Sendable {
     /// What ended by it.
     public let ended: [EndedWake]
 
-    /// Spells out one outcome.
+    /// Creates an outcome.
     public init(devices: Int, ended: [EndedWake]) {
         self.devices = devices
         self.ended = ended
@@ -231,7 +231,7 @@ public struct PruneOrder: Hashable, Sendable {
     /// The most rows of one table; of devices, the most that are looked at.
     public let limit: Int
 
-    /// Spells out one order.
+    /// Creates an order.
     public init(
         now: WallInstant, wakesBefore: WallInstant, devicesBefore: WallInstant,
         webhooks: [WebhookSubscription], webhookGraceSeconds: Int = 0, limit: Int
@@ -276,7 +276,7 @@ public struct WakeQueueRow: Hashable, Sendable {
     /// were told nothing, or that it goes on.
     public var heldToldAt: WallInstant?
 
-    /// Spells out one queue.
+    /// Creates a queue.
     public init(
         number: Int64, queue: WakeQueueKey, confirmsLaunches: Bool = false,
         pausedAt: WallInstant? = nil,
@@ -298,7 +298,7 @@ public struct QueueDepth: Hashable, Sendable {
     /// When the longest due or next due wake is due.
     public let firstDue: WallInstant?
 
-    /// Spells out one depth.
+    /// Creates a depth.
     public init(queue: WakeQueueKey, firstDue: WallInstant?) {
         self.queue = queue
         self.firstDue = firstDue

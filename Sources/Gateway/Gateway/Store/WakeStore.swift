@@ -38,7 +38,7 @@ public struct QueuePause: Hashable, Sendable {
     /// Why, if it was said.
     public let reason: String?
 
-    /// Spells out one pause.
+    /// Creates a pause.
     public init(at: WallInstant, reason: String?) {
         self.at = at
         self.reason = reason
@@ -71,7 +71,7 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// What happened, as a sentence without secrets.
     public let message: String
 
-    /// Spells out one failure.
+    /// Creates a failure.
     public init(kind: Kind, message: String) {
         self.kind = kind
         self.message = message

@@ -14,7 +14,7 @@ public struct AppFinding: Hashable, Sendable {
     /// The targets as one text; `nil` where there are none.
     public var target: String? { targets.isEmpty ? nil : targets.joined(separator: ", ") }
 
-    /// Spells out one finding.
+    /// Creates a finding.
     public init(
         file: String, target: String? = nil, configurations: [String] = [], diagnostic: Diagnostic
     ) {

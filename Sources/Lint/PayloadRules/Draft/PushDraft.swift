@@ -13,7 +13,7 @@ public struct PushDraft: Sendable {
         /// The value.
         public var value: String
 
-        /// Spells out one field.
+        /// Creates a field.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value

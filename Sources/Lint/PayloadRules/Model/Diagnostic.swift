@@ -26,7 +26,7 @@ public struct Diagnostic: Hashable, Sendable {
     /// The edit of the payload that mends this, where there is one right answer; see ``Repairs``.
     public var repair: Repair?
 
-    /// Spells out one finding.
+    /// Creates a finding.
     public init(
         rule: RuleID, severity: Severity, message: String, fix: String, line: Int = 1,
         column: Int = 1, offset: Int = 0, pointer: String = "", header: String? = nil,

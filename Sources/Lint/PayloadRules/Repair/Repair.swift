@@ -9,7 +9,7 @@ public struct Repair: Hashable, Sendable {
         /// What takes its place; empty where something is taken out.
         public var replacement: [UInt8]
 
-        /// Spells out one replacement.
+        /// Creates a replacement.
         public init(range: Range<Int>, replacement: [UInt8]) {
             self.range = range
             self.replacement = replacement
@@ -23,7 +23,7 @@ public struct Repair: Hashable, Sendable {
     /// push: a person should look.
     public var isSafe: Bool
 
-    /// Spells out one repair.
+    /// Creates a repair.
     public init(edits: [Edit], isSafe: Bool) {
         self.edits = edits.sorted { $0.range.lowerBound < $1.range.lowerBound }
         self.isSafe = isSafe

@@ -76,7 +76,7 @@ extension WorkingSet {
             pending = try record(wake, of: device.token)
         }
         var explanation = device.ledger.explain(policy: queue.policy, at: now)
-        // The transaction settles a debit as they make it, so the ledger does not know.
+        // A debit is settled in the claim itself, so the ledger does not know.
         explanation.inFlight = recent.count { $0.state == .claimed }
         return DeviceView(
             queue: queue.row.queue, deviceToken: device.token, explanation: explanation,
