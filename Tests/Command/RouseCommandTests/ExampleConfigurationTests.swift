@@ -95,4 +95,22 @@ struct ExampleConfigurationTests {
         #expect(Set(known).subtracting(keys) == ["webhook"])
         #expect(keys.subtracting(known) == [])
     }
+
+    @Test("beside it, the configuration for Compose gives Prometheus a key that only reads")
+    func compose() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Deploy/docker")
+        let configuration = try Self.read(
+            String(contentsOf: folder.appending(path: "rouse.yaml"), encoding: .utf8))
+        let scopes = Dictionary(
+            uniqueKeysWithValues: configuration.apiKeys.map { ($0.name, $0.scopes) })
+        #expect(scopes["prometheus"] == [.read])
+        // The secret that Prometheus is given is that key's, and no other service has the gateway's.
+        let prometheus = try String(
+            contentsOf: folder.appending(path: "prometheus.yaml"), encoding: .utf8)
+        #expect(prometheus.contains("credentials_file: /run/secrets/prometheus-key"))
+        let services = try String(
+            contentsOf: folder.appending(path: "compose.yaml"), encoding: .utf8)
+        #expect(!services.contains(/(?m)^ *- api-key$/))
+    }
 }

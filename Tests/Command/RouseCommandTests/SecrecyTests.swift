@@ -91,6 +91,31 @@ struct SecrecyTests {
         #expect(!output.contains(RunningSimulator.device))
     }
 
+    /// As a user without the rights of root, of whose processes the files in /proc are root's once
+    /// they are not dumpable (proc(5)): so no other program of the same user reads their memory.
+    @Test("no other program of the same user reads a command's memory")
+    func memory() async throws {
+        let folder = try TestFolder()
+        let program = folder.path + "/rouse"
+        try FileManager.default.copyItem(atPath: Rouse.path, toPath: program)
+        chmod(folder.path, 0o755)
+        let isRoot = geteuid() == 0
+        let other = ["--reuid", "65534", "--regid", "65534", "--clear-groups", program]
+        let gateway = try RunningRouse(
+            (isRoot ? other : []) + ["serve", "--dev", "--listen", "127.0.0.1:0"],
+            by: isRoot ? "/usr/bin/setpriv" : program,
+            environment: ["TMPDIR": "/tmp"])
+        _ = try await gateway.lines { $0.hasPrefix("Stop it") }
+        func owner(_ name: String) throws -> Int {
+            let path = "/proc/\(gateway.processID)/\(name)"
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            return try #require((attributes[.ownerAccountID] as? NSNumber)?.intValue)
+        }
+        #expect(try owner("environ") == 0)
+        #expect(try owner("mem") == 0)
+        #expect(try await gateway.end(SIGTERM) == 0)
+    }
+
     @Test("no core file holds what a gateway held")
     func dumps() async throws {
         let gateway = try RunningRouse(["serve", "--dev", "--listen", "127.0.0.1:0"])

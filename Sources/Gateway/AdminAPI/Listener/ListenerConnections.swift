@@ -125,12 +125,13 @@ final class ListenerConnections: Sendable {
     /// there is none for it: it is to be closed.
     func admit(_ channel: any Channel) -> ListenerConnection? {
         let peer = PeerAddress(channel.remoteAddress)
+        let isShortOfFiles = Self.isShortOfFiles
         let (connection, victim) = state.withLock {
             state -> (ListenerConnection?, ListenerConnection?) in
             var victim: ListenerConnection?
             var isReserve = false
             let isPeerFull = peer.isRemote && state.peers[peer]?.count ?? 0 >= placesOfPeer
-            if isPeerFull || state.connections.count >= places {
+            if isPeerFull || isShortOfFiles || state.connections.count >= places {
                 victim = state.stranger(of: isPeerFull ? peer : nil)
                 isReserve = victim?.isReserve ?? true
                 guard victim != nil || state.reserveCount < Self.reserveCount else {
@@ -183,11 +184,27 @@ final class ListenerConnections: Sendable {
     /// How many connections the system's limit of open files (`RLIMIT_NOFILE`) leaves room for,
     /// besides the reserve and what the store, the log and the connections to APNs need.
     static var systemLimit: Int {
+        let files = openFilesLimit
+        return max(8, files - min(256, files / 2) - 2 * reserveCount)
+    }
+
+    /// Whether the next file would be one of the last that the process may open, whoever opened the
+    /// others: the listener leaves those to the rest of the program. Above all to libdispatch,
+    /// under Swift's tasks, which reads files in /proc and ends the process when it cannot open one
+    /// (`_dispatch_workq_monitor_pools`).
+    static var isShortOfFiles: Bool {
+        // The system gives the lowest number that is free.
+        let next = dup(STDERR_FILENO)
+        guard next >= 0 else { return errno == EMFILE || errno == ENFILE }
+        close(next)
+        return Int(next) >= openFilesLimit - 2 * reserveCount
+    }
+
+    private static var openFilesLimit: Int {
         var limit = rlimit()
         // Cannot fail: the resource exists, and the pointer is to a live local.
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        let files = Int(clamping: limit.rlim_cur)
-        return max(8, files - min(256, files / 2) - 2 * reserveCount)
+        return Int(clamping: limit.rlim_cur)
     }
 }
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// A gateway that may open few files, and strangers that open more connections than that.
+@Suite("rouse serve at the limit of open files", .timeLimit(.minutes(2)))
+struct ServeDescriptorsTests {
+    private static let openFiles = 160
+    private static let waitingText = "connections wait"
+
+    /// Starts a gateway that may open that few files.
+    private static func start(
+        _ simulator: RunningSimulator, _ listener: String
+    ) async throws -> (RunningRouse, Int) {
+        let path = try await ServeTests.keyedConfiguration(simulator)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try "listener: { \(listener) }\n\(text)"
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        let script = "ulimit -n \(openFiles) && exec \"$0\" serve --config \"$1\""
+        let gateway = try RunningRouse(["-c", script, Rouse.path, path], by: "/bin/sh")
+        let lines = try await gateway.lines { $0.hasPrefix("Ready") }
+        let port = try #require(lines.last?.firstMatch(of: /127\.0\.0\.1:(\d+)/)?.output.1)
+        return (gateway, try #require(Int(port)))
+    }
+
+    /// Opens connections that say nothing, and holds them.
+    private static func strangers(_ count: Int, port: Int) -> [Int32] {
+        (0..<count).map { _ in
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr = in_addr(s_addr: UInt32(INADDR_LOOPBACK).bigEndian)
+            // SAFETY: the pointer is to a live local of the size that is given.
+            _ = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            return descriptor
+        }
+    }
+
+    private static func health(_ port: Int) async throws -> String {
+        try await Rouse.run(
+            "/usr/bin/curl",
+            ["-sS", "-m", "10", "-w", "%{http_code}", "-o", "/dev/null"]
+                + ["http://127.0.0.1:\(port)/healthz"]
+        ).out
+    }
+
+    @Test("takes fewer connections than it could open files for, unless it is told otherwise")
+    func derived() async throws {
+        try await RunningSimulator.with { simulator in
+            let (gateway, port) = try await Self.start(simulator, "connections-per-peer: 1000")
+            let silent = Self.strangers(2 * Self.openFiles, port: port)
+            defer { for descriptor in silent { close(descriptor) } }
+            #expect(try await Self.health(port) == "200")
+            let open = try FileManager.default.contentsOfDirectory(
+                atPath: "/proc/\(gateway.processID)/fd")
+            #expect(open.count < Self.openFiles)
+            #expect(!gateway.error.contains(Self.waitingText), "\(gateway.error)")
+            #expect(try await gateway.end(SIGTERM) == 0)
+        }
+    }
+
+    /// Without the last files kept back, libdispatch ended the process now and then.
+    @Test("leaves the last files to the rest of the program, whoever has the others")
+    func exhausted() async throws {
+        try await RunningSimulator.with { simulator in
+            let (gateway, port) = try await Self.start(simulator, "connections-per-peer: 1000")
+            func open() throws -> Int {
+                try FileManager.default.contentsOfDirectory(
+                    atPath: "/proc/\(gateway.processID)/fd"
+                ).count
+            }
+            // It has counted on its limit since its start: now others have taken their part of it.
+            let limit = try open() + 48
+            let limited = try await Rouse.run(
+                "/usr/bin/prlimit",
+                ["--pid", "\(gateway.processID)", "--nofile=\(limit):\(Self.openFiles)"])
+            #expect(limited.status == 0, "\(limited.all)")
+            let silent = Self.strangers(2 * Self.openFiles, port: port)
+            defer { for descriptor in silent { close(descriptor) } }
+            for _ in 0..<5 {
+                #expect(try await Self.health(port) == "200")
+                #expect(try open() < limit - 8)
+            }
+            #expect(!gateway.error.contains(Self.waitingText), "\(gateway.error)")
+            #expect(try await gateway.end(SIGTERM) == 0)
+        }
+    }
+}
