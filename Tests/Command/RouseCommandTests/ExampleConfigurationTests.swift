@@ -105,7 +105,7 @@ struct ExampleConfigurationTests {
         let scopes = Dictionary(
             uniqueKeysWithValues: configuration.apiKeys.map { ($0.name, $0.scopes) })
         #expect(scopes["prometheus"] == [.read])
-        // The secret that Prometheus is given is that key's, and no other service has the gateway's.
+        // The secret that Prometheus is given is that key's, and no service has the gateway's.
         let prometheus = try String(
             contentsOf: folder.appending(path: "prometheus.yaml"), encoding: .utf8)
         #expect(prometheus.contains("credentials_file: /run/secrets/prometheus-key"))
