@@ -254,18 +254,20 @@ let package = Package(
                 "APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport", "SeedKit",
                 "WakeModel",
             ]),
+        // How rows stand in columns, for all stores that have some.
+        module("StoreRows", in: .gateway, ["Gateway", "WakeBudget", "WakeModel"]),
         cModule("CGatheredLog", in: .gateway, linkerSettings: [.linkedLibrary("sqlite3")]),
         module(
             "StoreSQLite", in: .gateway,
             [
-                "CGatheredLog", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", sqlite,
-                sqliteC,
+                "CGatheredLog", "Gateway", "PayloadRules", "StoreRows", "WakeBudget", "WakeModel",
+                sqlite, sqliteC,
             ]),
         tests(
             of: "StoreSQLite", in: .gateway,
             [
                 "CGatheredLog", "CSimulatedDisk", "Gateway", "GatewayTestKit", "PayloadRules",
-                "SeedKit", "WaitKit", "WakeBudget", "WakeModel", sqlite, sqliteC,
+                "SeedKit", "StoreRows", "WaitKit", "WakeBudget", "WakeModel", sqlite, sqliteC,
             ]),
         // A disk that fails, tears and loses, for the simulation of the store.
         .target(

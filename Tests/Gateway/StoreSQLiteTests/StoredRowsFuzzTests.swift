@@ -9,6 +9,7 @@ import WakeBudget
 import WakeModel
 
 @testable import Gateway
+import StoreRows
 @testable import StoreSQLite
 
 /// Bytes that were right, and are spoiled a little: what is read of a file that is damaged.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+package import Gateway
 import WakeBudget
-import WakeModel
+package import WakeModel
 
 // How the nouns stand in columns. The numbers are on disk: none is ever given another meaning.
 
 extension WakeState {
     /// The state's number on disk.
-    var number: Int64 {
+    package var number: Int64 {
         switch self {
         case .pending: 0
         case .claimed: 1
@@ -26,7 +26,7 @@ extension WakeState {
     }
 
     /// The state with this number.
-    init(number: Int64) throws(StoreFailure) {
+    package init(number: Int64) throws(StoreFailure) {
         switch number {
         case 0: self = .pending
         case 1: self = .claimed
@@ -47,10 +47,10 @@ extension WakeState {
 
 extension WakeKind {
     /// The kind's number on disk.
-    var number: Int64 { self == .voip ? 0 : 1 }
+    package var number: Int64 { self == .voip ? 0 : 1 }
 
     /// The kind with this number.
-    init(number: Int64) throws(StoreFailure) {
+    package init(number: Int64) throws(StoreFailure) {
         switch number {
         case 0: self = .voip
         case 1: self = .background
@@ -61,12 +61,12 @@ extension WakeKind {
 
 extension WakeID {
     /// The id of which a row keeps the number and the rest.
-    init(number: Int64, low: Int64) {
+    package init(number: Int64, low: Int64) {
         self.init(number: number, entropy: UInt64(bitPattern: low))
     }
 
     /// What a row keeps beside the number.
-    var low: Int64 { Int64(bitPattern: apnsID.low) }
+    package var low: Int64 { Int64(bitPattern: apnsID.low) }
 }
 
 /// A decision in 63 bits: what it was (3), how it merges (1), the rules (11), the instant (48).
@@ -135,14 +135,14 @@ struct PackedDecision {
 }
 
 /// An end, as it stands in the wake's row beside its state.
-struct EndColumns {
-    var status: Int64?
-    var reason: String?
-    var since: Int64?
-    var detail: String?
-    var carrier: WakeID?
+package struct EndColumns {
+    package var status: Int64?
+    package var reason: String?
+    package var since: Int64?
+    package var detail: String?
+    package var carrier: WakeID?
 
-    init(_ end: WakeEnd?) {
+    package init(_ end: WakeEnd?) {
         switch end {
         case nil, .expired, .superseded, .cancelled, .damaged: break
         case .sent(let apnsUniqueID): detail = apnsUniqueID
@@ -159,7 +159,9 @@ struct EndColumns {
         }
     }
 
-    init(status: Int64?, reason: String?, since: Int64?, detail: String?, carrier: WakeID?) {
+    package init(
+        status: Int64?, reason: String?, since: Int64?, detail: String?, carrier: WakeID?
+    ) {
         self.status = status
         self.reason = reason
         self.since = since
@@ -173,7 +175,7 @@ struct EndColumns {
         since = refusal.tokenDeadSince?.millisecondsSinceEpoch
     }
 
-    var refusal: Refusal {
+    package var refusal: Refusal {
         Refusal(
             status: Int(status ?? 0), reason: reason.map { RejectionReason(rawValue: $0) },
             tokenDeadSince: since.map { WallInstant(millisecondsSinceEpoch: $0) })
@@ -214,7 +216,7 @@ struct EndColumns {
 
 extension DeviceToken {
     /// The token's raw bytes.
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var hex = hex
         // SAFETY: the capacity is half of the digits, whose number is even, and the loop writes
         // each of its indices once.
@@ -235,7 +237,7 @@ extension DeviceToken {
     }
 
     /// The token in a column.
-    init(stored bytes: [UInt8]) throws(StoreFailure) {
+    package init(stored bytes: [UInt8]) throws(StoreFailure) {
         do throws(InvalidField) {
             try self.init(bytes: bytes)
         } catch {
@@ -244,28 +246,45 @@ extension DeviceToken {
     }
 }
 
+extension WakeQueueKey {
+    /// The queue in three columns.
+    package init(
+        stored bundleID: String?, _ environment: String?, _ kind: Int64
+    ) throws(StoreFailure) {
+        guard let environment = APNsEnvironment(rawValue: environment ?? "") else {
+            throw .damaged("environment")
+        }
+        let app: AppIdentity
+        do throws(InvalidField) {
+            app = AppIdentity(bundleID: try BundleID(bundleID ?? ""), environment: environment)
+        } catch {
+            throw .damaged("bundle id")
+        }
+        self.init(app: app, kind: try WakeKind(number: kind))
+    }
+}
+
 extension StoreFailure {
     /// A row holds what no version of this module writes.
-    static func damaged(_ column: String) -> StoreFailure {
+    package static func damaged(_ column: String) -> StoreFailure {
         StoreFailure(
             kind: .damaged, message: "bad \(column)")
     }
 }
 
-extension Statement {
-    func instant(_ column: CInt) -> WallInstant {
-        WallInstant(millisecondsSinceEpoch: int64(column))
-    }
-
-    func optionalInstant(_ column: CInt) -> WallInstant? {
-        optional(column).map { WallInstant(millisecondsSinceEpoch: $0) }
-    }
-
-    func bind(_ place: CInt, _ instant: WallInstant) {
-        bind(place, instant.millisecondsSinceEpoch)
-    }
-
-    func bind(_ place: CInt, _ instant: WallInstant?) {
-        bind(place, instant?.millisecondsSinceEpoch)
+extension StoreCounter {
+    /// The counter's name on disk.
+    package var name: String {
+        switch self {
+        case .accepted: "accepted"
+        case .pruned: "pruned"
+        case .ended(let state): "ended \(state.rawValue)"
+        case .webhooks(let endpoint): "webhooks \(endpoint.rawValue)"
+        case .webhooksDropped(let endpoint): "webhooks dropped \(endpoint.rawValue)"
+        case .trials: "trials"
+        case .absentSince(let endpoint): "absent endpoint \(endpoint.rawValue)"
+        case .aheadNumber: "ahead number"
+        case .aheadSince: "ahead since"
+        }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+package import Gateway
 import WakeModel
 
 // How an answer stands beside its idempotency key: version 1. As in a wake's own row, instants are
@@ -11,7 +11,7 @@ private let answerVersion: UInt8 = 1
 
 extension ByteWriter {
     /// Writes all of an answer but the number of its wake.
-    mutating func put(_ answer: AdmittedWake) {
+    package mutating func put(_ answer: AdmittedWake) {
         put(byte: answerVersion)
         put(word: UInt64(bitPattern: answer.id.low))
         put(answer.acceptedAt, from: WakeRow.instant(of: answer.id.number))
@@ -28,7 +28,7 @@ extension ByteWriter {
 
 extension ByteReader {
     /// Reads what ``ByteWriter`` wrote of an answer.
-    mutating func answer(wake number: Int64) throws(StoreFailure) -> AdmittedWake {
+    package mutating func answer(wake number: Int64) throws(StoreFailure) -> AdmittedWake {
         guard byte() == answerVersion else { throw .damaged("answer") }
         let low = Int64(bitPattern: word())
         let accepted = instant(from: WakeRow.instant(of: number))

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WakeModel
+package import WakeModel
 
 /// The number of a device: SipHash-1-3 of its queue and token (Aumasson and Bernstein, "SipHash: a
 /// fast short-input PRF", 2012) under a key of the store's own, so that nobody can choose tokens
 /// that meet.
-struct TokenHash {
+package struct TokenHash {
     private let key0: UInt64
     private let key1: UInt64
 
-    init(_ key0: Int64, _ key1: Int64) {
+    package init(_ key0: Int64, _ key1: Int64) {
         self.key0 = UInt64(bitPattern: key0)
         self.key1 = UInt64(bitPattern: key1)
     }
 
     /// A number from 1 to 2⁶² for the device in a queue.
-    func number(of token: DeviceToken, queue: Int64) -> Int64 {
+    package func number(of token: DeviceToken, queue: Int64) -> Int64 {
         var state = State(key0, key1)
         state.absorb(UInt64(bitPattern: queue))
         var hex = token.hex

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+package import Gateway
 import WakeBudget
-import WakeModel
+package import WakeModel
 
 // How a wake stands in the column `rest`, in this order: the version; the parts that it has; the
 // other half of its id; (version 1: its device;) its queue; how far back the wake before it in its
@@ -64,7 +64,7 @@ private let restVersionWithDevice: UInt8 = 1
 
 extension WakeRow {
     /// The instant of which the number of a wake is made.
-    static func instant(of number: Int64) -> WallInstant {
+    package static func instant(of number: Int64) -> WallInstant {
         WallInstant(millisecondsSinceEpoch: number >> 12)
     }
 
@@ -74,7 +74,7 @@ extension WakeRow {
 
 extension ByteWriter {
     /// Writes all of a wake but its number, its state, its device and its payload.
-    mutating func put(_ wake: borrowing WakeRow) {
+    package mutating func put(_ wake: borrowing WakeRow) {
         let end = EndColumns(wake.end)
         let parts = Parts(wake, end)
         let accepted = wake.acceptedAt
@@ -127,11 +127,11 @@ extension ByteWriter {
 
 extension ByteReader {
     /// How often anything can have been counted: far from where adding one more would overflow.
-    static let counts: ClosedRange<Int64> = 0...(1 << 48)
+    package static let counts: ClosedRange<Int64> = 0...(1 << 48)
 
     /// Reads what ``ByteWriter`` wrote of a wake, which gets no payload. Its device, if it has a
     /// column, stands beside it.
-    mutating func wake(
+    package mutating func wake(
         number: Int64, state: WakeState, device column: Int64?
     ) throws(StoreFailure) -> WakeRow {
         let version = byte()
