@@ -273,6 +273,18 @@ let package = Package(
         .target(
             name: "CSimulatedDisk", path: "Tests/Gateway/CSimulatedDisk",
             linkerSettings: [.linkedLibrary("sqlite3")]),
+        systemLibrary("CLibpq", "libpq", in: .gateway, apt: "libpq-dev"),
+        module(
+            "StorePostgreSQL", in: .gateway,
+            ["CLibpq", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", deque]),
+        tests(
+            of: "StorePostgreSQL", in: .gateway,
+            [
+                "Gateway", "GatewayTestKit", "PayloadRules", "PostgreSQLTestKit", "SeedKit",
+                "WaitKit", "WakeBudget", "WakeModel",
+            ]),
+        // A server of Debian's packages, and a proxy that cuts connections.
+        testSupport("PostgreSQLTestKit", in: .gateway),
         // The dashboard's files, as bytes: see its header.
         cModule("CDashboard", in: .gateway, exclude: ["Page"]),
         cModule("CCurlCalls", in: .gateway, ["CLibcurl", "CLibcrypto"]),
