@@ -276,7 +276,9 @@ let package = Package(
         systemLibrary("CLibpq", "libpq", in: .gateway, apt: "libpq-dev"),
         module(
             "StorePostgreSQL", in: .gateway,
-            ["CLibpq", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", deque]),
+            [
+                "CLibpq", "Gateway", "PayloadRules", "StoreRows", "WakeBudget", "WakeModel", deque,
+            ]),
         tests(
             of: "StorePostgreSQL", in: .gateway,
             [
