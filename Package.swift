@@ -267,7 +267,8 @@ let package = Package(
             of: "StoreSQLite", in: .gateway,
             [
                 "CGatheredLog", "CSimulatedDisk", "Gateway", "GatewayTestKit", "PayloadRules",
-                "SeedKit", "StoreRows", "WaitKit", "WakeBudget", "WakeModel", sqlite, sqliteC,
+                "SeedKit", "StoreRows", "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
+                sqlite, sqliteC,
             ]),
         // A disk that fails, tears and loses, for the simulation of the store.
         .target(
@@ -285,6 +286,18 @@ let package = Package(
                 "Gateway", "GatewayTestKit", "PayloadRules", "PostgreSQLTestKit", "SeedKit",
                 "WaitKit", "WakeBudget", "WakeModel",
             ]),
+        // What the suites of all stores share, and what holds for each of them.
+        testSupport(
+            "StoreTestKit", in: .gateway,
+            [
+                "Gateway", "GatewayTestKit", "WakeModel", lifecycle, logging,
+            ]),
+        .testTarget(
+            name: "StoreContractTests",
+            dependencies: [
+                "Gateway", "GatewayTestKit", "PostgreSQLTestKit", "SeedKit", "StorePostgreSQL",
+                "StoreSQLite", "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
+            ], path: "Tests/Gateway/StoreContractTests", swiftSettings: swiftSettings),
         // A server of Debian's packages, and a proxy that cuts connections.
         testSupport("PostgreSQLTestKit", in: .gateway),
         // The dashboard's files, as bytes: see its header.

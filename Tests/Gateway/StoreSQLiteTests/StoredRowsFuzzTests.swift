@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import GatewayTestKit
 import SeedKit
+import StoreTestKit
 import Testing
 import WakeBudget
 import WakeModel

@@ -4,6 +4,7 @@ import Gateway
 import GatewayTestKit
 import PayloadRules
 import SeedKit
+import StoreTestKit
 import Testing
 import WakeModel
 

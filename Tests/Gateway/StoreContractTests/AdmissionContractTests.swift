@@ -2,6 +2,7 @@
 
 import Gateway
 import GatewayTestKit
+import StoreTestKit
 import Testing
 import WakeBudget
 import WakeModel

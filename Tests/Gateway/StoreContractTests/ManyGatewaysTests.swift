@@ -3,6 +3,7 @@
 import Gateway
 import GatewayTestKit
 import SeedKit
+import StoreTestKit
 import Synchronization
 import Testing
 import WaitKit

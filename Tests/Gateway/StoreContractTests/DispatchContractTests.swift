@@ -3,6 +3,7 @@
 import Gateway
 import GatewayTestKit
 import PayloadRules
+import StoreTestKit
 import Testing
 import WakeBudget
 import WakeModel

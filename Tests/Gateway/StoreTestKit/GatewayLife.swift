@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
-import GatewayTestKit
-import Logging
+package import Gateway
+package import GatewayTestKit
+package import Logging
 import ServiceLifecycle
 import Synchronization
 import WakeModel
 
 /// One of several gateways on a store, which ends when the test says: as a process that is stopped,
 /// or as one that dies.
-final class GatewayLife: Sendable {
-    let gateway: Gateway
+package final class GatewayLife: Sendable {
+    package let gateway: Gateway
     private let store: WatchfulStore
     private let clock: ManualClock
     private let group: ServiceGroup
     private let run: Task<Void, any Error>
 
     /// Starts a gateway for the sample apps, with the webhooks of the sample rules.
-    init(
+    package init(
         on store: any WakeStore, sender: any WakeSender, clock: ManualClock,
         limits: GatewayLimits = GatewayLimits(), logger: Logger = .silent
     ) {
@@ -38,13 +38,13 @@ final class GatewayLife: Sendable {
     }
 
     /// Shuts it down gracefully.
-    func stop() async throws {
+    package func stop() async throws {
         await group.triggerGracefulShutdown()
         try await run.value
     }
 
     /// Cuts it off from the store, where its leases stay, and ends it.
-    func die() async {
+    package func die() async {
         store.fail(with: StoreFailure(kind: .unavailable, message: "The process is dead."))
         run.cancel()
         // It pauses by the clock before it asks a failing store again.
@@ -61,18 +61,18 @@ final class GatewayLife: Sendable {
 }
 
 /// The gateways that a test runs on one store.
-final class GatewayLives: Sendable {
+package final class GatewayLives: Sendable {
     private let store: any WakeStore
     private let clock: ManualClock
     private let lives = Mutex<[GatewayLife]>([])
 
-    init(on store: any WakeStore, clock: ManualClock) {
+    package init(on store: any WakeStore, clock: ManualClock) {
         self.store = store
         self.clock = clock
     }
 
     /// Starts another one.
-    func start(
+    package func start(
         _ sender: any WakeSender, limits: GatewayLimits = GatewayLimits(),
         logger: Logger = .silent
     ) -> GatewayLife {
@@ -82,34 +82,8 @@ final class GatewayLives: Sendable {
         return life
     }
 
-    /// Hands an empty store, and nobody on it, to `body`; all that it started dies at the end,
-    /// because nobody moves the clock while a shutdown waits for answers.
-    static func with(
-        _ kind: StoreKind, clock: ManualClock,
-        _ body: (GatewayLives, any WakeStore) async throws -> Void
-    ) async throws {
-        try await kind.withStore { store in
-            let all = GatewayLives(on: store, clock: clock)
-            do {
-                try await body(all, store)
-            } catch {
-                await all.die()
-                throw error
-            }
-            await all.die()
-        }
-    }
-
-    private func die() async {
+    /// Has all die.
+    package func die() async {
         for life in lives.withLock({ $0 }) { await life.die() }
     }
-}
-
-/// Polls a condition that no event announces, for at most twenty seconds; whether it came true.
-func comesTrue(_ condition: () async throws -> Bool) async throws -> Bool {
-    for _ in 0..<2_000 {
-        if try await condition() { return true }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    return false
 }

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+package import Gateway
 import GatewayTestKit
 import Testing
-import WakeModel
+package import WakeModel
 
 /// A store with the few verbs that most tests need, at a time that the test sets.
-struct Counter {
-    let store: any WakeStore
-    var now = Samples.start
-    var rules = Samples.rules
+package struct Counter {
+    package let store: any WakeStore
+    package var now = Samples.start
+    package var rules = Samples.rules
+
+    /// Creates a counter at the beginning of the samples' time.
+    package init(store: any WakeStore) { self.store = store }
 
     /// Admits wakes without leave to claim them.
     @discardableResult
-    func admit(_ wakes: [NewWake], grant: ClaimGrant? = nil) async throws -> AdmitAnswer {
+    package func admit(_ wakes: [NewWake], grant: ClaimGrant? = nil) async throws -> AdmitAnswer {
         try await store.perform(
             AdmitWakes(
                 wakes.map { Submission(wake: $0) }, grant: grant, under: rules))
     }
 
     /// Admits one wake and gives its receipt.
-    func admitOne(_ wake: NewWake) async throws -> AdmittedWake {
+    package func admitOne(_ wake: NewWake) async throws -> AdmittedWake {
         let answer = try await admit([wake])
         guard case .admitted(let admitted) = try #require(answer.admissions.first) else {
             throw Unexpected()
@@ -29,7 +32,7 @@ struct Counter {
     }
 
     /// Claims what is due now.
-    func claim(
+    package func claim(
         _ queues: [WakeQueueKey] = Samples.queues, limit: Int = 100, leaseSeconds: Int64 = 60
     ) async throws -> ClaimAnswer {
         try await store.perform(
@@ -40,13 +43,13 @@ struct Counter {
     }
 
     /// Admits a wake and claims it.
-    func claimOne(_ wake: NewWake) async throws -> Claim {
+    package func claimOne(_ wake: NewWake) async throws -> Claim {
         let id = try await admitOne(wake).id
         return try #require(try await claim().claims.first { $0.id == id })
     }
 
     @discardableResult
-    func settle(
+    package func settle(
         _ claim: Claim, _ effect: Settlement.Effect, attempt: AttemptResult? = nil
     ) async throws -> SettleAnswer {
         try await store.perform(
@@ -60,17 +63,17 @@ struct Counter {
 
     /// Settles as sent.
     @discardableResult
-    func settleSent(_ claim: Claim) async throws -> SettleAnswer {
+    package func settleSent(_ claim: Claim) async throws -> SettleAnswer {
         try await settle(
             claim, .end(.sent(apnsUniqueID: nil)), attempt: .accepted(apnsUniqueID: nil))
     }
 
-    func record(_ id: WakeID) async throws -> WakeRecord {
+    package func record(_ id: WakeID) async throws -> WakeRecord {
         try #require(try await store.perform(FindWake(id)))
     }
 
     /// The ids of all wakes that a query finds, page by page.
-    func pages(_ query: WakeQuery) async throws -> [WakeID] {
+    package func pages(_ query: WakeQuery) async throws -> [WakeID] {
         var query = query
         var ids: [WakeID] = []
         repeat {
@@ -83,14 +86,14 @@ struct Counter {
     }
 
     /// The same store so many seconds later.
-    func later(_ seconds: Int64) -> Counter {
+    package func later(_ seconds: Int64) -> Counter {
         var later = self
         later.now = now.advanced(bySeconds: seconds)
         return later
     }
 
     /// How many of these devices the store knows in the queue of the samples.
-    func knownCount(_ devices: ClosedRange<UInt64>) async throws -> Int {
+    package func knownCount(_ devices: ClosedRange<UInt64>) async throws -> Int {
         let queue = WakeQueueKey(app: Samples.app, kind: .background)
         var count = 0
         for device in devices {
@@ -101,18 +104,5 @@ struct Counter {
         return count
     }
 
-    struct Unexpected: Error {}
-}
-
-extension StoreKind {
-    /// Hands a counter with an empty store behind it to `body`.
-    func withCounter(_ body: (Counter) async throws -> Void) async throws {
-        try await withStore { store in
-            try await body(Counter(store: store))
-            let recount = try await store.perform(RecountWakes())
-            let count = try await store.perform(CountWakes())
-            #expect(recount.isConserved)
-            #expect(recount.accepted == count.accepted && recount.unended == count.unended)
-        }
-    }
+    private struct Unexpected: Error {}
 }
