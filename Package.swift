@@ -274,7 +274,10 @@ let package = Package(
         systemLibrary("CLibpq", "libpq", in: .gateway, apt: "libpq-dev"),
         module(
             "StorePostgreSQL", in: .gateway,
-            ["CLibpq", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", deque]),
+            [
+                "CLibcrypto", "CLibpq", "Gateway", "PayloadRules", "WakeBudget", "WakeModel",
+                deque,
+            ]),
         tests(
             of: "StorePostgreSQL", in: .gateway,
             [
