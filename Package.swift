@@ -278,7 +278,8 @@ let package = Package(
         module(
             "StorePostgreSQL", in: .gateway,
             [
-                "CLibpq", "Gateway", "PayloadRules", "StoreRows", "WakeBudget", "WakeModel", deque,
+                "CLibcrypto", "CLibpq", "Gateway", "PayloadRules", "StoreRows", "WakeBudget",
+                "WakeModel", deque,
             ]),
         tests(
             of: "StorePostgreSQL", in: .gateway,

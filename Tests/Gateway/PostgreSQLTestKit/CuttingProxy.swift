@@ -90,7 +90,7 @@ package final class CuttingProxy: Sendable {
     }
 
     private func forwardRequests(_ pair: ProxiedPair) {
-        var messages = MessageReader(hasStartup: true)
+        var messages = MessageReader()
         while let bytes = Sockets.receive(pair.client) {
             messages.append(bytes)
             while let message = messages.next() {
@@ -100,7 +100,7 @@ package final class CuttingProxy: Sendable {
                         // With the synchronization behind it, without which nothing is flushed.
                         guard Sockets.send(message.bytes + MessageReader.run, to: pair.server)
                         else { return }
-                        pair.commitWasForwarded.wait()
+                        pair.isCommitAnswered.wait()
                     }
                     return
                 }
@@ -110,19 +110,17 @@ package final class CuttingProxy: Sendable {
     }
 
     private func forwardAnswers(_ pair: ProxiedPair) {
-        var messages = MessageReader(hasStartup: false)
+        var kept = ""
         while let bytes = Sockets.receive(pair.server) {
             guard pair.isMute.load(ordering: .sequentiallyConsistent) else {
                 guard Sockets.send(bytes, to: pair.client) else { return }
                 continue
             }
-            messages.append(bytes)
-            // COMMIT's answer has come, so the server has committed.
-            while let message = messages.next() {
-                if message.isCommitted { pair.commitWasForwarded.signal() }
-            }
+            kept += String(decoding: bytes, as: UTF8.self)
+            // Its answer has come, so the server has committed.
+            if kept.contains("COMMIT\0") { break }
         }
-        pair.commitWasForwarded.signal()
+        pair.isCommitAnswered.signal()
     }
 
     private func takeCut() -> Cut? {
@@ -140,7 +138,7 @@ private final class ProxiedPair: Sendable {
     let server: Int32
     /// Whether nothing goes to the client any more.
     let isMute = Atomic(false)
-    let commitWasForwarded = DispatchSemaphore(value: 0)
+    let isCommitAnswered = DispatchSemaphore(value: 0)
     private let endedDirections = Atomic(0)
 
     init(client: Int32, server: Int32) {
@@ -152,25 +150,24 @@ private final class ProxiedPair: Sendable {
     func end(_ forget: () -> Void) {
         shutdown(client, Int32(SHUT_RDWR))
         shutdown(server, Int32(SHUT_RDWR))
-        guard endedDirections.add(1, ordering: .sequentiallyConsistent).newValue == 2 else { return }
+        guard endedDirections.add(1, ordering: .sequentiallyConsistent).newValue == 2 else {
+            return
+        }
         forget()
         close(client)
         close(server)
     }
 }
 
-/// Cuts a stream into PostgreSQL's messages: a type, the length, and the rest.
+/// Cuts what a client sends into PostgreSQL's messages: a type, the length, and the rest.
 private struct MessageReader {
     struct Message {
         let bytes: [UInt8]
 
         /// The parse of a COMMIT: libpq sends parse, bind, describe and execute one behind the other.
-        var isCommit: Bool { bytes.first == UInt8(ascii: "P") && holds("COMMIT") }
-        /// The server's answer to a COMMIT.
-        var isCommitted: Bool { bytes.first == UInt8(ascii: "C") && holds("COMMIT") }
-
-        private func holds(_ word: String) -> Bool {
-            String(decoding: bytes, as: UTF8.self).contains(word)
+        var isCommit: Bool {
+            bytes.first == UInt8(ascii: "P")
+                && String(decoding: bytes, as: UTF8.self).contains("COMMIT\0")
         }
     }
 
@@ -181,9 +178,7 @@ private struct MessageReader {
 
     private var buffer: [UInt8] = []
     /// Whether the first message, which has no type, is still to come.
-    private var hasStartup: Bool
-
-    init(hasStartup: Bool) { self.hasStartup = hasStartup }
+    private var hasStartup = true
 
     mutating func append(_ bytes: [UInt8]) { buffer += bytes }
 

@@ -18,6 +18,7 @@ package final class PostgreSQLServer: Sendable {
     /// start one of their own.
     private static let shared = Result {
         let server = try PostgreSQLServer()
+        // Its folder goes with the process.
         atexit { (try? PostgreSQLServer.running())?.end() }
         return server
     }
@@ -39,7 +40,8 @@ package final class PostgreSQLServer: Sendable {
     /// Makes a cluster and starts it. `settings` go into postgresql.conf.
     package init(_ settings: [String: String] = [:]) throws {
         programs = try Self.findPrograms()
-        folder = FileManager.default.temporaryDirectory.path
+        folder =
+            FileManager.default.temporaryDirectory.path
             + "/rouse-pg-\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString.prefix(8))"
         data = folder + "/data"
         Self.removeFoldersOfTheDead()
@@ -67,7 +69,7 @@ package final class PostgreSQLServer: Sendable {
 
     /// Stops the server and removes its folder.
     private func end() {
-        try? stop(.immediate)
+        stop(.immediate)
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -111,16 +113,19 @@ package final class PostgreSQLServer: Sendable {
     }
 
     /// Stops the server and waits for its end.
-    package func stop(_ mode: StopMode) throws {
+    package func stop(_ mode: StopMode) {
         guard let server = process.withLock({ $0.take() }) else { return }
         kill(server.processIdentifier, mode == .immediate ? SIGQUIT : SIGINT)
-        server.waitUntilExit()
+        // Not with a run loop: this may be the process's exit.
+        while server.isRunning, kill(server.processIdentifier, 0) == 0 { usleep(5_000) }
     }
 
     // MARK: Databases
 
     /// The URI of a database, over TCP, with the password.
-    package func uri(_ database: String = "postgres", port: Int? = nil, user: String = user)
+    package func uri(
+        _ database: String = "postgres", port: Int? = nil, user: String = user
+    )
         -> String
     {
         let secret = Self.password.replacingOccurrences(of: " ", with: "%20")
@@ -150,7 +155,8 @@ package final class PostgreSQLServer: Sendable {
     }
 
     /// What setpriv needs to leave root behind; nothing for any other user.
-    static let identity = getuid() == 0
+    static let identity =
+        getuid() == 0
         ? ["--reuid", "nobody", "--regid", "nogroup", "--clear-groups"] : []
 
     private static func run(_ program: String, _ arguments: [String]) throws -> String {
@@ -162,12 +168,15 @@ package final class PostgreSQLServer: Sendable {
         process.standardOutput = output
         process.standardError = errors
         try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let words = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let words = String(
+            decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw Failure(
-                description: "\(arguments.first { $0.contains("/postgresql/") } ?? program): \(words)")
+                description:
+                    "\(arguments.first { $0.contains("/postgresql/") } ?? program): \(words)")
         }
         return text.trimmingCharacters(in: .newlines)
     }

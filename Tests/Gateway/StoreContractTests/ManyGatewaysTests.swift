@@ -86,7 +86,7 @@ struct ManyGatewaysTests {
 
     @Test(
         "Every wake ends once, no phone rings twice, and no device gets more than its budget",
-        arguments: [StoreKind.memory, .sqlite], [2, 3])
+        arguments: [StoreKind.memory, .sqlite, .postgresql], [2, 3])
     func transaction(_ kind: StoreKind, _ count: Int) async throws {
         let book = PushBook(seed: UInt64(count))
         let isDying = Atomic(false)

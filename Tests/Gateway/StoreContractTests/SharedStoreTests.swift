@@ -11,7 +11,7 @@ import WakeModel
 /// What two gateways on one store make of each other's wakes.
 @Suite("Two gateways on one store", .timeLimit(.minutes(2)))
 struct SharedStoreTests {
-    private static let kinds: [StoreKind] = [.memory, .sqlite]
+    private static let kinds: [StoreKind] = [.memory, .sqlite, .postgresql]
 
     private let clock = ManualClock()
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLibcrypto
 internal import CLibpq
 internal import Glibc
 
@@ -36,7 +37,15 @@ enum ConnectionOpening {
         }
     }
 
+    /// Keeps OpenSSL from tearing itself down when the process exits, where this thread may be
+    /// reading certificates.
+    private static let isLibraryReady: Bool =
+        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+
     private static func open(_ settings: ConnectionSettings) -> Outcome {
+        guard isLibraryReady else {
+            return .failure(OpeningFailure(message: "OpenSSL cannot be initialised"))
+        }
         var options = settings.options
         if let file = settings.passwordFile {
             guard let password = password(in: file) else {

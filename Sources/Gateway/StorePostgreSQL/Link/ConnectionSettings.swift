@@ -54,7 +54,8 @@ package struct ConnectionSettings: Sendable {
         setDefault("tcp_user_timeout", "", "15000")
         if !isLocal { setDefault("sslmode", "PGSSLMODE", "verify-full") }
         let mode = options["sslmode"] ?? variable("PGSSLMODE")
-        if mode == "verify-full" || mode == "verify-ca", value("sslrootcert", "PGSSLROOTCERT") == nil,
+        if mode == "verify-full" || mode == "verify-ca",
+            value("sslrootcert", "PGSSLROOTCERT") == nil,
             let authorities = Self.systemAuthorities(home: variable("HOME"))
         {
             options["sslrootcert"] = authorities

@@ -264,7 +264,10 @@ final class Link {
         nextStep += 1
         switch status {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: try takeSuccess(step, result)
-        case PGRES_FATAL_ERROR: try takeError(step, result)
+        case PGRES_FATAL_ERROR:
+            // An implicit transaction's commit can fail; its synchronization comes behind the error.
+            if case .synchronize = step { nextStep -= 1 }
+            try takeError(step, result)
         case PGRES_PIPELINE_ABORTED: break
         case PGRES_PIPELINE_SYNC: return try takeSynchronization()
         default: throw Broken(message: "the server answered with what no query asks for")
