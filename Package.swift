@@ -254,23 +254,53 @@ let package = Package(
                 "APNsSimulator", "APNsWire", "CNghttp2ResetGuard", "PushTransport", "SeedKit",
                 "WakeModel",
             ]),
+        // How rows stand in columns, for all stores that have some.
+        module("StoreRows", in: .gateway, ["Gateway", "WakeBudget", "WakeModel"]),
         cModule("CGatheredLog", in: .gateway, linkerSettings: [.linkedLibrary("sqlite3")]),
         module(
             "StoreSQLite", in: .gateway,
             [
-                "CGatheredLog", "Gateway", "PayloadRules", "WakeBudget", "WakeModel", sqlite,
-                sqliteC,
+                "CGatheredLog", "Gateway", "PayloadRules", "StoreRows", "WakeBudget", "WakeModel",
+                sqlite, sqliteC,
             ]),
         tests(
             of: "StoreSQLite", in: .gateway,
             [
                 "CGatheredLog", "CSimulatedDisk", "Gateway", "GatewayTestKit", "PayloadRules",
-                "SeedKit", "WaitKit", "WakeBudget", "WakeModel", sqlite, sqliteC,
+                "SeedKit", "StoreRows", "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
+                sqlite, sqliteC,
             ]),
         // A disk that fails, tears and loses, for the simulation of the store.
         .target(
             name: "CSimulatedDisk", path: "Tests/Gateway/CSimulatedDisk",
             linkerSettings: [.linkedLibrary("sqlite3")]),
+        systemLibrary("CLibpq", "libpq", in: .gateway, apt: "libpq-dev"),
+        module(
+            "StorePostgreSQL", in: .gateway,
+            [
+                "CLibcrypto", "CLibpq", "Gateway", "PayloadRules", "StoreRows", "WakeBudget",
+                "WakeModel", deque,
+            ]),
+        tests(
+            of: "StorePostgreSQL", in: .gateway,
+            [
+                "Gateway", "GatewayTestKit", "PayloadRules", "PostgreSQLTestKit", "SeedKit",
+                "WaitKit", "WakeBudget", "WakeModel",
+            ]),
+        // What the suites of all stores share, and what holds for each of them.
+        testSupport(
+            "StoreTestKit", in: .gateway,
+            [
+                "Gateway", "GatewayTestKit", "WakeModel", lifecycle, logging,
+            ]),
+        .testTarget(
+            name: "StoreContractTests",
+            dependencies: [
+                "Gateway", "GatewayTestKit", "PostgreSQLTestKit", "SeedKit", "StorePostgreSQL",
+                "StoreSQLite", "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
+            ], path: "Tests/Gateway/StoreContractTests", swiftSettings: swiftSettings),
+        // A server of Debian's packages, and a proxy that cuts connections.
+        testSupport("PostgreSQLTestKit", in: .gateway),
         // The dashboard's files, as bytes: see its header.
         cModule("CDashboard", in: .gateway, exclude: ["Page"]),
         cModule("CCurlCalls", in: .gateway, ["CLibcurl", "CLibcrypto"]),

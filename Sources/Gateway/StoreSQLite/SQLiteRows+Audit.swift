@@ -2,6 +2,7 @@
 
 import GRDB
 import Gateway
+import StoreRows
 import Synchronization
 import WakeModel
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import StoreRows
 import WakeModel
 
 extension SQLiteRows {
@@ -54,7 +55,7 @@ extension SQLiteRows {
             } catch {
                 let wake = DamagedRow(wake: number, problem: error.message)
                 _ = damaged(.attempt, wake.key, error)
-                result = .unanswered(Self.damagedAttempt)
+                result = .unanswered(AttemptColumns.damaged)
             }
             attempts.append(
                 AttemptRecord(
@@ -63,10 +64,6 @@ extension SQLiteRows {
         }
         return attempts
     }
-
-    /// What is said of an attempt whose row cannot be read: it may have reached APNs.
-    private static let damagedAttempt = SendFailure(
-        certainty: .unknown, description: "The store's row of this attempt is damaged.")
 
     // MARK: Idempotency
 
@@ -87,19 +84,12 @@ extension SQLiteRows {
                 answer = try reader.answer(wake: wake)
             } catch {
                 // The wake's own row says nearly the same.
-                _ = damaged(.idempotency, Self.name(ofKey: key), error)
+                _ = damaged(.idempotency, IdempotencyKey.name(ofKey: key), error)
             }
         }
         return KnownKey(
             request: statement.bytes(0), wake: wake, answer: answer,
             expiresAt: statement.instant(3))
-    }
-
-    /// The beginning of a key, which is a digest, in hexadecimal.
-    static func name(ofKey key: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = key.prefix(8).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xf)]] }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Reserves a key, and remembers the answer to its request.
@@ -219,55 +209,5 @@ extension SQLiteRows {
         statement.bind(3, number)
         try statement.run()
         return connection.changeCount
-    }
-}
-
-/// An attempt's result, as it stands in its row.
-private struct AttemptColumns {
-    let result: String
-    var status: Int64?
-    var reason: String?
-    var since: Int64?
-    var detail: String?
-
-    init(_ attempt: AttemptResult) {
-        switch attempt {
-        case .accepted(let apnsUniqueID):
-            result = "accepted"
-            detail = apnsUniqueID
-        case .refused(let refusal):
-            result = "refused"
-            status = Int64(refusal.status)
-            reason = refusal.reason?.rawValue
-            since = refusal.tokenDeadSince?.millisecondsSinceEpoch
-        case .unanswered(let failure):
-            result = failure.certainty.rawValue
-            detail = failure.description
-        case .abandoned:
-            result = "abandoned"
-        }
-    }
-
-    init(result: String, status: Int64?, reason: String?, since: Int64?, detail: String?) {
-        self.result = result
-        self.status = status
-        self.reason = reason
-        self.since = since
-        self.detail = detail
-    }
-
-    func attempt() throws(StoreFailure) -> AttemptResult {
-        switch result {
-        case "accepted": return .accepted(apnsUniqueID: detail)
-        case "refused":
-            return .refused(
-                EndColumns(
-                    status: status, reason: reason, since: since, detail: nil, carrier: nil
-                ).refusal)
-        case "abandoned": return .abandoned
-        default:
-            guard let certainty = Certainty(rawValue: result) else { throw .damaged("result") }
-            return .unanswered(SendFailure(certainty: certainty, description: detail ?? ""))
-        }
     }
 }

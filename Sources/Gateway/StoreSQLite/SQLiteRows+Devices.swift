@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import StoreRows
 import WakeBudget
 import WakeModel
 
@@ -64,7 +65,8 @@ extension SQLiteRows {
             let number = statement.int64(0)
             let queue: WakeQueueKey
             do throws(StoreFailure) {
-                queue = try Self.queue(statement.text(1), statement.text(2), statement.int64(3))
+                queue = try WakeQueueKey(
+                    stored: statement.text(1), statement.text(2), statement.int64(3))
             } catch {
                 // The other apps go on without it.
                 _ = damaged(.queue, "\(number)", error)
@@ -79,22 +81,6 @@ extension SQLiteRows {
                     heldToldAt: statement.optionalInstant(7)))
         }
         return table
-    }
-
-    /// The queue in three columns.
-    static func queue(
-        _ bundleID: String?, _ environment: String?, _ kind: Int64
-    ) throws(StoreFailure) -> WakeQueueKey {
-        guard let environment = APNsEnvironment(rawValue: environment ?? "") else {
-            throw .damaged("environment")
-        }
-        let app: AppIdentity
-        do throws(InvalidField) {
-            app = AppIdentity(bundleID: try BundleID(bundleID ?? ""), environment: environment)
-        } catch {
-            throw .damaged("bundle id")
-        }
-        return WakeQueueKey(app: app, kind: try WakeKind(number: kind))
     }
 
     // MARK: Devices

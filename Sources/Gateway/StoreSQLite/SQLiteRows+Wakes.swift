@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import StoreRows
 import WakeBudget
 import WakeModel
 

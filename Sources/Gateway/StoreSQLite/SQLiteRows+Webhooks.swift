@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import StoreRows
 import WakeModel
 
 extension SQLiteRows {
@@ -163,7 +164,7 @@ extension SQLiteRows {
         case .appHeld:
             subject = .appHeld(
                 AppHold(
-                    queue: try Self.queue(row.text(6), row.text(7), row.int64(8)),
+                    queue: try WakeQueueKey(stored: row.text(6), row.text(7), row.int64(8)),
                     isHeld: row.int64(2) != 0, reason: row.text(9) ?? "",
                     at: row.instant(3)))
         case nil: throw .damaged("webhook")

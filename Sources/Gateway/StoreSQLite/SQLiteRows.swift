@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import StoreRows
 import WakeModel
 
 /// The rows of the tables. It belongs to the queue that owns the connection.
@@ -172,22 +173,5 @@ final class SQLiteRows: RetainedRows {
         var numbers: [Int64] = []
         while try statement.step() { numbers.append(statement.int64(0)) }
         return numbers
-    }
-}
-
-extension StoreCounter {
-    /// The counter's name on disk.
-    fileprivate var name: String {
-        switch self {
-        case .accepted: "accepted"
-        case .pruned: "pruned"
-        case .ended(let state): "ended \(state.rawValue)"
-        case .webhooks(let endpoint): "webhooks \(endpoint.rawValue)"
-        case .webhooksDropped(let endpoint): "webhooks dropped \(endpoint.rawValue)"
-        case .trials: "trials"
-        case .absentSince(let endpoint): "absent endpoint \(endpoint.rawValue)"
-        case .aheadNumber: "ahead number"
-        case .aheadSince: "ahead since"
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 import GRDB
 public import Gateway
+import StoreRows
 
 /// What an audit of a store's file found.
 public struct StoreAudit: Hashable, Sendable {

@@ -2,6 +2,7 @@
 
 import GRDB
 import Gateway
+import StoreRows
 
 /// The tables, as a list of migrations. A migration that was released is never changed.
 ///

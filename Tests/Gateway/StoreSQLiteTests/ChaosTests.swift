@@ -4,6 +4,7 @@ import Gateway
 import GatewayTestKit
 import SeedKit
 import StoreSQLite
+import StoreTestKit
 import Synchronization
 import Testing
 import WaitKit

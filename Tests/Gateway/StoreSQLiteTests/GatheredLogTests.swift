@@ -6,6 +6,7 @@ import GRDB
 import GRDBSQLite
 import GatewayTestKit
 import SeedKit
+import StoreTestKit
 import Testing
 
 @Suite("The log in large pieces")

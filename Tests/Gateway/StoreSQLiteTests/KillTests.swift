@@ -5,6 +5,7 @@ import Gateway
 import GatewayTestKit
 import SeedKit
 import StoreSQLite
+import StoreTestKit
 import Testing
 import WaitKit
 import WakeModel

@@ -3,6 +3,7 @@
 import GRDB
 import Gateway
 import GatewayTestKit
+import StoreTestKit
 import Testing
 import WakeModel
 

@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import GatewayTestKit
 import StoreSQLite
+import StoreTestKit
 import Testing
 import WakeModel
 

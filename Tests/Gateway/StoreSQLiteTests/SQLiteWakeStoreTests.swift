@@ -3,6 +3,7 @@
 import Foundation
 import Gateway
 import GatewayTestKit
+import StoreTestKit
 import Testing
 import WakeModel
 

@@ -4,6 +4,7 @@ import CSimulatedDisk
 import Foundation
 import Gateway
 import GatewayTestKit
+import StoreTestKit
 import Testing
 
 @testable import StoreSQLite

@@ -7,6 +7,7 @@ import Testing
 import WakeBudget
 import WakeModel
 
+import StoreRows
 @testable import StoreSQLite
 
 @Suite("A wake in its row")

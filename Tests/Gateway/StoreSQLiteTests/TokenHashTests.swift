@@ -3,6 +3,7 @@
 import Testing
 import WakeModel
 
+import StoreRows
 @testable import StoreSQLite
 
 @Suite("The number of a device")

@@ -2,6 +2,7 @@
 
 import Dispatch
 import Gateway
+import StoreTestKit
 import Synchronization
 import Testing
 

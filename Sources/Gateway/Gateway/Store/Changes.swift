@@ -67,8 +67,10 @@ public struct Changes: Sendable {
         public let key: IdempotencyKey
         /// The answer to its request.
         public let answer: AdmittedWake
+        /// When the key ended of which it takes the place; `nil` for one that is not known.
+        public let replacedEnd: WallInstant?
         /// Whether it takes the place of one whose time is over.
-        public let replaces: Bool
+        public var replaces: Bool { replacedEnd != nil }
     }
 
     /// A webhook that is added. One about an entry of the feedback feed names the entry by its

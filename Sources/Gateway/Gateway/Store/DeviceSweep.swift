@@ -8,7 +8,7 @@ import WakeModel
 /// looked at so often that one is kept only little longer than it must be: the walks of one
 /// retention are many, and each is as quick as its steps follow each other. So what is kept has a
 /// bound, whatever the number of devices: as many as came in that time and a little more.
-struct DeviceSweep {
+package struct DeviceSweep {
     /// How many walks there are in the time for which devices are kept.
     static let walksPerRetention: Int64 = 8
     /// The longest time from the beginning of a walk to that of the next, in seconds: a day.
@@ -17,13 +17,13 @@ struct DeviceSweep {
     /// When the last walk began; `nil` before the first.
     private var beganAt: WallInstant?
     /// The number of the device that was looked at last; `nil` when no walk is under way.
-    var reached: Int64?
+    package var reached: Int64?
 
     /// No walk yet.
-    init() {}
+    package init() {}
 
     /// The number behind which to look now; `nil` when it is not yet time for the next walk.
-    mutating func place(under order: PruneOrder) -> Int64? {
+    package mutating func place(under order: PruneOrder) -> Int64? {
         if let reached { return reached }
         let kept = order.now.milliseconds(since: order.devicesBefore)
         let interval = min(kept / Self.walksPerRetention, Self.longestIntervalSeconds * 1000)

@@ -10,6 +10,7 @@ public actor InMemoryWakeStore: WakeStore, StoreEngine {
     private var rows = MemoryRows()
     private var retention: Retention
     private var keptStates: [MemoryRows] = []
+    private let numbers: NumberSeries
     private let trouble: @Sendable () -> WriteTrouble?
     /// How many writes were done, or may have been.
     private var writeCount: Int64 = 0
@@ -19,8 +20,12 @@ public actor InMemoryWakeStore: WakeStore, StoreEngine {
     /// An empty store.
     public init() { self.init { nil } }
 
-    /// An empty store, which asks `trouble` before each write what befalls it.
-    package init(trouble: @escaping @Sendable () -> WriteTrouble?) {
+    /// An empty store, which asks `trouble` before each write what befalls it, and gives these
+    /// numbers to wakes.
+    package init(
+        numbers: NumberSeries = .all, trouble: @escaping @Sendable () -> WriteTrouble?
+    ) {
+        self.numbers = numbers
         self.trouble = trouble
         retention = Retention(of: rows)
     }
@@ -48,7 +53,11 @@ public actor InMemoryWakeStore: WakeStore, StoreEngine {
     public func queueTable() -> QueueTable { rows.queueTable }
 
     /// Loads rows; see ``StoreEngine/load(_:locks:)``.
-    public func load(_ reads: ReadSet, locks: Bool) -> LoadedRows { rows.load(reads) }
+    public func load(_ reads: ReadSet, locks: Bool) -> LoadedRows {
+        var loaded = rows.load(reads)
+        loaded.numbers = numbers
+        return loaded
+    }
 
     /// Writes changes; see ``StoreEngine/write(_:)``.
     public func write(_ changes: Changes) -> WriteOutcome {

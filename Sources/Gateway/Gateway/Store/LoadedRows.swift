@@ -83,6 +83,8 @@ public struct LoadedRows: Sendable {
     public var states: [WakeState: Int]?
     /// The last number that was given to a wake, an entry of the feed or a webhook.
     public var lastNumber: Int64 = 0
+    /// The numbers of which new wakes get theirs.
+    public var numbers = NumberSeries.all
 
     /// Creates an empty set.
     public init() {}

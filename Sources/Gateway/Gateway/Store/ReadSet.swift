@@ -101,7 +101,7 @@ public struct ReadSet: Sendable {
     }
 
     /// Adds what is needed besides.
-    mutating func formUnion(_ other: ReadSet) {
+    package mutating func formUnion(_ other: ReadSet) {
         devices += other.devices
         deviceNumbers.formUnion(other.deviceNumbers)
         for (number, parts) in other.wakes { add(wake: number, parts) }

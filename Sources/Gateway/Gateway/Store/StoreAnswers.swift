@@ -250,11 +250,11 @@ extension PruneOrder {
     static let toleratedMilliseconds: Int64 = 3_600_000
 
     /// The latest instant at which anything can have happened, as clocks are.
-    var latest: WallInstant { now.advanced(byMilliseconds: Self.toleratedMilliseconds) }
+    package var latest: WallInstant { now.advanced(byMilliseconds: Self.toleratedMilliseconds) }
 
     /// An instant to which nothing is put off, and until which nothing is remembered: two days more
     /// than what is longest kept.
-    var farthest: WallInstant {
+    package var farthest: WallInstant {
         now.advanced(byMilliseconds: max(0, now.milliseconds(since: wakesBefore)))
             .advanced(bySeconds: 2 * 86_400)
     }

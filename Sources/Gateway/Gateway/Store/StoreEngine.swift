@@ -51,7 +51,7 @@ public struct UnknownWrite: Hashable, Sendable {
 extension StoreEngine {
     /// Carries out a command: loads, decides and writes, anew after each conflict. Nobody is
     /// answered before it is known whether the write was done.
-    func carryOut<Command: StoreCommand>(
+    package func carryOut<Command: StoreCommand>(
         _ command: Command
     ) async throws(StoreFailure) -> Command.Answer {
         var reads = command.reads(of: try await queueTable())

@@ -211,7 +211,7 @@ public final class WorkingSet {
     /// first of this instant. As it comes from the time, a store that was restored from a backup
     /// does not give the numbers again that the lost one had given since.
     func makeNumber(at now: WallInstant) -> Int64 {
-        changes.lastNumber = max(changes.lastNumber + 1, WakeID.firstNumber(at: now))
+        changes.lastNumber = loaded.numbers.number(after: changes.lastNumber, at: now)
         return changes.lastNumber
     }
 
@@ -363,9 +363,9 @@ public final class WorkingSet {
 
     /// Reserves a key, and remembers the answer to its request.
     func reserve(_ key: IdempotencyKey, for answer: AdmittedWake) {
-        let replaces = loaded.keys[key.key].flatMap(\.self) != nil
+        let replaced = loaded.keys[key.key].flatMap(\.self)?.expiresAt
         newKeys[key.key] = changes.keys.count
-        changes.keys.append(Changes.NewKey(key: key, answer: answer, replaces: replaces))
+        changes.keys.append(Changes.NewKey(key: key, answer: answer, replacedEnd: replaced))
     }
 
     // MARK: Feeds

@@ -5,6 +5,7 @@ import GRDB
 import Gateway
 import GatewayTestKit
 import SeedKit
+import StoreTestKit
 import Synchronization
 import Testing
 import WakeModel

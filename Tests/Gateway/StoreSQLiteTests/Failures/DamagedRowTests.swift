@@ -2,6 +2,7 @@
 
 import GRDB
 import GatewayTestKit
+import StoreTestKit
 import Testing
 import WakeModel
 

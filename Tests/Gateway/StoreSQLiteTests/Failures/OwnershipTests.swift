@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Gateway
 import GatewayTestKit
+import StoreTestKit
 import Testing
 import WakeModel
 

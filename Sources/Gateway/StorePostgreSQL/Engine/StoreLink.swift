@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Glibc
+import StoreRows
+import Synchronization
+import WakeModel
+
+/// A writer: the row that stands for a connection that writes, and the numbers that are its own.
+struct WriterIdentity: Hashable, Sendable {
+    /// How many writers a store has at most: the numbers of a millisecond are shared among them.
+    static let slotCount: Int64 = 64
+
+    let id: Int64
+    let numbers: NumberSeries
+}
+
+/// The connections of one gateway to the database, and what is known by all of them.
+final class StoreLink: Sendable {
+    /// What is known of a writer's connection.
+    struct Writer: Sendable {
+        let identity: WriterIdentity
+        /// The last of its transactions that was committed.
+        var sequence: Int64 = 0
+        /// The last number that it gave.
+        var lastNumber: Int64
+    }
+
+    private struct State {
+        var writers: [Session.ID: Writer] = [:]
+        var queues = QueueCache()
+        var hash: TokenHash?
+        var clockOffset: Int64?
+        var isClosing = false
+    }
+
+    let settings: PostgreSQLWakeStore.Settings
+    let notice: @Sendable (String) -> Void
+    /// The name of this gateway in the rows of its writers: another one for each opening.
+    let gateway: String
+    let fresh = FreshLeases()
+    let sweep = Mutex(DeviceSweep())
+    private let connection: ConnectionSettings
+    private let pool: PostgreSQLPool
+    private let state = Mutex(State())
+    private let damage: DamageHearer
+
+    init(
+        url: String, settings: PostgreSQLWakeStore.Settings,
+        notice: @escaping @Sendable (String) -> Void
+    ) throws(StoreFailure) {
+        self.settings = settings
+        self.notice = notice
+        var generator = SystemRandomNumberGenerator()
+        let name = String(generator.next() as UInt64, radix: 16)
+        gateway = name
+        damage = DamageHearer()
+        do throws(ConnectionSettings.Failure) {
+            connection = try ConnectionSettings(uri: url, passwordFile: settings.passwordFile)
+        } catch {
+            throw StoreFailure(kind: .unavailable, message: error.description)
+        }
+        for warning in connection.warnings { notice(warning) }
+        let hook = Establisher()
+        do throws(Unavailable) {
+            pool = try PostgreSQLPool(
+                connection, writers: settings.writerCount, readers: settings.readerCount
+            ) { session in await hook.establish(session) }
+        } catch {
+            throw StoreFailure(error)
+        }
+        hook.link.withLock { $0 = Establisher.Owner(link: self) }
+    }
+
+    /// Gives each new connection that writes its writer, once the tables have been looked at.
+    private final class Establisher: Sendable {
+        /// The link, which owns the pool and with it this object.
+        struct Owner { weak var link: StoreLink? }
+
+        let link = Mutex<Owner?>(nil)
+
+        init() {}
+
+        func establish(_ session: Session) async -> Result<Void, Unavailable> {
+            guard session.id.role == .writer else { return .success(()) }
+            guard let link = link.withLock({ $0?.link }) else {
+                return .failure(.disconnected("the store is being opened"))
+            }
+            return await link.register(session)
+        }
+    }
+
+    // MARK: Begin and end
+
+    /// Looks at the tables, and reads what is needed before anything else.
+    func begin() async throws(StoreFailure) {
+        let version = try await StoreMigration.version { query throws(StoreFailure) in
+            try await run([query], transaction: .none)[0]
+        }
+        try StoreMigration.check(version)
+        let result = try await run([Query(Self.tokenKeys)], transaction: .none)[0]
+        guard result.rowCount == 2, let key0 = result.int64(0, 0), let key1 = result.int64(1, 0)
+        else {
+            throw StoreFailure(
+                kind: .corrupt, message: "The store's keys of device numbers are missing.")
+        }
+        state.withLock { $0.hash = TokenHash(key0, key1) }
+        _ = try await queueTable()
+    }
+
+    private static let tokenKeys = Statement(
+        "SELECT value FROM rouse.property WHERE name LIKE 'token key _' ORDER BY name")
+
+    /// Ends the writers, and puts the leases that are awaited where everybody finds them.
+    func release() async {
+        state.withLock { $0.isClosing = true }
+        _ = try? await run(
+            [Query(StoreUpkeep.endMine, .text(gateway))], transaction: .write)
+        _ = try? await recoverLeases()
+    }
+
+    func shutDown() async {
+        state.withLock { $0.isClosing = true }
+        await pool.shutDown(within: .seconds(5))
+    }
+
+    // MARK: Sessions
+
+    func withReader<Answer: Sendable>(
+        _ body: (Session) async throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
+        let session = try await take(.reader)
+        defer { pool.giveBack(session) }
+        return try await body(session)
+    }
+
+    /// Runs queries on a reader's connection.
+    func run(
+        _ queries: [Query], transaction: Session.Transaction
+    ) async throws(StoreFailure) -> [QueryResult] {
+        try await withReader { session throws(StoreFailure) in
+            try await session.run(queries, transaction: transaction).results()
+        }
+    }
+
+    /// Gives `body` a writer. Once more with another one when the connection is lost and it is
+    /// certain that nothing was written.
+    func withWriter<Answer: Sendable>(
+        _ body: (StoreWriter) async throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
+        for _ in 0..<Self.lostWriterLimit {
+            let session = try await take(.writer)
+            defer { pool.giveBack(session) }
+            let writer = StoreWriter(link: self, session: session)
+            do throws(StoreFailure) {
+                return try await body(writer)
+            } catch {
+                guard writer.isLost else { throw error }
+            }
+        }
+        throw StoreFailure(
+            kind: .unavailable, message: "Connections to the database end again and again.")
+    }
+
+    /// How many connections a command may lose before it fails.
+    private static let lostWriterLimit = 3
+
+    private func take(_ role: Session.Role) async throws(StoreFailure) -> Session {
+        switch await pool.take(role) {
+        case .success(let session): return session
+        case .failure(let failure): throw StoreFailure(failure)
+        }
+    }
+
+    // MARK: Writers
+
+    /// Gives a session a writer of its own; the one that its connection was before ends.
+    func register(_ session: Session) async -> Result<Void, Unavailable> {
+        guard !state.withLock({ $0.isClosing }) else { return .failure(.shutDown) }
+        let earlier = state.withLock { state in
+            state.writers.filter { $0.key.number == session.id.number && $0.key != session.id }
+        }
+        for (id, writer) in earlier {
+            let query = Query(StoreUpkeep.endWriter, .int8(writer.identity.id))
+            guard case .done = await session.run([query], transaction: .write) else { continue }
+            state.withLock { $0.writers[id] = nil }
+        }
+        for _ in 0..<Self.registrationLimit {
+            switch await session.run(
+                [Query(Self.registration, .text(gateway), .int8(WriterIdentity.slotCount))],
+                transaction: .write)
+            {
+            case .done(let results):
+                guard results[0].rowCount == 1, let id = results[0].int64(0, 0),
+                    let slot = results[0].int64(0, 1), let last = results[0].int64(0, 2)
+                else {
+                    return .failure(
+                        .disconnected("all \(WriterIdentity.slotCount) writers' slots are taken"))
+                }
+                let identity = WriterIdentity(
+                    id: id,
+                    numbers: NumberSeries(slot: slot, slotCount: WriterIdentity.slotCount))
+                state.withLock {
+                    $0.writers[session.id] = Writer(identity: identity, lastNumber: last)
+                }
+                return .success(())
+            case .refused(let refusal) where refusal.state == .uniqueViolation:
+                // Another one took the slot.
+                continue
+            case .refused(let refusal): return .failure(.disconnected(refusal.message))
+            case .lost(let message, _): return .failure(.disconnected(message))
+            }
+        }
+        return .failure(.overloaded)
+    }
+
+    /// How often somebody else may take the slot that was found free.
+    private static let registrationLimit = 64
+
+    private static let registration = Statement(
+        """
+        INSERT INTO rouse.writer (slot, gateway, floor, last_number)
+        SELECT slot, $1, last, last FROM (
+            SELECT slot, coalesce((SELECT max(last_number) FROM rouse.writer AS earlier
+                WHERE earlier.slot = free.slot), 0) AS last
+            FROM generate_series(0, $2 - 1) AS free (slot)
+            WHERE NOT EXISTS (
+                SELECT 1 FROM rouse.writer WHERE writer.slot = free.slot AND NOT writer.ended)
+            ORDER BY slot LIMIT 1) AS chosen
+        RETURNING id, slot::bigint, last_number
+        """, .text, .int8)
+
+    func writer(of session: Session) -> Writer? { state.withLock { $0.writers[session.id] } }
+
+    func keep(_ writer: Writer, of session: Session) {
+        state.withLock { $0.writers[session.id] = writer }
+    }
+
+    /// Whether a write was done of which no answer came: its writer's row says so, once no
+    /// transaction of it can be under way any more.
+    func resolve(_ write: UnknownWrite) async throws(StoreFailure) -> Bool {
+        var rest = Duration.milliseconds(50)
+        while true {
+            do throws(StoreFailure) {
+                let result = try await run(
+                    [Query(StoreUpkeep.endWriter, .int8(write.writer))], transaction: .write)[0]
+                guard result.rowCount == 1, let sequence = result.int64(0, 0) else {
+                    throw StoreFailure(
+                        kind: .corrupt,
+                        message: "The row of a writer is gone, so it is not known whether its last "
+                            + "transaction was committed.")
+                }
+                return sequence >= write.sequence
+            } catch {
+                guard error.kind != .corrupt, !state.withLock({ $0.isClosing }) else { throw error }
+            }
+            // Nobody may be answered before it is known; a task that is cancelled asks at once.
+            try? await Task.sleep(for: rest)
+            rest = min(rest * 2, .seconds(1))
+        }
+    }
+
+    // MARK: Loading
+
+    func queueTable() async throws(StoreFailure) -> QueueTable {
+        if let table = state.withLock({ $0.queues.isRead ? $0.queues.table : nil }) {
+            return table
+        }
+        let result = try await run([QueueCache.query(after: 0)], transaction: .none)[0]
+        return takeQueues(result)
+    }
+
+    private func takeQueues(_ result: QueryResult) -> QueueTable {
+        let columns = StoredColumns(result: result, queues: QueueTable(), note: note)
+        return state.withLock { $0.queues.take(columns) }
+    }
+
+    /// Loads rows as they are at one moment.
+    func load(_ reads: ReadSet, on session: Session) async throws(StoreFailure) -> LoadedRows {
+        guard let hash = state.withLock({ $0.hash }) else {
+            throw StoreFailure(kind: .unavailable, message: "The store is not open.")
+        }
+        var rows = LoadedRows()
+        var names = DeviceSearch(reads, hash)
+        var plan = LoadPlan()
+        plan.add(reads, fresh: fresh)
+        repeat {
+            let found = Mutex<[Int64: StoredColumns.FoundDevice]>([:])
+            plan.addDevices(names.wanted) { device in
+                found.withLock { $0[device.number] = device }
+            }
+            let known = state.withLock { $0.queues.known }
+            let results = try await session.run(
+                [QueueCache.query(after: known)] + plan.queries, transaction: .snapshot
+            ).results()
+            let queues = takeQueues(results[0])
+            rows.queues = queues
+            plan.read(results.dropFirst(), queues, into: &rows, noting: note)
+            names.take(found.withLock { $0 }, &rows)
+            plan = LoadPlan()
+        } while !names.wanted.isEmpty
+        return rows
+    }
+
+    // MARK: Notes
+
+    func listen(_ tell: @escaping @Sendable (DamagedRow) -> Void) { damage.listen(tell) }
+
+    func note(_ row: DamagedRow) { damage.note(row) }
+
+    var clockOffset: Int64? { state.withLock { $0.clockOffset } }
+
+    /// Takes note of the database's time, which a fence has returned between two local instants.
+    func note(databaseTime: Int64?, between start: Int64, and end: Int64) {
+        guard let databaseTime else { return }
+        state.withLock { $0.clockOffset = databaseTime - (start + end) / 2 }
+    }
+
+    /// This machine's wall clock, in milliseconds since the epoch.
+    static var localMilliseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
+
+/// Who is told of rows that cannot be read.
+private final class DamageHearer: Sendable {
+    /// Not the closure by itself: a lock keeps a closure in another form than its caller does.
+    private struct Listener: Sendable {
+        let tell: @Sendable (DamagedRow) -> Void
+    }
+
+    private let listener = Mutex<Listener?>(nil)
+
+    func listen(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
+        listener.withLock { $0 = Listener(tell: tell) }
+    }
+
+    func note(_ row: DamagedRow) { listener.withLock { $0 }?.tell(row) }
+}
+
+/// The devices of one load, as they are looked for by the hash of their tokens.
+private struct DeviceSearch {
+    /// Numbers to look for, and whether with the payload of the wake that waits.
+    private(set) var wanted: [Int64: Bool] = [:]
+    /// Devices whose place is not known yet, by where they are looked for.
+    private var open: [ReadSet.DeviceName: (number: Int64, hasPayload: Bool)] = [:]
+    /// The places that devices have which are not there yet.
+    private var given: Set<Int64> = []
+
+    init(_ reads: ReadSet, _ hash: TokenHash) {
+        for number in reads.deviceNumbers { wanted[number] = false }
+        for (name, parts) in reads.devices {
+            let number = hash.number(of: name.token, queue: name.queue)
+            let hasPayload = parts.contains(.payload) || open[name]?.hasPayload ?? false
+            open[name] = (number, hasPayload)
+            wanted[number] = wanted[number] ?? false || hasPayload
+        }
+    }
+
+    /// Takes over what was found. What stands where another device is looked for sends it to the
+    /// next place.
+    mutating func take(_ found: [Int64: StoredColumns.FoundDevice], _ rows: inout LoadedRows) {
+        wanted = [:]
+        for (name, search) in open {
+            let device = found[search.number]
+            if let device, device.queue != name.queue || device.token != name.token.bytes {
+                open[name] = (search.number + 1, search.hasPayload)
+                wanted[search.number + 1] = search.hasPayload
+                continue
+            }
+            open[name] = nil
+            if device == nil, !given.insert(search.number).inserted {
+                // Another new device of the same command has the same place. It stays that one's;
+                // this one is refused for once.
+                let damage = DamagedRow(
+                    table: .device, key: "\(name.token)",
+                    problem: "its place is being taken, try again")
+                rows.deviceNumbers[name] = .max
+                rows.devices[.max] = .damaged(StoreFailure(damage), rest: nil)
+                continue
+            }
+            rows.deviceNumbers[name] = search.number
+        }
+    }
+}

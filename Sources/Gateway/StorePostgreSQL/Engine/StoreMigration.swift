@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Gateway
+
+extension PostgreSQLWakeStore {
+    /// The version of the tables that this program reads and writes.
+    public static var schemaVersion: Int { StoreTables.version }
+
+    /// Makes the tables, or brings those of an earlier version up to date, in one transaction; one
+    /// who comes at the same time waits. Returns the version that was there, 0 for none. No gateway
+    /// needs to be stopped for it to be safe: one of an earlier version is refused from then on.
+    ///
+    /// Throws a ``Gateway/StoreFailure``: `corrupt` when the tables are of a newer version.
+    @discardableResult
+    public static func migrate(
+        url: String, settings: Settings = Settings()
+    ) async throws(StoreFailure) -> Int {
+        try await StoreMigration.withSession(url, settings) { session throws(StoreFailure) in
+            func run(_ query: Query) async throws(StoreFailure) -> QueryResult {
+                try await session.run([query], transaction: .write, within: .seconds(3_600))
+                    .results()[0]
+            }
+            let version = try await StoreMigration.version(run)
+            guard version <= schemaVersion else { throw StoreMigration.newer(version) }
+            _ = try await run(Query(StoreMigration.statement))
+            return version
+        }
+    }
+
+    /// The version of the tables that are there, 0 for none.
+    public static func version(
+        url: String, settings: Settings = Settings()
+    ) async throws(StoreFailure) -> Int {
+        try await StoreMigration.withSession(url, settings) { session throws(StoreFailure) in
+            try await StoreMigration.version { query throws(StoreFailure) in
+                try await session.run([query]).results()[0]
+            }
+        }
+    }
+}
+
+/// How tables come to be.
+enum StoreMigration {
+    /// A number that no other program locks, it is hoped: "rouse" in ASCII.
+    private static let lock = 0x72_6f75_7365
+
+    /// All migrations that have not been made yet, as one statement, so that it needs no session
+    /// of its own behind a pooler.
+    static var statement: Statement {
+        let steps = StoreTables.migrations.enumerated().map { index, statements in
+            """
+            IF (SELECT coalesce(max(version), 0) FROM rouse.schema_version) < \(index + 1) THEN
+                EXECUTE $migration$ \(statements.joined(separator: "\n")) $migration$;
+                INSERT INTO rouse.schema_version (version) VALUES (\(index + 1));
+            END IF;
+            """
+        }
+        return Statement(
+            """
+            DO $steps$ BEGIN
+            PERFORM pg_advisory_xact_lock(\(lock));
+            CREATE SCHEMA IF NOT EXISTS rouse;
+            CREATE TABLE IF NOT EXISTS rouse.schema_version (
+                version integer PRIMARY KEY,
+                migrated_at timestamptz NOT NULL DEFAULT clock_timestamp());
+            \(steps.joined(separator: "\n"))
+            END $steps$
+            """)
+    }
+
+    /// The version of the tables that are there, 0 for none.
+    static func version(
+        _ run: (Query) async throws(StoreFailure) -> QueryResult
+    ) async throws(StoreFailure) -> Int {
+        let place = try await run(Query(exists))
+        guard place.bool(0, 0) ?? false else { return 0 }
+        return Int(try await run(Query(newest)).int64(0, 0) ?? 0)
+    }
+
+    private static let exists = Statement(
+        "SELECT to_regclass('rouse.schema_version') IS NOT NULL")
+    private static let newest = Statement(
+        "SELECT coalesce(max(version), 0)::bigint FROM rouse.schema_version")
+
+    /// Throws unless tables of this version are the program's.
+    static func check(_ version: Int) throws(StoreFailure) {
+        guard version <= StoreTables.version else { throw newer(version) }
+        guard version > 0 else {
+            throw StoreFailure(
+                kind: .corrupt,
+                message: "The database holds no store. Make its tables: rouse store migrate.")
+        }
+        guard version == StoreTables.version else {
+            throw StoreFailure(
+                kind: .corrupt,
+                message: "The store's tables are of version \(version), and this program needs "
+                    + "version \(StoreTables.version). Bring them up to date: rouse store migrate.")
+        }
+    }
+
+    static func newer(_ version: Int) -> StoreFailure {
+        StoreFailure(
+            kind: .corrupt,
+            message: "The store's tables are of version \(version), and this program knows version "
+                + "\(StoreTables.version) at most. Use the newer program.")
+    }
+
+    /// Opens one connection, and closes it behind `body`.
+    static func withSession<Answer: Sendable>(
+        _ url: String, _ settings: PostgreSQLWakeStore.Settings,
+        _ body: (Session) async throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
+        let pool: PostgreSQLPool
+        do {
+            pool = try PostgreSQLPool(
+                ConnectionSettings(uri: url, passwordFile: settings.passwordFile), writers: 1,
+                readers: 0)
+        } catch let error as ConnectionSettings.Failure {
+            throw StoreFailure(kind: .unavailable, message: error.description)
+        } catch let error as Unavailable {
+            throw StoreFailure(error)
+        } catch {
+            throw StoreFailure(kind: .unavailable, message: "\(error)")
+        }
+        let answer: Result<Answer, StoreFailure>
+        switch await pool.take(.writer) {
+        case .failure(let failure): answer = .failure(StoreFailure(failure))
+        case .success(let session):
+            do throws(StoreFailure) {
+                answer = .success(try await body(session))
+            } catch {
+                answer = .failure(error)
+            }
+            pool.giveBack(session)
+        }
+        await pool.shutDown(within: .seconds(5))
+        return try answer.get()
+    }
+}

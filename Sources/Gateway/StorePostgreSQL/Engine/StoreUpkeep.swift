@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+
+/// What a gateway does from time to time, beside all commands: it gives a sign of life, replaces
+/// writers that give none, and has their leases stand where everybody finds them.
+final class StoreUpkeep: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ link: StoreLink) {
+        let pause = Duration.seconds(link.settings.heartbeatSeconds)
+        task = Task {
+            while !Task.isCancelled {
+                // Woken by its cancellation too, as the loop sees.
+                try? await Task.sleep(for: pause)
+                guard !Task.isCancelled else { return }
+                // One that fails is made up for by the next.
+                try? await link.beat()
+            }
+        }
+    }
+
+    deinit { task.cancel() }
+
+    func stop() async {
+        task.cancel()
+        await task.value
+    }
+
+    /// After so many heartbeats a fresh lease gets its place.
+    static let freshBeats = 12
+
+    // MARK: Statements
+
+    static let heartbeat = Statement(
+        """
+        UPDATE rouse.writer SET seen_at = clock_timestamp() WHERE gateway = $1 AND NOT ended
+        """, .text)
+    /// Ends the writers of gateways that give no sign of life.
+    static let endSilent = Statement(
+        """
+        UPDATE rouse.writer SET ended = true
+        WHERE NOT ended AND seen_at < clock_timestamp() - $1 * interval '1 ms'
+        RETURNING gateway
+        """, .int8)
+    static let endMine = Statement(
+        "UPDATE rouse.writer SET ended = true WHERE gateway = $1 AND NOT ended", .text)
+    /// Ends a writer once its transaction, if one is under way, has ended; how far it had come.
+    static let endWriter = Statement(
+        "UPDATE rouse.writer SET ended = true WHERE id = $1 RETURNING sequence", .int8)
+    /// Gives the fresh leases of writers that have ended their place. A wake's number tells its
+    /// writer's slot.
+    static let recoverLeases = Statement(
+        """
+        WITH gone AS (
+            UPDATE rouse.writer SET recovered = true WHERE ended AND NOT recovered
+            RETURNING slot, floor, last_number)
+        UPDATE rouse.wake SET place = 0 FROM gone
+        WHERE wake.number BETWEEN gone.floor AND gone.last_number
+            AND wake.number & \(WriterIdentity.slotCount - 1) = gone.slot
+            AND wake.state = 1 AND wake.place IS NULL
+        """)
+    static let forgetWriters = Statement(
+        """
+        DELETE FROM rouse.writer
+        WHERE recovered AND seen_at < clock_timestamp() - interval '7 days'
+        """)
+    /// Gives these fresh leases their place, unless they have ended meanwhile.
+    static let placeLeases = Statement(
+        "UPDATE rouse.wake SET place = 0 WHERE number = ANY($1) AND state = 1 AND place IS NULL",
+        .int8Array)
+}
+
+extension StoreLink {
+    /// A sign of life, and a look after those who give none.
+    func beat() async throws(StoreFailure) {
+        let old = fresh.beat(olderThan: StoreUpkeep.freshBeats)
+        var queries = [
+            Query(StoreUpkeep.heartbeat, .text(gateway)),
+        ]
+        if !old.isEmpty { queries.append(Query(StoreUpkeep.placeLeases, .int8s(old))) }
+        _ = try await run(queries, transaction: .write)
+        fresh.remove(old)
+        let limit = Int64(settings.takeoverSeconds * 1000)
+        let silent = try await run(
+            [Query(StoreUpkeep.endSilent, .int8(limit))], transaction: .write)[0]
+        for row in 0..<silent.rowCount {
+            notice(
+                "Gateway \(silent.string(row, 0) ?? "") gave no sign of life for "
+                    + "\(settings.takeoverSeconds) s; its writer is replaced.")
+        }
+        try await recoverLeases()
+    }
+
+    /// Has everybody find the leases of writers that have ended.
+    func recoverLeases() async throws(StoreFailure) {
+        _ = try await run(
+            [Query(StoreUpkeep.recoverLeases), Query(StoreUpkeep.forgetWriters)],
+            transaction: .write)
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Synchronization
+import WakeModel
+
+/// A writer's connection, in the hands of one command.
+final class StoreWriter: StoreEngine {
+    let link: StoreLink
+    let session: Session
+    private let lost = Atomic(false)
+    private let hasTurns = Atomic(false)
+
+    init(link: StoreLink, session: Session) {
+        self.link = link
+        self.session = session
+    }
+
+    /// Whether the connection has ended and nothing that was asked for is written: the command can
+    /// be carried out by another writer.
+    var isLost: Bool { lost.load(ordering: .acquiring) }
+
+    func queueTable() async throws(StoreFailure) -> QueueTable { try await link.queueTable() }
+
+    func note(_ row: DamagedRow) { link.note(row) }
+
+    // MARK: Loading
+
+    /// Loads rows. Whoever looks for what is due takes turns with the other writers, so that no two
+    /// decide on the same rows; so does who met a conflict.
+    func load(_ reads: ReadSet, locks: Bool) async throws(StoreFailure) -> LoadedRows {
+        guard let writer = link.writer(of: session) else { throw lose("it has no writer") }
+        try await takeTurns(Self.turns(of: reads, afterConflict: locks), of: writer.identity)
+        do throws(StoreFailure) {
+            var rows = try await link.load(reads, on: session)
+            rows.numbers = writer.identity.numbers
+            rows.lastNumber = writer.lastNumber
+            return rows
+        } catch {
+            if error == .connectionLost { lost.store(true, ordering: .releasing) }
+            throw error
+        }
+    }
+
+    private func lose(_ why: String) -> StoreFailure {
+        lost.store(true, ordering: .releasing)
+        return .connectionLost
+    }
+
+    private static func turns(of reads: ReadSet, afterConflict: Bool) -> Set<String> {
+        var turns: Set<String> = afterConflict ? ["conflict"] : []
+        for scan in reads.due { for share in scan.shares { turns.insert("due \(share.queue)") } }
+        for scan in reads.scans {
+            switch scan {
+            case .overdue: turns.insert("overdue")
+            case .lapsed: turns.insert("lapsed")
+            case .dueWebhooks(let endpoint, _, _): turns.insert("webhooks \(endpoint.rawValue)")
+            case .wakes, .feedback: break
+            }
+        }
+        return turns
+    }
+
+    /// Waits until these turns are this writer's. A turn is no lock: it lasts a moment, and whoever
+    /// holds it longer meets a conflict at worst.
+    private func takeTurns(
+        _ names: Set<String>, of writer: WriterIdentity
+    ) async throws(StoreFailure) {
+        guard !names.isEmpty else { return }
+        hasTurns.store(true, ordering: .releasing)
+        var open = names
+        for _ in 0..<Self.turnLimit where !open.isEmpty {
+            let query = Query(Self.turn, .texts(open.sorted()), .int8(writer.id))
+            switch await session.run([query], transaction: .write) {
+            case .done(let results):
+                for row in 0..<results[0].rowCount {
+                    if let name = results[0].string(row, 0) { open.remove(name) }
+                }
+            case .refused(let refusal): throw StoreFailure(refusal)
+            case .lost(let message, _): throw lose(message)
+            }
+            // A task that is cancelled asks again at once.
+            if !open.isEmpty { try? await Task.sleep(for: .milliseconds(4)) }
+        }
+    }
+
+    /// How often a turn is asked for; then its holder is passed over, who may be stopped.
+    private static let turnLimit = 50
+
+    private static let turn = Statement(
+        """
+        INSERT INTO rouse.turn (name, writer, until)
+        SELECT name, $2, clock_timestamp() + interval '200 ms' FROM unnest($1) AS asked (name)
+        ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, until = excluded.until
+            WHERE turn.writer = excluded.writer OR turn.until < clock_timestamp()
+        RETURNING name
+        """, .textArray, .int8)
+
+    /// Ends this writer's turns with the transaction.
+    private static let endTurns = Statement(
+        "UPDATE rouse.turn SET until = '-infinity' WHERE writer = $1 AND until > '-infinity'",
+        .int8)
+
+    // MARK: Writing
+
+    func write(_ changes: Changes) async throws(StoreFailure) -> WriteOutcome {
+        guard var writer = link.writer(of: session) else { throw lose("it has no writer") }
+        writer.lastNumber = max(writer.lastNumber, changes.lastNumber)
+        var plan = WritePlan(
+            changes, by: writer.identity, sequence: writer.sequence + 1,
+            floor: link.fresh.floor(ofSlot: writer.identity.numbers.slot) ?? writer.lastNumber,
+            lastNumber: &writer.lastNumber)
+        if hasTurns.load(ordering: .acquiring) {
+            plan.append(Query(Self.endTurns, .int8(writer.identity.id)))
+        }
+        // Whatever becomes of the write: what was given is not given again.
+        link.keep(writer, of: session)
+        let (outcome, _) = try await write(plan, of: writer)
+        if outcome == .done { link.fresh.note(changes, slot: writer.identity.numbers.slot) }
+        return outcome
+    }
+
+    /// Sends a transaction whose first query is the fence.
+    func write(
+        _ plan: WritePlan, of writer: StoreLink.Writer
+    ) async throws(StoreFailure) -> (outcome: WriteOutcome, results: [QueryResult]) {
+        var writer = writer
+        let start = StoreLink.localMilliseconds
+        switch await session.run(plan.queries, transaction: .write) {
+        case .done(let results):
+            let end = StoreLink.localMilliseconds
+            link.note(databaseTime: results.first?.int64(0, 1), between: start, and: end)
+            writer.sequence += 1
+            link.keep(writer, of: session)
+            return (.done, results)
+        case .refused(let refusal) where refusal.isFenced:
+            // Somebody took this gateway for dead. It goes on as another writer.
+            link.notice("A writer of this gateway was replaced, because it gave no sign of life.")
+            guard case .success = await link.register(session) else { throw lose("fenced") }
+            return (.conflict, [])
+        case .refused(let refusal) where refusal.isConflict: return (.conflict, [])
+        case .refused(let refusal): throw StoreFailure(refusal)
+        case .lost(_, let mayBeCommitted):
+            guard mayBeCommitted else { throw lose("") }
+            return (
+                .unknown(
+                    UnknownWrite(writer: writer.identity.id, sequence: writer.sequence + 1)), []
+            )
+        }
+    }
+
+    func resolve(_ write: UnknownWrite) async throws(StoreFailure) -> Bool {
+        try await link.resolve(write)
+    }
+}
+
+extension StoreFailure {
+    /// The connection ended before anything was written.
+    static let connectionLost = StoreFailure(
+        kind: .unavailable, message: "The connection to the database was lost.")
+
+    /// The failure for want of a connection.
+    init(_ failure: Unavailable) {
+        switch failure {
+        case .overloaded:
+            self.init(kind: .overloaded, message: "Too much waits for the database.")
+        case .disconnected(let reason):
+            self.init(
+                kind: .unavailable, message: "The database cannot be reached: \(reason)")
+        case .shutDown: self.init(kind: .unavailable, message: "The store is closed.")
+        }
+    }
+
+    /// The failure of a statement.
+    init(_ refusal: ServerRefusal) {
+        let kind: Kind
+        switch refusal.state {
+        case .diskFull: kind = .full
+        case .readOnlyTransaction: kind = .readOnly
+        case .undefinedTable: kind = .corrupt
+        default:
+            // Class XX: internal errors, damaged data and indexes among them.
+            kind = refusal.state.rawValue.hasPrefix("XX") ? .corrupt : .unavailable
+        }
+        // The server's words may hold a row's values; its class of the error says enough.
+        let about = refusal.constraint.map { " (\($0))" } ?? ""
+        self.init(
+            kind: kind,
+            message: "The database refused a statement with \(refusal.state.rawValue)\(about); "
+                + "its log says more.")
+    }
+}
+
+extension ServerRefusal {
+    /// Whether rows, keys or numbers are not what was decided on, or others were in the way.
+    var isConflict: Bool {
+        let states: [SQLState] = [
+            SQLState(rawValue: StoreTables.conflictState), .uniqueViolation,
+            .serializationFailure, .deadlock, .lockNotAvailable,
+        ]
+        return states.contains(state)
+    }
+
+    /// Whether the writer was replaced by another one.
+    var isFenced: Bool { state.rawValue == StoreTables.fencedState }
+}
+
+extension PipelineOutcome {
+    /// The results of queries that only read.
+    func results() throws(StoreFailure) -> [QueryResult] {
+        switch self {
+        case .done(let results): return results
+        case .refused(let refusal): throw StoreFailure(refusal)
+        case .lost: throw .connectionLost
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLibcrypto
+internal import CLibpq
+internal import Glibc
+
+/// A connection of libpq, on its way from one thread to another.
+///
+/// `@unchecked`: one thread at a time has it. The thread that opened it gives it to the loop, and
+/// does not touch it again.
+struct OpenedConnection: @unchecked Sendable {
+    let pointer: OpaquePointer
+}
+
+/// Opens connections, each on a thread of its own.
+///
+/// libpq blocks while it resolves names, asks Kerberos, and reads certificates and password files,
+/// also where it is asked not to; and only its blocking call goes on to the next host after
+/// `connect_timeout`. So nothing of that is done by the loop, and no connection waits for the
+/// opening of another. An opening cannot be called off; one that nobody waits for any more ends by
+/// itself, at the latest `connect_timeout` for each address after the resolver has answered.
+enum ConnectionOpening {
+    typealias Outcome = Result<OpenedConnection, OpeningFailure>
+
+    /// Why there is no connection, without anything secret.
+    struct OpeningFailure: Error {
+        let message: String
+    }
+
+    /// Starts one. `deliver` is called on its thread.
+    static func start(
+        _ settings: ConnectionSettings, _ deliver: @escaping @Sendable (Outcome) -> Void
+    ) {
+        let isStarted = LinkThread.start(named: "rouse-pg-open") { deliver(open(settings)) }
+        if !isStarted {
+            deliver(.failure(OpeningFailure(message: "the system has no thread left")))
+        }
+    }
+
+    /// Keeps OpenSSL from tearing itself down when the process exits, where this thread may be
+    /// reading certificates.
+    private static let isLibraryReady: Bool =
+        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+
+    private static func open(_ settings: ConnectionSettings) -> Outcome {
+        guard isLibraryReady else {
+            return .failure(OpeningFailure(message: "OpenSSL cannot be initialised"))
+        }
+        var options = settings.options
+        if let file = settings.passwordFile {
+            guard let password = password(in: file) else {
+                return .failure(OpeningFailure(message: "the password file cannot be read"))
+            }
+            options.append((keyword: "password", value: password))
+        }
+        // SAFETY: each is freed below, after libpq has copied it.
+        let keywords = options.map { strdup($0.keyword) }
+        let values = options.map { strdup($0.value) }
+        defer { for text in keywords + values { free(text) } }
+        let connection = PQconnectdbParams(
+            keywords.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil], 0)
+        guard let connection else {
+            return .failure(OpeningFailure(message: "out of memory"))
+        }
+        // What the server has to say beside answers would go to the standard error.
+        PQsetNoticeProcessor(connection, { _, _ in }, nil)
+        guard PQstatus(connection) == CONNECTION_OK, PQsetnonblocking(connection, 1) == 0,
+            PQenterPipelineMode(connection) == 1
+        else {
+            let message = words(of: connection)
+            PQfinish(connection)
+            return .failure(OpeningFailure(message: message))
+        }
+        return .success(OpenedConnection(pointer: connection))
+    }
+
+    /// What a file holds, without the line break at its end.
+    private static func password(in path: String) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        let count = getline(&line, &capacity, file)
+        guard count >= 0, let line else { return nil }
+        // SAFETY: getline's line has this length.
+        let bytes = UnsafeBufferPointer(start: line, count: count).map { UInt8(bitPattern: $0) }
+        return String(decoding: bytes.prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)
+    }
+
+    /// libpq's last words about a connection, on one line. It never says the password.
+    static func words(of connection: OpaquePointer) -> String {
+        let words = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+        return words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+internal import Glibc
+internal import Synchronization
+
+/// What the pool's front and its loop share: which sessions are free, who waits for one, and
+/// messages for the loop.
+final class LinkMailbox: Sendable {
+    /// What the loop is asked to do.
+    enum Message {
+        case run(PipelineRun)
+        case opened(link: Int, generation: UInt64, ConnectionOpening.Outcome)
+        case greeted(Session.ID, Result<Void, Unavailable>)
+    }
+
+    /// Somebody who waits for a session.
+    private struct Waiter {
+        let due: Int64
+        let continuation: CheckedContinuation<Result<Session, Unavailable>, Never>
+    }
+
+    /// What is known of the connections of a role.
+    private struct Line {
+        var free: [Session] = []
+        var living: Set<Session.ID> = []
+        var waiting: Deque<Waiter> = []
+        /// Why there is no connection. `nil` as long as the first attempt lasts.
+        var failure: String?
+    }
+
+    private struct State {
+        var messages: [Message] = []
+        var lines: [Session.Role: Line] = [:]
+        var isAsleep = false
+        var shutdownDue: Int64?
+        var hasLeft = false
+        var leavers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let waitLimit: Int
+    /// The pipe that ends the loop's wait: the loop reads from the first.
+    let wakeup: (reading: Int32, writing: Int32)
+
+    /// `nil` when the system has no descriptor left.
+    init?(waitLimit: Int) {
+        self.waitLimit = waitLimit
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        wakeup = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(wakeup.reading)
+        close(wakeup.writing)
+    }
+
+    /// Ends the loop's wait, if it sleeps.
+    private func wake(_ state: inout State) {
+        guard state.isAsleep else { return }
+        state.isAsleep = false
+        var byte: UInt8 = 0
+        // Fails only when the pipe is full, and then the wake-up is pending anyway.
+        _ = write(wakeup.writing, &byte, 1)
+    }
+
+    // MARK: The front's side
+
+    /// Takes a free session, or waits for one.
+    func take(_ role: Session.Role, due: Int64) async -> Result<Session, Unavailable> {
+        await withCheckedContinuation { continuation in
+            let answer: Result<Session, Unavailable>? = state.withLock { state in
+                guard state.shutdownDue == nil else { return .failure(.shutDown) }
+                var line = state.lines[role, default: Line()]
+                defer { state.lines[role] = line }
+                if let session = line.free.popLast() { return .success(session) }
+                if let failure = line.failure { return .failure(.disconnected(failure)) }
+                guard line.waiting.count < waitLimit else { return .failure(.overloaded) }
+                line.waiting.append(Waiter(due: due, continuation: continuation))
+                // From now on the loop looks after its time.
+                wake(&state)
+                return nil
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+
+    /// Gives a session back, to whoever has waited longest.
+    func giveBack(_ session: Session) {
+        let waiter: Waiter? = state.withLock { state in
+            var line = state.lines[session.id.role, default: Line()]
+            defer { state.lines[session.id.role] = line }
+            guard line.living.contains(session.id) else { return nil }
+            if let waiter = line.waiting.popFirst() { return waiter }
+            line.free.append(session)
+            return nil
+        }
+        waiter?.continuation.resume(returning: .success(session))
+    }
+
+    /// Leaves a run for the loop. Its session may have ended.
+    func leave(_ run: PipelineRun) {
+        let isTaken = state.withLock { state in
+            guard !state.hasLeft else { return false }
+            state.messages.append(.run(run))
+            wake(&state)
+            return true
+        }
+        if !isTaken { run.finish(.lost(message: "the pool is shut down", mayBeCommitted: false)) }
+    }
+
+    /// Leaves another message for the loop. False once it has left.
+    @discardableResult
+    func leave(_ message: Message) -> Bool {
+        state.withLock { state in
+            guard !state.hasLeft else { return false }
+            state.messages.append(message)
+            wake(&state)
+            return true
+        }
+    }
+
+    /// Asks the loop to leave when nothing is under way, at the latest at a point of time.
+    func requestShutdown(due: Int64) {
+        let refused = state.withLock { state in
+            state.shutdownDue = min(due, state.shutdownDue ?? due)
+            wake(&state)
+            return Self.removeWaiters(&state)
+        }
+        for waiter in refused { waiter.continuation.resume(returning: .failure(.shutDown)) }
+    }
+
+    /// Returns when the loop has left.
+    func waitUntilLeft() async {
+        await withCheckedContinuation { continuation in
+            let hasLeft = state.withLock { state in
+                if !state.hasLeft { state.leavers.append(continuation) }
+                return state.hasLeft
+            }
+            if hasLeft { continuation.resume() }
+        }
+    }
+
+    /// How many connections of a role are established, and why there is none.
+    func condition(_ role: Session.Role) -> (established: Int, failure: String?) {
+        state.withLock { state in
+            let line = state.lines[role]
+            return (line?.living.count ?? 0, line?.failure)
+        }
+    }
+
+    private static func removeWaiters(_ state: inout State) -> [Waiter] {
+        var all: [Waiter] = []
+        for role in Session.Role.allCases {
+            all += state.lines[role]?.waiting ?? []
+            state.lines[role]?.waiting = []
+        }
+        return all
+    }
+
+    // MARK: The loop's side
+
+    /// All messages since the last look, and when the loop is to leave.
+    func takeMessages() -> (messages: [Message], shutdownDue: Int64?) {
+        state.withLock { state in
+            state.isAsleep = false
+            let messages = state.messages
+            state.messages = []
+            return (messages, state.shutdownDue)
+        }
+    }
+
+    /// Whether the loop may sleep, and whether somebody waits whose time it must look after.
+    func fallAsleep() -> (mayWait: Bool, hasWaiters: Bool) {
+        state.withLock { state in
+            let hasWaiters = state.lines.values.contains { !$0.waiting.isEmpty }
+            state.isAsleep = state.messages.isEmpty
+            return (state.isAsleep, hasWaiters)
+        }
+    }
+
+    /// A session is established, and free.
+    func add(_ session: Session) {
+        state.withLock { state in
+            var line = state.lines[session.id.role, default: Line()]
+            line.living.insert(session.id)
+            line.failure = nil
+            state.lines[session.id.role] = line
+        }
+        giveBack(session)
+    }
+
+    /// A session has ended.
+    func remove(_ id: Session.ID) {
+        state.withLock { state in
+            state.lines[id.role]?.living.remove(id)
+            state.lines[id.role]?.free.removeAll { $0.id == id }
+        }
+    }
+
+    /// An attempt to connect failed. Unless others of the role are established, nobody waits for
+    /// them any longer.
+    func didFail(_ role: Session.Role, _ message: String) {
+        let waiting: Deque<Waiter> = state.withLock { state in
+            var line = state.lines[role, default: Line()]
+            defer { state.lines[role] = line }
+            guard line.living.isEmpty else { return [] }
+            line.failure = message
+            defer { line.waiting = [] }
+            return line.waiting
+        }
+        for waiter in waiting {
+            waiter.continuation.resume(returning: .failure(.disconnected(message)))
+        }
+    }
+
+    /// Refuses those whose time is over.
+    func refuseOverdue(now: Int64) {
+        let overdue = state.withLock { state in
+            var overdue: [Waiter] = []
+            for role in Session.Role.allCases {
+                guard let waiting = state.lines[role]?.waiting,
+                    waiting.contains(where: { $0.due <= now })
+                else { continue }
+                overdue += waiting.filter { $0.due <= now }
+                state.lines[role]?.waiting = Deque(waiting.filter { $0.due > now })
+            }
+            return overdue
+        }
+        for waiter in overdue { waiter.continuation.resume(returning: .failure(.overloaded)) }
+    }
+
+    /// The loop leaves: what comes later is refused, and what had come is returned.
+    func leaveForGood() -> [Message] {
+        let (messages, leavers, refused) = state.withLock { state in
+            state.hasLeft = true
+            state.shutdownDue = state.shutdownDue ?? 0
+            let refused = Self.removeWaiters(&state)
+            defer {
+                state.lines = [:]
+                state.messages = []
+                state.leavers = []
+            }
+            return (state.messages, state.leavers, refused)
+        }
+        for waiter in refused { waiter.continuation.resume(returning: .failure(.shutDown)) }
+        for leaver in leavers { leaver.resume() }
+        return messages
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Connections to a PostgreSQL server, on one thread of their own.
+///
+/// Connections are opened by themselves, and again when they are lost, until the pool is shut down.
+/// Whoever has queries takes a session, runs them on it and gives it back.
+package final class PostgreSQLPool: Sendable {
+    /// Prepares a new session before anybody can take it, such as by taking a writer's slot. On a
+    /// failure the connection is closed and another one opened after a rest.
+    package typealias Establisher =
+        @Sendable (Session) async -> Result<Void, Unavailable>
+
+    /// The time that somebody waits for a session by default.
+    package static let waitLimit = Duration.seconds(5)
+
+    private let mailbox: LinkMailbox
+
+    /// Creates a pool, and begins to connect. `maximumWaiting` bounds those who wait for a session
+    /// of each role. Throws when the system has no descriptor or thread left.
+    package init(
+        _ settings: ConnectionSettings, writers: Int, readers: Int, maximumWaiting: Int = 1000,
+        establish: @escaping Establisher = { _ in .success(()) }
+    ) throws(Unavailable) {
+        guard let mailbox = LinkMailbox(waitLimit: maximumWaiting) else {
+            throw .disconnected("the system has no descriptor left")
+        }
+        self.mailbox = mailbox
+        let isStarted = LinkThread.start(named: "rouse-pg") {
+            LinkLoop(mailbox, settings, writers: writers, readers: readers, establish: establish)
+                .run()
+        }
+        guard isStarted else { throw .disconnected("the system has no thread left") }
+    }
+
+    deinit { mailbox.requestShutdown(due: .min) }
+
+    /// Takes a session, waits until one is free, or learns why there is none. It must be given
+    /// back. While the server cannot be reached, the answer comes at once.
+    package func take(
+        _ role: Session.Role, within limit: Duration = waitLimit
+    ) async -> Result<Session, Unavailable> {
+        await mailbox.take(role, due: LinkThread.now + limit.wholeMilliseconds)
+    }
+
+    /// Gives a session back, whether or not it has ended.
+    package func giveBack(_ session: Session) { mailbox.giveBack(session) }
+
+    /// Runs queries on any session of a role.
+    package func run(
+        _ queries: [Query], transaction: Session.Transaction = .none,
+        on role: Session.Role = .reader, within limit: Duration = Session.runLimit
+    ) async -> Result<PipelineOutcome, Unavailable> {
+        switch await take(role, within: limit) {
+        case .failure(let failure): return .failure(failure)
+        case .success(let session):
+            let outcome = await session.run(queries, transaction: transaction, within: limit)
+            giveBack(session)
+            return .success(outcome)
+        }
+    }
+
+    /// How many connections of a role are established, and, while there is none, why.
+    package func condition(_ role: Session.Role) -> (established: Int, failure: String?) {
+        mailbox.condition(role)
+    }
+
+    /// Takes no more, and returns when every connection is closed: after the runs under way, at the
+    /// latest when the time is over.
+    package func shutDown(within limit: Duration) async {
+        mailbox.requestShutdown(due: LinkThread.now + limit.wholeMilliseconds)
+        await mailbox.waitUntilLeft()
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Gateway
+import WakeBudget
+package import WakeModel
+
+// How a wake stands in the column `rest`, in this order: the version; the parts that it has; the
+// other half of its id; (version 1: its device;) its queue; how far back the wake before it in its
+// device's chain is; its acceptance; the decision; urgency and coalescing; when it is due, not
+// before when, its deadline; the delay reasons; the fencing token; the tries; and then its parts,
+// in the order of their bits but for the ref, which stands behind the collapse id. Instants are
+// told from the acceptance, and that from the number; so most of them are one byte. What those who
+// open a file look for stands in columns, and in the views of ``StoreSchema``.
+
+/// What a wake may have or not, as bits of one number. The bits are on disk: none is ever given
+/// another meaning.
+private struct Parts: OptionSet {
+    let rawValue: UInt64
+
+    static let call = Parts(rawValue: 1 << 0)
+    static let expiration = Parts(rawValue: 1 << 1)
+    static let collapseID = Parts(rawValue: 1 << 2)
+    static let claimedAt = Parts(rawValue: 1 << 3)
+    static let lease = Parts(rawValue: 1 << 4)
+    static let debit = Parts(rawValue: 1 << 5)
+    static let previousReason = Parts(rawValue: 1 << 6)
+    static let carrier = Parts(rawValue: 1 << 7)
+    static let endedAt = Parts(rawValue: 1 << 8)
+    static let status = Parts(rawValue: 1 << 9)
+    static let reason = Parts(rawValue: 1 << 10)
+    static let since = Parts(rawValue: 1 << 11)
+    static let detail = Parts(rawValue: 1 << 12)
+    static let launchedAt = Parts(rawValue: 1 << 13)
+    static let ref = Parts(rawValue: 1 << 14)
+
+    init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    init(_ wake: borrowing WakeRow, _ end: EndColumns) {
+        var bits: UInt64 = 0
+        func add(_ part: Parts, if isThere: Bool) { if isThere { bits |= part.rawValue } }
+        add(.call, if: wake.call != nil)
+        if case .at = wake.expiration { bits |= Parts.expiration.rawValue }
+        add(.collapseID, if: wake.collapseID != nil)
+        add(.claimedAt, if: wake.claimedAt.millisecondsSinceEpoch != 0)
+        add(.lease, if: wake.state == .claimed)
+        add(.debit, if: wake.debit != nil && !wake.state.isEnd)
+        add(.previousReason, if: wake.previousReason != nil)
+        add(.carrier, if: end.carrier != nil)
+        add(.endedAt, if: wake.endedAt != nil)
+        add(.status, if: end.status != nil)
+        add(.reason, if: end.reason != nil)
+        add(.since, if: end.since != nil)
+        add(.detail, if: end.detail != nil)
+        add(.launchedAt, if: wake.launchedAt != nil)
+        add(.ref, if: wake.ref != nil)
+        rawValue = bits
+    }
+}
+
+/// The version that is written: the device has a column of its own.
+private let restVersion: UInt8 = 2
+/// The version of rows that keep their device.
+private let restVersionWithDevice: UInt8 = 1
+
+extension WakeRow {
+    /// The instant of which the number of a wake is made.
+    package static func instant(of number: Int64) -> WallInstant {
+        WallInstant(millisecondsSinceEpoch: number >> 12)
+    }
+
+    /// Urgency in two bits, coalescing in one.
+    fileprivate var traits: UInt8 { urgency.rawValue | coalescing.rawValue << 2 }
+}
+
+extension ByteWriter {
+    /// Writes all of a wake but its number, its state, its device and its payload.
+    package mutating func put(_ wake: borrowing WakeRow) {
+        let end = EndColumns(wake.end)
+        let parts = Parts(wake, end)
+        let accepted = wake.acceptedAt
+        put(byte: restVersion)
+        put(parts.rawValue)
+        put(word: UInt64(bitPattern: wake.id.low))
+        put(UInt64(bitPattern: wake.queue))
+        put(signed: wake.previous == 0 ? 0 : wake.number &- wake.previous)
+        put(accepted, from: WakeRow.instant(of: wake.number))
+        put(UInt64(bitPattern: PackedDecision(wake.decision).bits))
+        put(byte: wake.traits)
+        put(wake.dueAt, from: accepted)
+        put(wake.notBefore, from: accepted)
+        put(wake.deadline, from: accepted)
+        put(UInt64(wake.holds.rawValue))
+        put(signed: wake.fence)
+        put(signed: Int64(wake.tries))
+        putRequest(wake)
+        putAttempt(wake, parts)
+        putEnd(wake, end)
+    }
+
+    private mutating func putRequest(_ wake: borrowing WakeRow) {
+        if let call = wake.call { put(word: call.bits) }
+        if case .at(let instant) = wake.expiration { put(instant, from: wake.acceptedAt) }
+        if let collapseID = wake.collapseID { put(collapseID.value) }
+        if let ref = wake.ref { put(ref.value) }
+    }
+
+    private mutating func putAttempt(_ wake: borrowing WakeRow, _ parts: Parts) {
+        if parts.contains(.claimedAt) { put(wake.claimedAt, from: wake.acceptedAt) }
+        if parts.contains(.lease) { put(wake.leaseUntil, from: wake.acceptedAt) }
+        if parts.contains(.debit), let debit = wake.debit { put(debit.encoded()) }
+        if let reason = wake.previousReason { put(reason.rawValue) }
+    }
+
+    private mutating func putEnd(_ wake: borrowing WakeRow, _ end: EndColumns) {
+        if let carrier = end.carrier {
+            put(word: UInt64(bitPattern: carrier.number))
+            put(word: UInt64(bitPattern: carrier.low))
+        }
+        if let instant = wake.endedAt { put(instant, from: wake.acceptedAt) }
+        if let status = end.status { put(signed: status) }
+        if let reason = end.reason { put(reason) }
+        if let since = end.since { put(signed: since) }
+        if let detail = end.detail { put(detail) }
+        if let instant = wake.launchedAt { put(instant, from: wake.acceptedAt) }
+    }
+}
+
+extension ByteReader {
+    /// How often anything can have been counted: far from where adding one more would overflow.
+    package static let counts: ClosedRange<Int64> = 0...(1 << 48)
+
+    /// Reads what ``ByteWriter`` wrote of a wake, which gets no payload. Its device, if it has a
+    /// column, stands beside it.
+    package mutating func wake(
+        number: Int64, state: WakeState, device column: Int64?
+    ) throws(StoreFailure) -> WakeRow {
+        let version = byte()
+        guard version == restVersion || version == restVersionWithDevice else {
+            throw .damaged("version")
+        }
+        let parts = Parts(rawValue: self.number())
+        let low = Int64(bitPattern: word())
+        let kept = version == restVersionWithDevice ? Int64(bitPattern: word()) : column
+        guard let device = kept else { throw .damaged("device") }
+        let queue = Int64(bitPattern: self.number())
+        let distance = signed()
+        let accepted = instant(from: WakeRow.instant(of: number))
+        let decision = PackedDecision(bits: Int64(bitPattern: self.number()))
+        let traits = byte()
+        let due = instant(from: accepted)
+        let notBefore = instant(from: accepted)
+        let deadline = instant(from: accepted)
+        let holds = DelayReasons(rawValue: UInt16(truncatingIfNeeded: self.number()))
+        let fence = signed()
+        let tries = Int(clamping: signed())
+        let call = parts.contains(.call) ? CallFingerprint(bits: word()) : nil
+        let expiration: Expiration =
+            parts.contains(.expiration) ? .at(instant(from: accepted)) : .immediately
+        let collapseID = parts.contains(.collapseID) ? try collapseID() : nil
+        let ref = parts.contains(.ref) ? try ref() : nil
+        let attempt = try attempt(parts, from: accepted)
+        let end = end(parts, from: accepted)
+        guard let urgency = Urgency(rawValue: traits & 3) else { throw .damaged("urgency") }
+        guard isWhole else { throw .damaged("length") }
+        // Wakes of a device are a chain into the past; another one would have no end.
+        guard distance >= 0, distance <= max(0, number) else { throw .damaged("chain") }
+        guard Self.counts.contains(fence), Self.counts.contains(Int64(tries)) else {
+            throw .damaged("count")
+        }
+        var wake = WakeRow(
+            id: WakeID(number: number, low: low), device: device, queue: queue,
+            previous: distance == 0 ? 0 : number &- distance, acceptedAt: accepted,
+            decision: try decision.decision(carrier: end.columns.carrier),
+            coalescing: traits & 4 == 0 ? .replace : .union, ref: ref, call: call,
+            urgency: urgency, state: state, dueAt: due, notBefore: notBefore, deadline: deadline,
+            holds: holds, payload: [], expiration: expiration, collapseID: collapseID)
+        wake.fence = fence
+        wake.tries = tries
+        wake.claimedAt = attempt.claimedAt
+        wake.leaseUntil = attempt.leaseUntil
+        wake.debit = attempt.debit
+        wake.previousReason = attempt.previousReason
+        wake.endedAt = end.endedAt
+        if state.isEnd { wake.end = try end.columns.end(state) }
+        wake.launchedAt = end.launchedAt
+        return wake
+    }
+
+    private mutating func collapseID() throws(StoreFailure) -> CollapseID {
+        do throws(InvalidField) {
+            return try CollapseID(text())
+        } catch {
+            throw .damaged("collapse id")
+        }
+    }
+
+    private mutating func ref() throws(StoreFailure) -> WakeRef {
+        do throws(InvalidField) {
+            return try WakeRef(text())
+        } catch {
+            throw .damaged("ref")
+        }
+    }
+
+    private struct Attempt {
+        var claimedAt = WallInstant(millisecondsSinceEpoch: 0)
+        var leaseUntil = WallInstant(millisecondsSinceEpoch: 0)
+        var debit: BudgetDebit?
+        var previousReason: RejectionReason?
+    }
+
+    private mutating func attempt(
+        _ parts: Parts, from accepted: WallInstant
+    ) throws(StoreFailure) -> Attempt {
+        var attempt = Attempt()
+        if parts.contains(.claimedAt) { attempt.claimedAt = instant(from: accepted) }
+        if parts.contains(.lease) { attempt.leaseUntil = instant(from: accepted) }
+        if parts.contains(.debit) {
+            do throws(LedgerDecodingError) {
+                attempt.debit = try BudgetDebit(decoding: part())
+            } catch {
+                throw .damaged("charge")
+            }
+        }
+        if parts.contains(.previousReason) {
+            attempt.previousReason = RejectionReason(rawValue: text())
+        }
+        return attempt
+    }
+
+    private struct End {
+        var columns = EndColumns(nil)
+        var endedAt: WallInstant?
+        var launchedAt: WallInstant?
+    }
+
+    private mutating func end(_ parts: Parts, from accepted: WallInstant) -> End {
+        var end = End()
+        if parts.contains(.carrier) {
+            let number = Int64(bitPattern: word())
+            end.columns.carrier = WakeID(number: number, low: Int64(bitPattern: word()))
+        }
+        if parts.contains(.endedAt) { end.endedAt = instant(from: accepted) }
+        if parts.contains(.status) { end.columns.status = signed() }
+        if parts.contains(.reason) { end.columns.reason = text() }
+        if parts.contains(.since) { end.columns.since = signed() }
+        if parts.contains(.detail) { end.columns.detail = text() }
+        if parts.contains(.launchedAt) { end.launchedAt = instant(from: accepted) }
+        return end
+    }
+}

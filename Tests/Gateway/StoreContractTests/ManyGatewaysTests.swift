@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTestKit
+import SeedKit
+import StoreTestKit
+import Synchronization
+import Testing
+import WaitKit
+import WakeBudget
+import WakeModel
+
+/// Random wakes at several gateways on one store, of which one dies with its hands full and
+/// another one is stopped.
+@Suite("Several gateways on one store", .timeLimit(.minutes(4)))
+struct ManyGatewaysTests {
+    /// How many wakes each round brings, and how many rounds there are.
+    private static let roundCount = 3
+    private static let wakesPerRound = 800
+    /// Wakes that come in one request.
+    private static let batchCount = 40
+    /// A few devices get half of the wakes, many get the other half.
+    private static let fewDevices = 20
+    private static let manyDevices = 5_000
+
+    /// What all senders together were handed, and what they answered.
+    private final class PushBook: Sendable {
+        struct Push {
+            let claim: Claim
+            /// Whether it can have reached the device.
+            let mayHaveArrived: Bool
+        }
+
+        private struct State {
+            var pushes: [Push] = []
+            var generator: SeededGenerator
+        }
+
+        private let state: Mutex<State>
+
+        init(seed: UInt64) { state = Mutex(State(generator: SeededGenerator(seed: seed))) }
+
+        var pushes: [Push] { state.withLock { $0.pushes } }
+
+        /// What APNs does with a push; nothing, for ever, where the gateway `isDying`.
+        func answer(_ claim: Claim, isDying: Bool) -> Result<PushOutcome, SendFailure>? {
+            state.withLock { state in
+                let (answer, mayHaveArrived) =
+                    isDying ? (nil, true) : Self.answer(state.generator.below(100))
+                state.pushes.append(Push(claim: claim, mayHaveArrived: mayHaveArrived))
+                return answer
+            }
+        }
+
+        private static func answer(_ dice: Int) -> (Result<PushOutcome, SendFailure>, Bool) {
+            switch dice {
+            case 0..<75: (Samples.accepted, true)
+            case 75..<85: (Samples.notSent, false)
+            case 85..<93: (Samples.unknown, true)
+            case 93..<96: (Samples.refusal(503, .shutdown), false)
+            case 96..<98: (Samples.refusal(429, .tooManyRequests), false)
+            default: (Samples.refusal(410, .unregistered), false)
+            }
+        }
+    }
+
+    /// Which ends were told, by any gateway.
+    private final class ToldEnds: Sendable {
+        private let counts = Mutex<[WakeID: Int]>([:])
+
+        func note(_ id: WakeID) { counts.withLock { $0[id, default: 0] += 1 } }
+        var count: Int { counts.withLock { $0.count } }
+        var twice: [WakeID] { counts.withLock { $0.filter { $0.value > 1 }.map(\.key) } }
+    }
+
+    private let clock = ManualClock()
+
+    private var limits: GatewayLimits {
+        var limits = GatewayLimits()
+        limits.inFlightCount = 200
+        limits.voipReserveCount = 50
+        limits.claimBatchCount = 60
+        limits.leaseSeconds = 60
+        return limits
+    }
+
+    @Test(
+        "Every wake ends once, no phone rings twice, and no device gets more than its budget",
+        arguments: [StoreKind.memory, .sqlite, .postgresql], [2, 3])
+    func transaction(_ kind: StoreKind, _ count: Int) async throws {
+        let book = PushBook(seed: UInt64(count))
+        let isDying = Atomic(false)
+        let told = ToldEnds()
+        try await GatewayLives.with(kind, clock: clock) { lives, store in
+            var generator = SeededGenerator(seed: UInt64(count))
+            let dying = ScriptedSender { claim in
+                book.answer(claim, isDying: isDying.load(ordering: .acquiring))
+            }
+            let doomed = lives.start(dying, limits: limits)
+            let others = (1..<count).map { _ in
+                lives.start(ScriptedSender { book.answer($0, isDying: false) }, limits: limits)
+            }
+            let listeners = ([doomed] + others).compactMap { life in
+                life.gateway.events(bufferedCount: 100_000)
+            }.map { events in Task { for await event in events { told.note(event.id) } } }
+            var alive = [doomed] + others
+            var accepted: Set<WakeID> = []
+            for round in 0..<Self.roundCount {
+                if round == 1 { isDying.store(true, ordering: .releasing) }
+                let before = dying.sent.count
+                accepted.formUnion(await takeRound(alive, &generator))
+                if round == 1 {
+                    #expect(try await comesTrue { dying.sent.count - before >= 50 })
+                    await doomed.die()
+                    alive = others
+                } else if round == 2, alive.count > 1 {
+                    try await alive.removeLast().stop()
+                }
+                try await letTimePass(seconds: 600, steps: 60)
+            }
+            while try await store.perform(CountWakes()).unended > 0 {
+                try await letTimePass(seconds: 60, steps: 6)
+            }
+            try await audit(store, alive, accepted)
+            check(book.pushes, accepted)
+            // Those that are alive have told of all that they wrote before they are gone, and with
+            // them their listeners end.
+            for life in alive { try await life.stop() }
+            for listener in listeners { await listener.value }
+            #expect(told.twice.isEmpty)
+            #expect(told.count > accepted.count / 2, "Hardly any end was told.")
+        }
+    }
+
+    /// Sends one round of wakes, each request to one of the gateways; the ids that were answered.
+    private func takeRound(
+        _ alive: [GatewayLife], _ generator: inout SeededGenerator
+    ) async -> Set<WakeID> {
+        var batches: [(GatewayLife, [Inquiry])] = []
+        for _ in 0..<Self.wakesPerRound / Self.batchCount {
+            let inquiries = (0..<Self.batchCount).map { _ in
+                let device =
+                    generator.chance(oneIn: 2)
+                    ? generator.below(Self.fewDevices) : 100 + generator.below(Self.manyDevices)
+                return Inquiry(
+                    Samples.request(
+                        generator.chance(oneIn: 4) ? .voip : .background,
+                        app: generator.chance(oneIn: 3) ? Samples.otherApp : Samples.app,
+                        device: UInt64(device)), environment: nil)
+            }
+            batches.append((generator.pick(alive), inquiries))
+        }
+        return await withTaskGroup(of: [Acceptance].self) { group in
+            for (life, inquiries) in batches {
+                group.addTask { await life.gateway.accept(inquiries) }
+            }
+            return await group.reduce(into: []) { $0.formUnion($1.compactMap(\.admittedID)) }
+        }
+    }
+
+    /// Moves the clock in steps, with a moment for everybody after each.
+    private func letTimePass(seconds: Int64, steps: Int64) async throws {
+        for _ in 0..<steps {
+            clock.advance(bySeconds: seconds / steps)
+            try await elapse(.milliseconds(2))
+        }
+    }
+
+    // MARK: What must be so
+
+    private func audit(
+        _ store: any WakeStore, _ alive: [GatewayLife], _ accepted: Set<WakeID>
+    ) async throws {
+        let count = try await store.perform(RecountWakes())
+        #expect(count.isConserved && count.unended == 0)
+        #expect(count.accepted >= accepted.count)
+        #expect(accepted.count == Self.roundCount * Self.wakesPerRound)
+        // Another one, which knows nothing but the store.
+        let stranger = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        var takenOver = 0
+        var fateUnknown = 0
+        for id in accepted {
+            let record = try #require(try await stranger.record(of: id))
+            #expect(record.end != nil && record.endedAt != nil, "\(id)")
+            for life in alive { #expect(try await life.gateway.record(of: id) == record) }
+            if record.attempts.contains(where: { $0.result == .abandoned }) { takenOver += 1 }
+            if record.end == .failed(.fateUnknown) { fateUnknown += 1 }
+        }
+        #expect(takenOver > 0 && fateUnknown > 0, "Nothing was left behind to take over.")
+    }
+
+    private func check(_ pushes: [PushBook.Push], _ accepted: Set<WakeID>) {
+        #expect(pushes.allSatisfy { accepted.contains($0.claim.id) })
+        let calls = Dictionary(grouping: pushes.filter { $0.claim.kind == .voip }, by: \.claim.id)
+        let rungTwice = calls.filter { $0.value.dropLast().contains(where: \.mayHaveArrived) }
+        #expect(rungTwice.isEmpty, "\(rungTwice.count) calls went out again")
+        let fences = Dictionary(grouping: pushes.map(\.claim.ticket), by: \.self)
+        #expect(fences.allSatisfy { $0.value.count == 1 }, "A lease was given twice.")
+
+        let budget = BudgetPolicy.standard.settings
+        // Ledgers count in whole seconds.
+        let spacing = Int64(budget.spacingSeconds - 1) * 1000
+        let background = pushes.filter { $0.claim.kind == .background && $0.mayHaveArrived }
+        for (_, pushes) in Dictionary(
+            grouping: background, by: { [$0.claim.app.description, "\($0.claim.deviceToken.hex)"] })
+        {
+            let inOrder = pushes.map(\.claim).sorted { $0.claimedAt < $1.claimedAt }
+            // The same push again costs nothing more; its latest attempt counts.
+            let counted = inOrder.enumerated().filter { place, claim in
+                !inOrder[(place + 1)...].contains { $0.id == claim.id }
+            }.map(\.element)
+            for (earlier, later) in zip(counted, counted.dropFirst(budget.hourlySends)) {
+                #expect(later.claimedAt.milliseconds(since: earlier.claimedAt) > 3_599_000)
+            }
+            for (earlier, later) in zip(inOrder, inOrder.dropFirst()) where earlier.id != later.id {
+                let gap = later.claimedAt.milliseconds(since: earlier.claimedAt)
+                #expect(gap >= spacing, "\(earlier.id) and \(later.id) were \(gap) ms apart")
+            }
+        }
+    }
+}
