@@ -329,8 +329,9 @@ let package = Package(
             [
                 "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "CProcess",
                 "CurlHTTP", "CurlTransport", "DeviceModel", "Gateway", "HTTP2Transport",
-                "OpenSSLCrypto", "PayloadLint", "PayloadRules", "PushTransport", "StoreSQLite",
-                "WakeBudget", "WakeModel", "WakeSimulation", argumentParser, lifecycle, logging,
+                "OpenSSLCrypto", "PayloadLint", "PayloadRules", "PushTransport", "StorePostgreSQL",
+                "StoreSQLite", "WakeBudget", "WakeModel", "WakeSimulation", argumentParser,
+                lifecycle, logging,
                 unixSignals, yams,
             ]),
         tests(

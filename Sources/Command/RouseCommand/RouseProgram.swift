@@ -86,7 +86,8 @@ struct RootCommand: AsyncParsableCommand {
         version: RouseVersion.current,
         subcommands: [
             ServeCommand.self, KeysCommand.self, StatusCommand.self, SendCommand.self,
-            WakeCommand.self, DeviceCommand.self, AuditStoreCommand.self, PushCommand.self,
+            WakeCommand.self, DeviceCommand.self, StoreToolCommand.self, AuditStoreCommand.self,
+            PushCommand.self,
             ProbeCommand.self, TokenCommand.self, ValidateCommand.self, RulesCommand.self,
             AuditCommand.self, SimulateCommand.self,
             SimulatorCommand.self, DoctorCommand.self,

@@ -58,6 +58,8 @@ struct ExampleConfigurationTests {
         untouched.apiKeys = configuration.apiKeys
         #expect(configuration.keysPath == untouched.effectiveKeysPath)
         untouched.keysPath = configuration.keysPath
+        #expect(configuration.storePasswordPath == "/etc/rouse/database-password")
+        untouched.storePasswordPath = configuration.storePasswordPath
         #expect(configuration.auditPath == "/var/lib/rouse/audit.jsonl")
         untouched.auditPath = configuration.auditPath
         // What the machine's limits decide where nobody says it, and what only a socket has.

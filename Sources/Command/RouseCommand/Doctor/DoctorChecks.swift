@@ -98,7 +98,7 @@ struct DoctorChecks: Sendable {
                 apps.isEmpty ? "Readable." : "Readable; apps: \(apps.joined(separator: ", "))."))
         findings += ListenerCheck.findings(of: configuration)
         findings += WebhookCheck.findings(of: configuration, variables)
-        findings += StoreCheck.findings(of: configuration)
+        findings += await StoreCheck.findings(of: configuration)
         for app in configuration.apps where app.credential != settings.credential {
             findings += CredentialCheck.findings(
                 of: app.credential, for: "\(app.bundleID) (\(app.environment))", variables)

@@ -2,6 +2,7 @@
 
 import Foundation
 import Gateway
+import StorePostgreSQL
 import StoreSQLite
 
 /// Looks at the place of a gateway's store, and changes nothing there: whether the store can be
@@ -14,7 +15,8 @@ enum StoreCheck {
     private static let headerByteCount = 100
 
     /// What was found.
-    static func findings(of configuration: ServeConfiguration) -> [DoctorChecks.Finding] {
+    static func findings(of configuration: ServeConfiguration) async -> [DoctorChecks.Finding] {
+        if let url = configuration.storeURL { return [await shared(url, configuration)] }
         let path = SQLiteWakeStore.place(of: configuration.storePath)
         if let fault = folderFault(path) ?? fault(of: path) { return [fault] }
         let isThere = access(path, F_OK) == 0
@@ -30,6 +32,36 @@ enum StoreCheck {
                     "Write disk if an accepted wake must survive that."))
         }
         return findings
+    }
+
+    /// Whether the database answers, and holds a store of this program's version.
+    private static func shared(
+        _ url: String, _ configuration: ServeConfiguration
+    ) async -> DoctorChecks.Finding {
+        do throws(StoreFailure) {
+            let version = try await PostgreSQLWakeStore.version(
+                url: url, settings: configuration.sharedStoreSettings)
+            let known = PostgreSQLWakeStore.schemaVersion
+            if version == known {
+                return .fine("store", "The database answers; its tables are of version \(version).")
+            }
+            guard version <= known else {
+                return .wrong(
+                    "store",
+                    "The database's tables are of version \(version), newer than \(known).",
+                    "Use the version of rouse that made them.")
+            }
+            return .wrong(
+                "store",
+                version == 0
+                    ? "The database holds no store."
+                    : "The database's tables are of version \(version), older than \(known).",
+                "Run rouse store migrate with this configuration.")
+        } catch {
+            return .wrong(
+                "store", "The database cannot be used: \(error.message)",
+                "See to what it says, or name another one under store.", .unavailable)
+        }
     }
 
     private static func folderFault(_ path: String) -> DoctorChecks.Finding? {

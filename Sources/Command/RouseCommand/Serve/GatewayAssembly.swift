@@ -3,10 +3,8 @@
 import APNsClient
 import AdminAPI
 import Gateway
-import Glibc
 import Logging
 import ServiceLifecycle
-import StoreSQLite
 import Synchronization
 import UnixSignals
 import WakeModel
@@ -43,12 +41,13 @@ struct GatewayAssembly {
         }
         let audit = try auditLog(logger)
         let manager = try Self.notifier(logger)
-        let store = try openStore(logger)
+        let opened = try await OpenStore.open(plan.configuration, logger)
+        let store = opened.store
         let clients = try ClientGroup(plan.apps)
         let metrics = MetricsRegistry()
         let gateway = Gateway(
             configuration: plan.gatewayConfiguration, store: store, sender: clients.sender,
-            metrics: GatewayMeters(metrics), logger: logger)
+            clock: opened.clock, metrics: GatewayMeters(metrics), logger: logger)
         if startsPaused {
             try await pauseAll(gateway, store)
             audit.note(
@@ -70,7 +69,7 @@ struct GatewayAssembly {
             manager: manager, logger: logger)
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger, audit: audit,
-            readings: { reloader.clients.readings + store.logStatus.readings }
+            readings: { reloader.clients.readings + opened.readings() }
         ).service(on: address) { bound in
             isListening.withLock { $0 = true }
             manager.tell(.ready("The gateway listens on \(bound)."))
@@ -81,11 +80,12 @@ struct GatewayAssembly {
                 "no webhook is posted until a start without --paused; what there is to tell waits",
                 metadata: ["endpoints": "\(plan.webhooks.count)"])
         }
+        let ending: [any Service] =
+            opened.ends.map { [StoreFailureMonitor(failures: $0, logger: logger)] } ?? []
         let watching: [any Service] = keys.map { [$0] } ?? []
         let posting: [any Service] = startsPaused ? [] : [webhooks]
         let group = ServiceGroup(
-            services: [StoreFailureMonitor(failures: store.ends, logger: logger), gateway] + posting
-                + [server, reloader] + watching + [manager],
+            services: ending + [gateway] + posting + [server, reloader] + watching + [manager],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         let outcome: Result<Void, any Error>
         do {
@@ -94,7 +94,7 @@ struct GatewayAssembly {
             outcome = .failure(error)
         }
         await reloader.clients.shutDown()
-        try? store.close()
+        await opened.close()
         if case .failure(let error) = outcome {
             let what = isListening.withLock { $0 } ? "stopped" : "cannot listen on \(address)"
             let why =
@@ -125,7 +125,7 @@ struct GatewayAssembly {
 
     /// Pauses what is not paused yet: an operator's own pause keeps its reason and its time.
     private func pauseAll(
-        _ gateway: Gateway, _ store: SQLiteWakeStore
+        _ gateway: Gateway, _ store: any WakeStore
     ) async throws(CommandFailure) {
         do throws(StoreFailure) {
             let paused = Set(
@@ -167,27 +167,6 @@ struct GatewayAssembly {
         switch plan.configuration.listen {
         case .tcp(let host, let port): .tcp(host: host, port: port)
         case .unixSocket(let path): .unixSocket(path: path)
-        }
-    }
-
-    private func openStore(_ logger: Logger) throws(CommandFailure) -> SQLiteWakeStore {
-        let durability = plan.configuration.storeDurability
-        if durability != .disk {
-            logger.notice(
-                "answers do not wait for the disk: a power cut may take the last second",
-                metadata: ["store-durability": "\(durability.rawValue)"])
-        }
-        let path = SQLiteWakeStore.place(of: plan.configuration.storePath)
-        let isThere = access(path, F_OK) == 0
-        do throws(StoreFailure) {
-            let store = try SQLiteWakeStore(path: path, durability: durability) {
-                $0.log(to: logger)
-            }
-            // An operator whose disk is not mounted learns of it here.
-            if !isThere { logger.notice("a new store was made", metadata: ["store": "\(path)"]) }
-            return store
-        } catch {
-            throw CommandFailure(error)
         }
     }
 }

@@ -112,7 +112,11 @@ final class Reloader: Service {
         var keys: [String] = []
         if new.listen != started.listen { keys.append("listen") }
         if new.listener != started.listener { keys.append("listener") }
-        if new.storePath != started.storePath { keys.append("store") }
+        if new.storePath != started.storePath || new.storeURL != started.storeURL
+            || new.storePasswordPath != started.storePasswordPath
+        {
+            keys.append("store")
+        }
         if new.storeDurability != started.storeDurability { keys.append("store-durability") }
         if (new.tls == nil) != (tls == nil) { keys.append("tls") }
         if new.idempotencyHours != started.idempotencyHours { keys.append("idempotency-hours") }

@@ -43,7 +43,10 @@ struct ServeCommand: AsyncParsableCommand {
             "Where to listen, as host:port or unix:path. Or ROUSE_LISTEN.", valueName: "address"))
     var listen: String?
 
-    @Option(help: ArgumentHelp("The SQLite file. Or ROUSE_STORE.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The SQLite file, or the URI of a database of PostgreSQL. Or ROUSE_STORE.",
+            valueName: "file"))
     var store: String?
 
     @Option(help: ArgumentHelp("trace … critical. Or ROUSE_LOG_LEVEL.", valueName: "level"))
@@ -125,6 +128,11 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--store-durability, --retention-days, --idempotency-hours and --set go with "
                     + "--config.")
+        }
+        // Other users of the machine see the arguments of a process.
+        if let store, ServeConfiguration.isStoreURL(store), store.contains(/:[^@\/]*@|password=/) {
+            throw ValidationError(
+                "--store must not hold a password. Name its file: store-password-file.")
         }
         if dev, store != nil {
             throw ValidationError("With --dev the store is in the folder. Give --folder.")

@@ -131,7 +131,10 @@ extension ServeConfiguration {
         if let text = command.listen {
             listen = try failing(with: .usage) { () throws(InvalidField) in try Listen(text) }
         }
-        if let path = command.store { storePath = path }
+        if let place = command.store {
+            storeURL = Self.isStoreURL(place) ? place : nil
+            if storeURL == nil { storePath = place }
+        }
         if let word = command.logLevel { logLevel = try Self.level(word, "--log-level") }
         if let kind = command.transport { transport.kind = kind }
         if command.insecure { allowsInsecureListen = true }

@@ -22,7 +22,7 @@ struct OuterSettings {
         /// it to the folder in which the program was started.
         var isFile: Bool { path == "store" || path.hasSuffix("-file") }
         /// Whether its value can have a password in it.
-        var isSecret: Bool { path == "transport.proxy" }
+        var isSecret: Bool { path == "transport.proxy" || path == "store" }
 
         fileprivate init(_ path: String) {
             self.path = path
@@ -110,6 +110,7 @@ struct OuterSettings {
     /// The value with the whole path of a file or a socket, which otherwise would begin in the
     /// file's folder.
     private static func fromHere(_ text: String, of key: Key) -> String {
+        if key.path == "store", ServeConfiguration.isStoreURL(text) { return text }
         if key.isFile, !text.isEmpty { return URL(filePath: text).path(percentEncoded: false) }
         let prefix = ServeConfiguration.Listen.socketPrefix
         guard key.path == "listen", text.hasPrefix(prefix), text != prefix else { return text }

@@ -10,8 +10,9 @@ import WakeModel
 extension ServeConfiguration {
     /// The keys at the top of the file.
     static let keys = [
-        "listen", "listener", "insecure", "tls", "store", "store-durability", "retention-days",
-        "idempotency-hours", "log-level", "audit-file", "keys-file", "api-keys", "budget",
+        "listen", "listener", "insecure", "tls", "store", "store-password-file",
+        "store-durability", "retention-days", "idempotency-hours", "log-level", "audit-file",
+        "keys-file", "api-keys", "budget",
         "webhook", "webhooks", "apps", "transport",
     ]
     /// The largest configuration file that is read, in bytes.
@@ -132,7 +133,16 @@ extension ServeConfiguration {
     private mutating func readFiles(
         _ root: ConfigurationMapping, _ folder: URL
     ) throws(CommandFailure) {
-        storePath = Self.path(try root.string("store") ?? storePath, in: folder)
+        let place = try root.string("store") ?? storePath
+        if Self.isStoreURL(place) {
+            storeURL = place
+            storePath = Self.path(storePath, in: folder)
+        } else {
+            storePath = Self.path(place, in: folder)
+        }
+        storePasswordPath = try root.string("store-password-file").map {
+            Self.path($0, in: folder)
+        }
         storeDurability = try root.choice("store-durability") ?? storeDurability
         keysPath = try root.string("keys-file").map { Self.path($0, in: folder) }
         auditPath = try root.string("audit-file").map { Self.path($0, in: folder) }

@@ -17,15 +17,20 @@ struct ServeConfiguration: Hashable, Sendable {
     var allowsInsecureListen = false
     /// What the listener allows.
     var listener = ListenerSettings()
-    /// The SQLite file.
+    /// The SQLite file, where there is no ``storeURL``.
     var storePath = "rouse.sqlite"
+    /// The URI of the shared store's database; `nil` for a store in a file.
+    var storeURL: String?
+    /// The file of the database's password; `nil` where libpq finds it by itself.
+    var storePasswordPath: String?
     /// What an answer waits for.
     var storeDurability = SQLiteWakeStore.Durability.disk
     /// The certificate and key of the listener; `nil` to speak plain HTTP.
     var tls: TLSFiles?
     /// Who may call the API, besides those of the keys' file.
     var apiKeys: [NamedKey] = []
-    /// The file that `rouse keys` keeps; `nil` for `keys.json` beside the store.
+    /// The file that `rouse keys` keeps; `nil` for `keys.json` beside the store, or beside
+    /// the configuration where the store is a database.
     var keysPath: String?
     /// The file of the audit log; `nil` for the log.
     var auditPath: String?

@@ -2,6 +2,7 @@
 
 import GRDB
 import GatewayTestKit
+import StoreRows
 import StoreTestKit
 import Testing
 import WakeModel
