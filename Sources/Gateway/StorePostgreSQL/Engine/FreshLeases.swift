@@ -74,6 +74,11 @@ final class FreshLeases: Sendable {
         }
     }
 
+    /// Those whose lease ends after an instant, which only a clock that was wrong can have put there.
+    func numbers(after bound: WallInstant) -> [Int64] {
+        state.withLock { $0.ends.filter { $0.value.at > bound }.keys.sorted() }
+    }
+
     /// Forgets those that stand in their place now.
     func remove(_ numbers: [Int64]) {
         state.withLock { state in for number in numbers { state.ends[number] = nil } }

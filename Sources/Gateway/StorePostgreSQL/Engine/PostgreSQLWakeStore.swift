@@ -134,8 +134,8 @@ struct StoreReader: StoreEngine {
         to command: Command
     ) async throws(StoreFailure) -> Command.Answer? {
         var reads = ReadSet()
-        var rows = LoadedRows()
-        rows.queues = try await queueTable()
+        // Another gateway may have made a queue, which is not known here before the first load.
+        var rows = try await load(reads, locks: false)
         while true {
             switch command.decideIdle(over: rows, noting: note) {
             case .made(let answer, _): return answer

@@ -94,6 +94,7 @@ final class StoreLink: Sendable {
 
     /// Looks at the tables, and reads what is needed before anything else.
     func begin() async throws(StoreFailure) {
+        pool.giveBack(try await take(.reader, within: Self.openingLimit))
         let version = try await StoreMigration.version { query throws(StoreFailure) in
             try await run([query], transaction: .none)[0]
         }
@@ -106,7 +107,11 @@ final class StoreLink: Sendable {
         }
         state.withLock { $0.hash = TokenHash(key0, key1) }
         _ = try await queueTable()
+        pool.giveBack(try await take(.writer, within: Self.openingLimit))
     }
+
+    /// How long the first connections may take.
+    private static let openingLimit = Duration.seconds(20)
 
     private static let tokenKeys = Statement(
         "SELECT value FROM rouse.property WHERE name LIKE 'token key _' ORDER BY name")
@@ -165,8 +170,10 @@ final class StoreLink: Sendable {
     /// How many connections a command may lose before it fails.
     private static let lostWriterLimit = 3
 
-    private func take(_ role: Session.Role) async throws(StoreFailure) -> Session {
-        switch await pool.take(role) {
+    private func take(
+        _ role: Session.Role, within limit: Duration = PostgreSQLPool.waitLimit
+    ) async throws(StoreFailure) -> Session {
+        switch await pool.take(role, within: limit) {
         case .success(let session): return session
         case .failure(let failure): throw StoreFailure(failure)
         }

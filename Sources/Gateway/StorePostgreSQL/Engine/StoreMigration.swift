@@ -123,7 +123,7 @@ enum StoreMigration {
             throw StoreFailure(kind: .unavailable, message: "\(error)")
         }
         let answer: Result<Answer, StoreFailure>
-        switch await pool.take(.writer) {
+        switch await pool.take(.writer, within: .seconds(20)) {
         case .failure(let failure): answer = .failure(StoreFailure(failure))
         case .success(let session):
             do throws(StoreFailure) {

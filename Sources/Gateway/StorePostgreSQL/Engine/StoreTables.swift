@@ -33,18 +33,18 @@ enum StoreTables {
     static let fencedState = "RW410"
 
     private static let conflict = """
-        CREATE FUNCTION rouse.expect(found bigint, expected bigint) RETURNS void
+        CREATE FUNCTION rouse.expect(actual bigint, expected bigint) RETURNS void
         LANGUAGE plpgsql AS $$
         BEGIN
-            IF found <> expected THEN
+            IF actual <> expected THEN
                 RAISE EXCEPTION 'rows were changed by another gateway, which decides anew'
                     USING ERRCODE = '\(conflictState)';
             END IF;
         END $$;
-        CREATE FUNCTION rouse.expect_writer(found bigint) RETURNS void
+        CREATE FUNCTION rouse.expect_writer(actual bigint) RETURNS void
         LANGUAGE plpgsql AS $$
         BEGIN
-            IF found <> 1 THEN
+            IF actual <> 1 THEN
                 RAISE EXCEPTION 'this writer was replaced by another one'
                     USING ERRCODE = '\(fencedState)';
             END IF;

@@ -27,6 +27,8 @@ extension StoreWriter {
         let place = walk.place(under: order)
         let view = try await view(order, place)
         var step = PruneStep(order, writer.identity.numbers.slot)
+        let far = link.fresh.numbers(after: order.farthest)
+        if !far.isEmpty { step.place(far) }
         step.pullBack(queues: try await link.queueTable(), endpoints: view.endpoints)
         let ahead = numberAhead(order, view, &step)
         step.removeOld(order, below: max(WakeID.firstNumber(at: order.wakesBefore), ahead), ahead)
@@ -48,6 +50,7 @@ extension StoreWriter {
             return Pruned()
         }
         link.sweep.withLock { $0 = walk }
+        link.fresh.remove(far)
         var pruned = step.pruned
         step.read(results, of: plan.queries.count, &pruned)
         pruned.isSweeping = place != nil && walk.reached != nil
@@ -230,6 +233,11 @@ private struct PruneStep {
     }
 
     // MARK: Time
+
+    /// Gives fresh leases their place.
+    mutating func place(_ numbers: [Int64]) {
+        queries.append(Query(StoreUpkeep.placeLeases, .int8s(numbers)))
+    }
 
     /// Makes what is due, leased or remembered until after what is farthest due now, leased for
     /// another hour, and remembered until then: a clock that was wrong has put it there.

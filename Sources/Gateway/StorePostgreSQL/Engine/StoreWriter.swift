@@ -182,8 +182,10 @@ extension StoreFailure {
             // Class XX: internal errors, damaged data and indexes among them.
             kind = refusal.state.rawValue.hasPrefix("XX") ? .corrupt : .unavailable
         }
-        // The server's words may hold a row's values; its class of the error says enough.
-        let about = refusal.constraint.map { " (\($0))" } ?? ""
+        // The server's words may hold a row's values, but for class 42: statements and privileges.
+        let about =
+            refusal.state.rawValue.hasPrefix("42")
+            ? " (\(refusal.message))" : refusal.constraint.map { " (\($0))" } ?? ""
         self.init(
             kind: kind,
             message: "The database refused a statement with \(refusal.state.rawValue)\(about); "
