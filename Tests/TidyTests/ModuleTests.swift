@@ -37,6 +37,10 @@ struct ModuleTests {
             "CGatheredLog", "Dispatch", "GRDB", "GRDBSQLite", "Gateway", "Glibc",
             "PayloadRules", "Synchronization", "WakeBudget", "WakeModel",
         ],
+        "StorePostgreSQL": [
+            "CLibcrypto", "CLibpq", "DequeModule", "Gateway", "Glibc", "PayloadRules",
+            "Synchronization", "WakeBudget", "WakeModel",
+        ],
         "CurlHTTP": ["CCurlCalls", "CCurlShims"],
         "AdminAPI": [
             "CDashboard", "CoreMetrics", "Foundation", "Gateway", "Glibc",

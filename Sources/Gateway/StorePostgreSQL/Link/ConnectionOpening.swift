@@ -10,6 +10,36 @@ internal import Glibc
 /// does not touch it again.
 struct OpenedConnection: @unchecked Sendable {
     let pointer: OpaquePointer
+    /// What the server said beside its answers.
+    let notices: Notices
+
+    /// Closes it.
+    func close() { PQfinish(pointer) }
+
+    /// What is remembered of notices, which are neither shown nor kept.
+    final class Notices {
+        /// Whether a commit did not wait for its standby until the end.
+        var hasGivenUpStandby = false
+
+        /// Has libpq call it for each notice of a connection, on the thread that reads from it.
+        func receive(from connection: OpaquePointer) {
+            // SAFETY: not retained; whoever has the connection has this too, and libpq calls it
+            // only while it is used for that connection.
+            let argument = Unmanaged.passUnretained(self).toOpaque()
+            PQsetNoticeReceiver(
+                connection,
+                { argument, result in
+                    // SAFETY: as above.
+                    guard let argument, let function = PQresultErrorField(result, 0x52) else {
+                        return
+                    }
+                    // Words depend on the server's language, the function's name does not.
+                    guard String(cString: function) == "SyncRepWaitForLSN" else { return }
+                    Unmanaged<Notices>.fromOpaque(argument).takeUnretainedValue()
+                        .hasGivenUpStandby = true
+                }, argument)
+        }
+    }
 }
 
 /// Opens connections, each on a thread of its own.
@@ -62,8 +92,9 @@ enum ConnectionOpening {
         guard let connection else {
             return .failure(OpeningFailure(message: "out of memory"))
         }
-        // What the server has to say beside answers would go to the standard error.
-        PQsetNoticeProcessor(connection, { _, _ in }, nil)
+        // They would go to the standard error.
+        let notices = OpenedConnection.Notices()
+        notices.receive(from: connection)
         guard PQstatus(connection) == CONNECTION_OK, PQsetnonblocking(connection, 1) == 0,
             PQenterPipelineMode(connection) == 1
         else {
@@ -71,7 +102,7 @@ enum ConnectionOpening {
             PQfinish(connection)
             return .failure(OpeningFailure(message: message))
         }
-        return .success(OpenedConnection(pointer: connection))
+        return .success(OpenedConnection(pointer: connection, notices: notices))
     }
 
     /// What a file holds, without the line break at its end.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLibpq
+internal import Glibc
 
 /// One connection and the run on it, in libpq's pipeline mode without blocking. Confined to its
 /// loop's thread.
@@ -40,7 +41,8 @@ final class Link {
     var failures = 0
     /// How many connections were opened before the present one.
     var generation: UInt64 = 0
-    private(set) var connection: OpaquePointer?
+    private var opened: OpenedConnection?
+    var connection: OpaquePointer? { opened?.pointer }
     private(set) var run: PipelineRun?
 
     private var steps: [Step] = []
@@ -71,7 +73,7 @@ final class Link {
 
     /// Takes an established connection over.
     func take(_ opened: OpenedConnection) {
-        connection = opened.pointer
+        self.opened = opened
         prepared = []
         renewals = 0
         preparesStatements = true
@@ -80,8 +82,8 @@ final class Link {
 
     /// Closes the connection. Returns the run that was under way, with what became of it.
     func close(_ message: String) -> (PipelineRun, PipelineOutcome)? {
-        if let connection { PQfinish(connection) }
-        connection = nil
+        opened?.close()
+        opened = nil
         wantsToWrite = false
         guard let run = run.take() else { return nil }
         defer { forgetRun() }
@@ -209,12 +211,21 @@ final class Link {
         case 0:
             wantsToWrite = false
             if isCommitKeptBack {
+                // libpq drops what it cannot write any more, and says that all is written.
+                if isSocketBroken {
+                    throw Broken(message: "the connection broke while queries were sent")
+                }
                 try sendCommit()
                 try flush()
             }
         case 1: wantsToWrite = true
         default: throw broken()
         }
+    }
+
+    private var isSocketBroken: Bool {
+        var descriptor = pollfd(fd: PQsocket(connection), events: 0, revents: 0)
+        return poll(&descriptor, 1, 0) != 0
     }
 
     // MARK: Receiving
@@ -280,10 +291,20 @@ final class Link {
         case .prepare(let statement, _): prepared.insert(statement.name)
         case .commit:
             // A failed transaction answers COMMIT with ROLLBACK.
-            isCommitted = String(cString: PQcmdStatus(result)) == "COMMIT"
-            if !isCommitted { throw Broken(message: "the server rolled back at COMMIT") }
+            guard String(cString: PQcmdStatus(result)) == "COMMIT" else {
+                throw Broken(message: "the server rolled back at COMMIT")
+            }
+            try checkReplication()
+            isCommitted = true
         default: break
         }
+    }
+
+    /// Leaves a commit in doubt that did not wait for its standby: a failover may forget it. Whoever
+    /// resolves the doubt commits too, and that commit waits for the standby and for all before it.
+    private func checkReplication() throws(Broken) {
+        guard opened?.notices.hasGivenUpStandby == true else { return }
+        throw Broken(message: "the server did not wait for its synchronous standby")
     }
 
     private func takeError(_ step: Step, _ result: OpaquePointer) throws(Broken) {
@@ -338,6 +359,7 @@ final class Link {
             try begin(run)
             return nil
         }
+        try checkReplication()
         defer { forgetRun() }
         if let refusal { return (run, .refused(refusal)) }
         return (run, .done(results))

@@ -113,7 +113,7 @@ final class LinkLoop {
         ConnectionOpening.start(settings) { outcome in
             let isTaken = mailbox.leave(
                 .opened(link: index, generation: generation, outcome))
-            if !isTaken, case .success(let opened) = outcome { PQfinish(opened.pointer) }
+            if !isTaken, case .success(let opened) = outcome { opened.close() }
         }
     }
 
@@ -187,7 +187,7 @@ final class LinkLoop {
             switch message {
             case .run(let run):
                 run.finish(.lost(message: "the pool is shut down", mayBeCommitted: false))
-            case .opened(_, _, .success(let opened)): PQfinish(opened.pointer)
+            case .opened(_, _, .success(let opened)): opened.close()
             case .opened, .greeted: break
             }
         }

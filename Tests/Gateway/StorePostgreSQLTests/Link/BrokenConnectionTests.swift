@@ -110,7 +110,9 @@ struct BrokenConnectionTests {
         #expect(await session.run([insert(2)], transaction: .write).doubt != nil)
         test.pool.giveBack(session)
         // Once an attempt has failed, nobody waits.
-        while test.pool.condition(.writer).failure == nil { await Task.yield() }
+        while test.pool.condition(.writer).failure?.contains("refused") != true {
+            await Task.yield()
+        }
         guard case .failure(.disconnected(let reason)) = await test.pool.take(.writer) else {
             Issue.record("a session of a server that is not there")
             return
@@ -135,7 +137,8 @@ struct BrokenConnectionTests {
             return isBroken.load(ordering: .relaxed)
                 ? .failure(.disconnected("the slot is taken")) : .success(())
         }
-        #expect(await test.pool.take(.writer).failure == .disconnected("the slot is taken"))
+        let failure = await test.pool.take(.writer, within: .seconds(60)).failure
+        #expect(failure == .disconnected("the slot is taken"))
         isBroken.store(false, ordering: .relaxed)
         _ = try await test.writer()
     }
@@ -144,11 +147,34 @@ struct BrokenConnectionTests {
     func waiting() async throws {
         let test = try TestPool()
         let session = try await test.writer()
-        async let waiting = test.pool.take(.writer)
+        async let waiting = test.pool.take(.writer, within: .seconds(60))
         _ = try test.execute("SELECT pg_terminate_backend(\(session.processID))")
         #expect(await session.run([Query("SELECT pg_sleep(30)")]).doubt != nil)
         test.pool.giveBack(session)
         let next = try await waiting.get()
         #expect(next.id != session.id)
+    }
+}
+
+@Suite("Synchronous replication", .timeLimit(.minutes(2)))
+struct StandbyWaitTests {
+    @Test("a commit whose wait for the standby is cancelled is not called done")
+    func cancelled() async throws {
+        let server = try PostgreSQLServer()
+        let test = try TestPool(server: server)
+        try await test.done(Query("CREATE TABLE one (value int8)"))
+        let session = try await test.writer()
+        try server.execute("ALTER SYSTEM SET synchronous_standby_names = 'absent'")
+        try server.execute("SELECT pg_reload_conf()")
+        while try server.execute("SHOW synchronous_standby_names") != "absent" {}
+        async let outcome = session.run([Query("INSERT INTO one VALUES (1)")], transaction: .write)
+        while try server.execute(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+            == ""
+        { await Task.yield() }
+        #expect(await outcome.doubt == true)
+        #expect(try test.execute("SELECT count(*) FROM one") == "1")
+        #expect(await session.run([Query("SELECT 1")]).doubt == false)
+        await test.pool.shutDown(within: .seconds(5))
     }
 }

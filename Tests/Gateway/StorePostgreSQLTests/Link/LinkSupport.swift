@@ -30,7 +30,9 @@ struct TestPool {
     func done(
         _ queries: Query..., transaction: Session.Transaction = .write
     ) async throws -> [QueryResult] {
-        let outcome = try await pool.run(queries, transaction: transaction, on: .writer).get()
+        let outcome = try await pool.run(
+            queries, transaction: transaction, on: .writer, within: .seconds(60)
+        ).get()
         guard case .done(let results) = outcome else { throw UnexpectedOutcome(outcome: outcome) }
         return results
     }
@@ -39,7 +41,7 @@ struct TestPool {
     func writer() async throws -> Session {
         let end = ContinuousClock.now + .seconds(30)
         while true {
-            switch await pool.take(.writer) {
+            switch await pool.take(.writer, within: .seconds(60)) {
             case .success(let session): return session
             case .failure(let failure): if ContinuousClock.now > end { throw failure }
             }

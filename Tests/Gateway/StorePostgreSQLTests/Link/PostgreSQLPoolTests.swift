@@ -95,7 +95,8 @@ struct PostgreSQLPoolTests {
         let test = try TestPool()
         let statement = Statement("SELECT repeat($1, 20000)", .text)
         let queries = (0..<3_000).map { _ in Query(statement, .text("x")) }
-        let results = try #require(try await test.pool.run(queries).get().results)
+        let results = try #require(
+            try await test.pool.run(queries, within: .seconds(60)).get().results)
         #expect(results.count == 3_000)
         #expect(results.allSatisfy { $0.withValue(0, 0) { $0.count } == 20_000 })
     }
@@ -105,7 +106,9 @@ struct PostgreSQLPoolTests {
         let test = try TestPool()
         let text = String(repeating: "y", count: 20_000)
         let queries = (0..<3_000).map { _ in Query(Statement("SELECT $1", .text), .text(text)) }
-        let outcome = try await test.pool.run(queries, transaction: .write, on: .writer).get()
+        let outcome = try await test.pool.run(
+            queries, transaction: .write, on: .writer, within: .seconds(60)
+        ).get()
         let results = try #require(outcome.results)
         #expect(results.allSatisfy { $0.withValue(0, 0) { $0.count } == 20_000 })
     }
@@ -159,7 +162,7 @@ struct PostgreSQLPoolTests {
         async let second = test.pool.take(.writer, within: .milliseconds(200))
         let answers = await [first, second].map { $0.failure }
         #expect(answers == [.overloaded, .overloaded])
-        async let third = test.pool.take(.writer)
+        async let third = test.pool.take(.writer, within: .seconds(60))
         test.pool.giveBack(session)
         #expect(await third.failure == nil)
     }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+
+/// A server that runs as nobody when the tests run as root, and ends with the test process however
+/// that ends: the kernel then sends it a signal, for which `setpriv --pdeathsig` asks.
+final class ServerProcess: Sendable {
+    /// Why something does not run.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// What setpriv needs to leave root behind; nothing for any other user.
+    static let identity =
+        getuid() == 0 ? ["--reuid", "nobody", "--regid", "nogroup", "--clear-groups"] : []
+
+    private let process: Mutex<Process>
+
+    /// Starts a program in a folder, where `output` holds what it prints.
+    init(_ command: [String], in folder: String, end signal: String) throws {
+        let server = Process()
+        server.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+        server.arguments = Self.identity + ["--pdeathsig", signal] + command
+        server.currentDirectoryURL = URL(fileURLWithPath: folder)
+        let path = folder + "/output"
+        if !FileManager.default.fileExists(atPath: path) {
+            try Data().write(to: URL(fileURLWithPath: path))
+        }
+        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try output.seekToEnd()
+        server.standardOutput = output
+        server.standardError = output
+        try LastingThread.run { try server.run() }
+        process = Mutex(server)
+    }
+
+    var isRunning: Bool { process.withLock { $0.isRunning } }
+
+    /// Sends a signal and waits for the end.
+    func stop(_ signal: Int32) {
+        process.withLock { process in
+            guard process.isRunning else { return }
+            kill(process.processIdentifier, signal)
+            // Not with a run loop: this may be the process's exit.
+            while process.isRunning, kill(process.processIdentifier, 0) == 0 { usleep(5_000) }
+        }
+    }
+
+    /// The end of what a server in a folder has printed.
+    static func log(in folder: String) -> String {
+        let text = try? String(contentsOfFile: folder + "/output", encoding: .utf8)
+        return String((text ?? "").suffix(2_000))
+    }
+
+    /// Runs a program to its end as whom the servers run as, and returns its output.
+    static func run(_ command: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+        process.arguments = identity + command
+        process.currentDirectoryURL = URL(fileURLWithPath: "/tmp")
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        let words = try errors.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Failure(
+                description: "\(command.first ?? ""): \(String(decoding: words, as: UTF8.self))")
+        }
+        return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
+    }
+
+    // MARK: Files
+
+    /// Makes a folder of whom the servers run as.
+    static func makeFolder(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        guard chmod(path, 0o755) == 0 else { throw Failure(description: "chmod \(path)") }
+        try own(path)
+    }
+
+    /// Writes a file that only whom the servers run as can read.
+    static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        guard chmod(path, 0o600) == 0 else { throw Failure(description: "chmod \(path)") }
+        try own(path)
+    }
+
+    private static func own(_ path: String) throws {
+        guard getuid() == 0, let nobody = getpwnam("nobody")?.pointee else { return }
+        guard chown(path, nobody.pw_uid, nobody.pw_gid) == 0 else {
+            throw Failure(description: "chown \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+}
+
+/// A thread that never ends, to start processes from: what the kernel sends a process at its
+/// parent's end, it sends at the end of the thread that started it.
+private enum LastingThread {
+    private static let queue: Mutex<[@Sendable () -> Void]> = Mutex([])
+    private static let isFilled = DispatchSemaphore(value: 0)
+    private static let thread: Void = Thread.detachNewThread {
+        while true {
+            isFilled.wait()
+            let work = queue.withLock { $0.removeFirst() }
+            work()
+        }
+    }
+
+    /// Does something on the thread, and waits for it.
+    static func run(_ body: @escaping @Sendable () throws -> Void) throws {
+        _ = thread
+        let isDone = DispatchSemaphore(value: 0)
+        let failure = Mutex<(any Error)?>(nil)
+        let work: @Sendable () -> Void = {
+            do { try body() } catch { failure.withLock { $0 = error } }
+            isDone.signal()
+        }
+        queue.withLock { $0.append(work) }
+        isFilled.signal()
+        isDone.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+}
