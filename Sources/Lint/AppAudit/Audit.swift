@@ -73,7 +73,9 @@ public struct Audit: Sendable {
         library.noteUnreadableFolders()
         guard !facts.isEmpty || !library.problems.isEmpty else { throw .nothingToAudit }
         var recipients = Recipients(facts, scopes)
-        recipients.apply(sends, sendsByTarget, isChosen: !targets.isEmpty)
+        recipients.apply(
+            sends, sendsByTarget, isChosen: !targets.isEmpty,
+            areNamed: !paths.contains(where: isFolder))
         var findings: [AppFinding] = []
         for var facts in recipients.facts {
             facts.storefronts = storefronts
@@ -84,6 +86,12 @@ public struct Audit: Sendable {
             configurationCount: Set(facts.compactMap(\.configuration)).count)
         report.unjudged += recipients.unjudged
         return report
+    }
+
+    /// Whether a path is a folder that may hold anything, and not an app or a project.
+    private func isFolder(_ path: String) -> Bool {
+        FileTree.kind(of: path) == .folder
+            && ![".xcodeproj", ".app", ".appex"].contains(where: path.hasSuffix)
     }
 
     private func checkNames(
@@ -118,9 +126,11 @@ struct Recipients {
     }
 
     /// Says of each app what the server sends to it. Without names that is every iOS app that shows
-    /// a sign of such pushes; the only one needs none, and neither do targets that were chosen.
+    /// a sign of such pushes; the only one needs none, though nothing is certain of it then, and
+    /// neither do targets that were chosen.
     mutating func apply(
-        _ sends: Set<ServerPush>, _ byTarget: [String: Set<ServerPush>], isChosen: Bool
+        _ sends: Set<ServerPush>, _ byTarget: [String: Set<ServerPush>], isChosen: Bool,
+        areNamed: Bool
     ) {
         var apps: [App] = []
         var signs: [App: Set<ServerPush>] = [:]
@@ -151,8 +161,10 @@ struct Recipients {
             {
                 let bundle = facts[index].bundles[place]
                 let app = App(scope: scopes[index], name: bundle.name)
-                facts[index].bundles[place].sends =
-                    Self.named(bundle.name, in: byTarget) ?? pushes[app] ?? []
+                let named = Self.named(bundle.name, in: byTarget)
+                facts[index].bundles[place].sends = named ?? pushes[app] ?? []
+                facts[index].bundles[place].isOnlyAssumed =
+                    named == nil && !isChosen && !areNamed && signs[app]?.isEmpty != false
             }
         }
     }
@@ -275,5 +287,6 @@ struct FoundFiles {
 
     private static let namesOfOtherBuilds: Set = [
         "Project.swift", "Package.swift", "Podfile", "Cartfile", "BUILD", "BUILD.bazel", "BUCK",
+        "app.json", "app.config.js", "app.config.ts",
     ]
 }

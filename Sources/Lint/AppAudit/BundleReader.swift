@@ -82,8 +82,10 @@ struct BundleReader {
     /// Entitlements or source text alone.
     private func factsWithoutInfo() -> [AppFacts] {
         var bundle = AppFacts.Bundle()
-        bundle.sources = library.facts(of: found.sources)
-        library.noteUnread(found.sources.unread, target: "")
+        var list = found.sources
+        for name in found.otherBuilds { list.addUnread(.project, name) }
+        bundle.sources = library.facts(of: list)
+        library.noteUnread(list.unread, target: "")
         var bundles: [AppFacts.Bundle] = []
         for path in found.entitlements {
             guard let list = library.properties(path, .entitlements) else { continue }

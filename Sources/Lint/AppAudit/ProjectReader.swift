@@ -181,9 +181,10 @@ struct ProjectReader {
     private static func platform(_ settings: BuildSettings) -> AppPlatform? {
         let kit = settings.text("SDKROOT")?.value ?? ""
         let supported = settings.list("SUPPORTED_PLATFORMS").map(\.value)
-        // What runs on several platforms is an iOS app first: that is where pushes wake it.
+        // What runs on several platforms is an iOS app first: that is where pushes wake it. What a
+        // target supports says more than the SDK, which it may have from its project.
         if supported.contains("iphoneos") { return .iOS }
-        for name in [kit] + supported {
+        for name in supported + [kit] {
             switch name {
             case "iphoneos", "iphonesimulator": return .iOS
             case "macosx": return .macOS

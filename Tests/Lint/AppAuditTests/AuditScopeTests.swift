@@ -76,6 +76,61 @@ struct AuditScopeTests {
         #expect(two.unjudged.contains { $0.reason.contains("--sends was applied to no app") })
     }
 
+    @Test("what is said of the only app, which shows no sign of pushes, is at most a warning")
+    func assumed() throws {
+        let folder = try TestFolder()
+        try Self.write(folder, "App", settings: "")
+        let project = folder.path + "/App/App.xcodeproj"
+        let assumed = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(Self.rules(assumed) == ["CF001", "CF005"] && assumed.count(.error) == 0)
+        #expect(try Audit(paths: [project], sends: [.background]).report().count(.error) == 2)
+        let named = Audit(paths: [folder.path], sendsByTarget: ["App": [.background]])
+        #expect(try named.report().count(.error) == 2)
+        let chosen = Audit(paths: [folder.path], sends: [.background], targets: ["App"])
+        #expect(try chosen.report().count(.error) == 2)
+    }
+
+    @Test("what a target supports says more than its project's SDK")
+    func supportedPlatforms() throws {
+        let folder = try TestFolder()
+        let source = "a.registerForRemoteNotifications()"
+        try Self.write(folder, "App", settings: "", source: source)
+        try Self.write(folder, "Mac", settings: "SUPPORTED_PLATFORMS = macosx;", source: source)
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        let ofMac = report.findings.filter { $0.targets == ["Mac"] }.map(\.diagnostic)
+        #expect(
+            ofMac.map(\.message) == [
+                "the entitlements lack `com.apple.developer.aps-environment`, and the source text "
+                    + "asks for a token"
+            ])
+    }
+
+    @Test("code that Gradle builds is not read")
+    func kotlin() throws {
+        let folder = try TestFolder()
+        let mode = "INFOPLIST_KEY_UIBackgroundModes = processing;"
+        try Self.write(folder, "App", settings: mode)
+        #expect(Self.rules(try Audit(paths: [folder.path]).report()) == ["CF019"])
+        try Self.write(
+            folder, "App", settings: mode,
+            objects: """
+                K = { isa = PBXShellScriptBuildPhase;
+                  shellScript = "./gradlew :shared:embedAndSign"; };
+                """, target: "buildPhases = ( S, K );")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.findings == [])
+        #expect(report.unjudged.map(\.reason) == ["1 project (Gradle) was not read"])
+    }
+
+    @Test("the manifest of a generator that is not read is named")
+    func manifest() throws {
+        let folder = try TestFolder()
+        try folder.write("let project = Project(name: \"App\")", to: "Project.swift")
+        try folder.write("let x = 1", to: "Sources/App.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.unjudged.map(\.reason) == ["1 project (Project.swift) was not read"])
+    }
+
     private static let mode = "INFOPLIST_KEY_UIBackgroundModes = \"remote-notification\";"
     private static let handler = """
         func application(_ a: A, didReceiveRemoteNotification u: U) async -> R { .noData }

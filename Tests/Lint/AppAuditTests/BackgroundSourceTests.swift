@@ -159,6 +159,8 @@ struct BackgroundSourceTests {
         "func f() { let c = URLSessionConfiguration.background(withIdentifier: \"a\")\n"
             + "let s = URLSession(configuration: c, delegate: self, delegateQueue: nil)\n"
             + "s.downloadTask(with: url).resume() }",
+        "func f() { let c = URLSessionConfiguration.background(withIdentifier: \"a\")\n"
+            + "let s = URLSession(configuration: c)\ns.invalidateAndCancel() }",
         "func viewDidLoad() { Timer.scheduledTimer(withTimeInterval: 60, repeats: true) { _ in } }",
         push("sync { ok in done(ok ? .newData : .noData) }"),
         push("queue.asyncAfter(deadline: .now() + 5) { done(.noData) }"),

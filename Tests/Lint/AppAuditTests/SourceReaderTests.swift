@@ -198,6 +198,10 @@ struct SourceReaderTests {
         (voip("print(p.dictionaryPayload); completion()"), .voipHandlerWithoutReport, true),
         (voip("calls.incoming(p); completion()"), .voipHandlerWithoutReport, false),
         (
+            voip("RNVoipPushNotificationManager.didReceiveIncomingPush(with: p); completion()"),
+            .voipHandlerWithoutReport, true
+        ),
+        (
             voip(
                 "guard let c = Call(p) else { completion(); return }\n"
                     + "provider.reportNewIncomingCall(with: c.id, update: u) { _ in completion() }"

@@ -54,6 +54,19 @@ struct WrapperTests {
         #expect(try await Self.findings(right, "BG,H,AL").allSatisfy { $0.hasPrefix("BG0") })
     }
 
+    @Test("a message of Firebase's libraries has their names, one of its REST interface has not")
+    func firebaseLibraries() async throws {
+        let message =
+            #"{"token":"t","apns":{"headers":{"apns-priority":"5"},"#
+            + #""payload":{"aps":{"contentAvailable":true,"threadId":"a"}}}}"#
+        #expect(
+            Self.payloads(message) == [#"{"aps":{"content-available":1,"thread-id":"a"}}"#])
+        #expect(try await Self.findings(message, "G012") == [])
+        #expect(
+            try await Self.findings(#"{"message":"# + message + "}", "G012").map { $0.prefix(4) }
+                == ["G012", "G012"])
+    }
+
     @Test("Firebase: a finding points at what the request says")
     func firebasePlaces() async throws {
         let text =

@@ -199,6 +199,9 @@ extension DraftCase {
             "BG007", .background, [.init("apns-priority", "")],
             .found(at: "apns-priority", .error)),
         .request("BG007", .background, .clean),
+        .request(
+            "BG007", .background,
+            [.init("apns-priority", ""), .init("apns-topic", "pass.com.example.card")], .clean),
         DraftCase("BG007", bare(), "bare payload", .clean),
         .request(
             "BG008", .background, [.init("apns-priority", "1")],

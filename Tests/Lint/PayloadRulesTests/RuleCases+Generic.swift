@@ -124,6 +124,7 @@ extension RuleCase {
         .data("G016", #""gcm.message_id":1"#, .found(at: "/gcm.message_id", .warning)),
         .data("G016", #""from":"x""#, .found(at: "/from", .warning)),
         .data("G016", #""message_type":"x""#, .found(at: "/message_type", .warning)),
+        .data("G016", #""from":"x","Simulator Target Bundle":"com.example.app""#, .clean),
         .data("G016", #""fromage":1,"google":1,"a":{"from":1}"#, .clean),
     ]
 

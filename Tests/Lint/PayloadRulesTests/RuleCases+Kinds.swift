@@ -27,7 +27,7 @@ extension RuleCase {
             "BG005", #"{"content-available":1,"category":"x"}"#,
             .found(at: "/aps/category", .warning)),
         .aps("BG005", #"{"thread-id":"x"}"#, .found(at: "/aps/thread-id", .warning)),
-        .aps("BG005", #"{"mutable-content":1}"#, .found(at: "/aps/mutable-content", .warning)),
+        .aps("BG005", #"{"mutable-content":1}"#, .clean),
         .aps("BG005", #"{"content-available":1,"alert":"","badge":0,"sound":"","v":1}"#, .clean),
         .aps("BG010", #"{"content-available":"1"}"#, .found(at: "/aps/content-available", .error)),
         .aps("BG010", #"{"content-available":[1]}"#, .found(at: "/aps/content-available", .error)),

@@ -68,8 +68,13 @@ extension XcodeProject {
         }
     }
 
-    /// Notes what CocoaPods or Flutter add, which the project names nowhere but in its settings.
+    /// Notes what CocoaPods, Flutter or Kotlin add, which the project names nowhere but in its
+    /// settings and scripts.
     private func noteOthers(of target: XcodeTarget, in list: inout SourceList) {
+        let buildsKotlin = objects(target.object, "buildPhases").contains {
+            $0["shellScript"]?.string?.contains("gradlew") == true
+        }
+        if buildsKotlin { list.addUnread(.project, "Gradle") }
         for configuration in configurationObjects(of: target.object) {
             guard
                 let path = path(ofFile: configuration["baseConfigurationReference"]?.string)

@@ -159,12 +159,20 @@ extension SourceReader {
             && !text.sees(")", at: index + 4)
         let isObjectiveC = text.tokens[index].text.hasPrefix("backgroundSessionConfiguration")
         guard isSwift || isObjectiveC else { return }
-        see(.backgroundSession, at: index)
         guard isSwift, text.sees("=", at: index - 3), let configuration = text[index - 4],
             configuration.isName, let (_, body) = function(around: index)
-        else { return }
-        for word in body where text.sees("URLSession", "(", "configuration", ":", at: word) {
-            guard text[word + 4]?.isName(configuration.text) == true else { continue }
+        else {
+            see(.backgroundSession, at: index)
+            return
+        }
+        let sessions = body.filter {
+            text.sees("URLSession", "(", "configuration", ":", at: $0)
+                && text[$0 + 4]?.isName(configuration.text) == true
+        }
+        let lasting = sessions.filter { !isEnded($0, in: body) }
+        guard sessions.isEmpty || !lasting.isEmpty else { return }
+        see(.backgroundSession, at: index)
+        for word in lasting {
             let arguments = text.content(ofBracket: word + 1)
             let label = arguments.first { text.tokens[$0].isName("delegate") }
             if label == nil || label.map({ text.sees(":", "nil", at: $0 + 1) }) == true {
@@ -173,6 +181,19 @@ extension SourceReader {
             if text.sees("=", at: word - 1), let session = text[word - 2], session.isName {
                 readTransfers(session.text)
             }
+        }
+    }
+
+    /// Whether a session is made only to end what an earlier launch began:
+    /// `session.invalidateAndCancel()` in the function that makes it.
+    private func isEnded(_ index: Int, in body: Range<Int>) -> Bool {
+        guard text.sees("=", at: index - 1), let name = text[index - 2], name.isName else {
+            return false
+        }
+        return body.contains { word in
+            text.tokens[word].isName(name.text)
+                && (text.sees(".", "invalidateAndCancel", "(", at: word + 1)
+                    || text.sees(".", "finishTasksAndInvalidate", "(", at: word + 1))
         }
     }
 

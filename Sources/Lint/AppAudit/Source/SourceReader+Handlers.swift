@@ -233,10 +233,17 @@ extension SourceReader {
             let isLog =
                 lowercase.hasSuffix("log") || lowercase.contains("logger")
                 || lowercase.contains("analytics") || lowercase == "crashlytics"
-            if isLog { return true }
+            if isLog || Self.relays.contains(name.text) { return true }
         }
-        return false
+        return text.isObjectiveC && text.sees("[", at: index - 2)
+            && Self.relays.contains(text.tokens[index - 1].text)
     }
+
+    /// Libraries that only tell a script of a push, and report no call: what the script does comes
+    /// after the handler has returned.
+    private static let relays: Set = [
+        "RNVoipPushNotificationManager", "FlutterVoipPushNotificationPlugin",
+    ]
 
     /// Names that do nothing with a push: what writes a log, reads a value or makes one.
     static func isIdle(_ name: String) -> Bool {

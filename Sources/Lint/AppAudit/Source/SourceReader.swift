@@ -149,6 +149,8 @@ struct SourceReader {
             "BGContinuedProcessingTask": .backgroundWork(.continued),
             "BGHealthResearchTask": .backgroundWork(.healthResearch),
             "endBackgroundTask": .backgroundAssertionEnd,
+            "NSPersistentCloudKitContainer": .cloudSync, "CKSyncEngine": .cloudSync,
+            "ModelContainer": .cloudSync, "modelContainer": .cloudSync,
             "startMonitoringLocationPushes": .locationPushes,
             "pushTokenUpdates": .pushedLiveActivity,
             "pushToStartTokenUpdates": .pushedLiveActivity,

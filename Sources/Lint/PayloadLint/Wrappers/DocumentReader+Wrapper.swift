@@ -158,6 +158,8 @@ private struct Request {
         var push = self.push
         if let payload {
             push.base = (text, document, payload.value)
+            // Without `message` around it, a message is one of Firebase's libraries.
+            if pointer.isEmpty { push.useLibraryNames() }
             push.pointer = pointer + "/apns/payload"
             push.start = offset(payload.value)
         }

@@ -26,11 +26,14 @@ struct WrappedPush {
     var headers: [(name: String, value: String, offset: Int, pointer: String)] = []
     /// Where the request begins.
     var start = 0
+    /// Where the members stand that ``useLibraryNames()`` has named.
+    private var libraryOrigins: [String: String] = [:]
 
     /// The push, where the request gives anything that can be judged.
     func item(_ assumptions: PushAssumptions) -> PushItem {
         var places = PlaceMap()
         places.pointer = pointer
+        places.origins = libraryOrigins
         let text = payload(&places)
         places.payload = text.places
         places.missingHeaders = (.offset(start), "")
@@ -45,6 +48,42 @@ struct WrappedPush {
         }
         return PushItem(
             draft: assumptions.draft(payload: text.bytes, knownHeaders: fields), places: places)
+    }
+
+    /// The names that Firebase's libraries have for members of `aps`, and Apple's.
+    private static let libraryNames = [
+        "contentAvailable": "content-available", "mutableContent": "mutable-content",
+        "threadId": "thread-id",
+    ]
+
+    /// Writes the names and values that Firebase's libraries make of their own into the base.
+    mutating func useLibraryNames() {
+        guard let base, let aps = base.document.last("aps", of: base.node)?.value,
+            base.document.kind(aps) == .object
+        else { return }
+        var text = EmbeddedText()
+        var rest = base.document.range(of: base.node).lowerBound
+        for member in base.document.members(of: aps) {
+            let own = String(decoding: base.document.text(member.key), as: UTF8.self)
+            guard let name = Self.libraryNames[own] else { continue }
+            let key = base.document.range(of: member.key)
+            let value = base.document.range(of: member.value)
+            text.append(base.text.slice(rest..<key.lowerBound))
+            text.append(
+                JSONLiteral.string(name), standingAt: base.text.fileOffset(of: key.lowerBound))
+            text.append(base.text.slice(key.upperBound..<value.lowerBound))
+            if base.document.kind(member.value) == .trueLiteral {
+                text.append("1", standingAt: base.text.fileOffset(of: value.lowerBound))
+            } else {
+                text.append(base.text.slice(value))
+            }
+            rest = value.upperBound
+            libraryOrigins["/aps/" + name] = "/apns/payload/aps/" + own
+        }
+        guard !libraryOrigins.isEmpty else { return }
+        text.append(base.text.slice(rest..<base.document.range(of: base.node).upperBound))
+        guard let document = try? JSONScanner.scan(text.bytes) else { return }
+        self.base = (text, document, 0)
     }
 
     private func payload(_ places: inout PlaceMap) -> EmbeddedText {

@@ -107,6 +107,14 @@ struct AppFindings {
                 configurations: configuration.map { [$0] } ?? [], diagnostic: diagnostic))
     }
 
+    /// Reports a finding that rests on what the server sends to an app.
+    mutating func reportSent(
+        _ app: AppFacts.Bundle, at place: AppPlace, _ message: String? = nil, fix: String? = nil
+    ) {
+        let severity = app.isOnlyAssumed ? min(current.severity, .warning) : current.severity
+        report(app, at: place, message, fix: fix, severity: severity)
+    }
+
     /// Reports a finding that rests on source text, which is at most a warning: text is read, not
     /// compiled.
     mutating func suspect(

@@ -103,7 +103,7 @@ extension AppRules {
             }
             let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS
             if !facts.pushes(to: app).isEmpty || (hasMode && asksForToken) {
-                findings.report(app, at: place, message)
+                findings.reportSent(app, at: place, message)
             } else if asksForToken {
                 findings.suspect(app, at: place, message + ", and the source text asks for a token")
             } else if hasMode {

@@ -97,7 +97,7 @@ extension AppRules {
             } else if let place = app.modesPlace {
                 if facts.sends(.voip, to: app) {
                     let misspelt = app.modes.first { BackgroundMode.near($0.value) == .voip }
-                    findings.report(
+                    findings.reportSent(
                         app, at: misspelt?.place ?? place,
                         "the server sends VoIP pushes, and UIBackgroundModes lacks `voip`",
                         fix: "Add `voip` to UIBackgroundModes.")
@@ -125,8 +125,14 @@ extension AppRules {
                 continue
             }
             for seen in bundle.observations where seen.subject == .voipHandlerWithoutReport {
+                // Of two forms of the delegate's function iOS calls the newer one.
+                let others = bundle.observations.filter { $0.place.file == seen.place.file }
+                guard
+                    others.count(where: { $0.subject.isVoIPHandler })
+                        <= others.count(where: { $0.subject == .voipHandlerWithoutReport })
+                else { continue }
                 findings.suspect(
-                    bundle, at: seen.place, "this handler of VoIP pushes does nothing with them")
+                    bundle, at: seen.place, "this handler of VoIP pushes reports no call")
             }
         }
     }
@@ -138,7 +144,7 @@ extension AppRules {
         for app in facts.apps {
             if app.mode(.pushToTalk) == nil {
                 if facts.sends(.pushToTalk, to: app), let place = app.modesPlace {
-                    findings.report(
+                    findings.reportSent(
                         app, at: place,
                         "the server sends Push to Talk, and UIBackgroundModes lacks `push-to-talk`",
                         fix: "Add `push-to-talk` to UIBackgroundModes.")

@@ -22,7 +22,7 @@ extension AppRules {
         ) { facts, findings in
             for app in facts.apps {
                 guard app.platform != .macOS, let mode = app.mode(.remoteNotification),
-                    app.lacks(\.isHandler)
+                    app.lacks(\.isHandler), !syncsWithCloud(app)
                 else { continue }
                 findings.suspect(app, at: mode.place)
             }
@@ -57,6 +57,14 @@ extension AppRules {
         }
     }
 
+    /// Whether the system's own stores take the app's pushes: those of Core Data, SwiftData and
+    /// CKSyncEngine do, with a container in iCloud.
+    private static func syncsWithCloud(_ app: AppFacts.Bundle) -> Bool {
+        guard app.shows({ $0 == .cloudSync }) else { return false }
+        if case .missing = app.entitlement("com.apple.developer.icloud-services") { return false }
+        return true
+    }
+
     private static func missingRemoteNotificationMode(
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
@@ -69,12 +77,12 @@ extension AppRules {
                 BackgroundMode.near($0.value) == .remoteNotification
             }
             if let misspelt {
-                findings.report(
+                findings.reportSent(
                     app, at: misspelt.place,
                     "UIBackgroundModes has `\(misspelt.value)`, which is no background mode",
                     fix: "Write `remote-notification`.")
             } else {
-                findings.report(app, at: place)
+                findings.reportSent(app, at: place)
             }
         }
     }

@@ -52,6 +52,8 @@ public struct SourceObservation: Hashable, Sendable {
         case remoteNotificationHandler(inSceneDelegate: Bool)
         /// A path through such a handler on which its completion handler is not called.
         case pathWithoutCompletion
+        /// A store that keeps itself in step with iCloud, and takes the pushes for that by itself.
+        case cloudSync
         /// `registerForRemoteNotifications()`.
         case remoteNotificationRegistration(Occasion)
         /// A device token that is kept in the user defaults.

@@ -82,3 +82,9 @@ enum ExpirationReading {
         }
     }
 }
+
+extension ValidationContext {
+    /// Whether a pass of Wallet is told that it has changed, by an empty payload (Apple, Adding a
+    /// web service to update passes).
+    var isForPass: Bool { draft?.topic?.hasPrefix("pass.") == true }
+}

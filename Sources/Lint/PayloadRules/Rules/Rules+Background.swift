@@ -135,7 +135,7 @@ extension Rules {
     }
 
     private static func nothingWakes(_ push: ValidationContext, _ findings: inout Findings) {
-        guard push.hasRootObject, let document = push.document else { return }
+        guard push.hasRootObject, !push.isForPass, let document = push.document else { return }
         guard let member = push.contentAvailable else {
             let place = push.aps.map { Findings.Place.node($0.value) } ?? .whole
             findings.report(
@@ -169,6 +169,8 @@ extension Rules {
     private static func otherKeys(_ push: ValidationContext, _ findings: inout Findings) {
         let ruled: APSKeySet = [
             APSKeySet(.contentAvailable), APSKeySet(.alert), APSKeySet(.sound), APSKeySet(.badge),
+            // Rule BG017 speaks of it.
+            APSKeySet(.mutableContent),
         ]
         guard !push.apsKeys.isSubset(of: ruled), let document = push.document,
             let aps = push.apsObject

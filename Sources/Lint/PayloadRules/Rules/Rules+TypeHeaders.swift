@@ -18,7 +18,7 @@ extension Rules {
             why: "Without the header the priority is 10, which is an error for background pushes.",
             from: [.sending], fix: "Add apns-priority 5.", for: .background, in: .draft
         ) { push, findings in
-            if push.draft?.lacks("apns-priority") == true {
+            if !push.isForPass, push.draft?.lacks("apns-priority") == true {
                 findings.report(.header(priorityHeader))
             }
         },

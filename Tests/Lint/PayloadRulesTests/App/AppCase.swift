@@ -33,6 +33,13 @@ struct AppCase: Sendable, CustomTestStringConvertible {
 }
 
 extension AppFacts {
+    /// The same, where what is sent is only assumed.
+    static func assumed(_ facts: AppFacts) -> AppFacts {
+        var facts = facts
+        for index in facts.bundles.indices { facts.bundles[index].isOnlyAssumed = true }
+        return facts
+    }
+
     /// One app. What is `nil` is not known.
     static func app(
         _ sends: Set<ServerPush> = [], info: [String: AppProperty.Value]? = nil,

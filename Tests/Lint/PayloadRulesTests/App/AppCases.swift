@@ -16,12 +16,22 @@ extension AppCase {
             .error),
         AppCase(
             "CF001", "allowed", .app([.background], info: Plist.modes("remote-notification")), nil),
+        AppCase(
+            "CF001", "only assumed", .assumed(.app([.background], info: [:])), .warning),
         AppCase("CF001", "not sent", .app([.voip], info: [:]), nil),
         AppCase("CF001", "no Info.plist", .app([.background]), nil),
         AppCase("CF001", "macOS", .app([.background], info: [:], platform: .macOS), nil),
 
         source("CF002", "no handler", [], info: Plist.modes("remote-notification"), .warning),
         source("CF002", "handled", [handler], info: Plist.modes("remote-notification"), nil),
+        AppCase(
+            "CF002", "a store that takes its pushes by itself",
+            .app(info: Plist.modes("remote-notification"), seen: [.cloudSync]), nil),
+        AppCase(
+            "CF002", "a store without iCloud",
+            .app(
+                info: Plist.modes("remote-notification"), entitlements: [:], seen: [.cloudSync]),
+            .warning),
         AppCase(
             "CF002", "not all was read",
             .app(info: Plist.modes("remote-notification"), seen: [], isComplete: false), nil),
