@@ -28,6 +28,12 @@ struct DeployTests {
         for package in providers { #expect(list.contains(" \(package) "), "\(package)") }
     }
 
+    @Test("the service writes no core file, which would hold keys and device tokens")
+    func cores() throws {
+        let unit = try SourceTree.checkout.text(of: "Deploy/debian/rouse.service")
+        #expect(unit.split(separator: "\n").contains("LimitCORE=0"))
+    }
+
     @Test(
         "no script installs anything by itself",
         arguments: ["Deploy/run.sh", "Deploy/test.sh", ".ci/run"])

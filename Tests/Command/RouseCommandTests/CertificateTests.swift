@@ -63,6 +63,39 @@ struct CertificateTests {
         }
     }
 
+    @Test("a certificate whose PEM is locked is refused, and nobody is asked for its password")
+    func lockedCertificate() async throws {
+        let folder = try TestFolder()
+        let made = try await Rouse.run(
+            "/bin/sh",
+            [
+                "-c",
+                """
+                cd '\(folder.path)' && umask 077 && \
+                openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 90 \
+                  -subj /CN=locked -keyout c.key -out c.pem
+                """,
+            ])
+        #expect(made.status == 0, "\(made.all)")
+        let begin = "-----BEGIN CERTIFICATE-----\n"
+        let pem = try String(contentsOfFile: folder.path + "/c.pem", encoding: .utf8)
+        let locked = try folder.write(
+            pem.replacing(
+                begin,
+                with: begin + "Proc-Type: 4,ENCRYPTED\n"
+                    + "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n"),
+            to: "locked.pem")
+        // Without a terminal of its own OpenSSL would ask, and read, on the standard streams.
+        let result = try await Rouse.run(
+            "/usr/bin/setsid",
+            ["--wait", Rouse.path, "push", "--host", "127.0.0.1", "--port", "9"]
+                + ["--bundle-id", RunningSimulator.bundleID, "--cert", locked]
+                + ["--cert-key", folder.path + "/c.key", RunningSimulator.device],
+            stdin: "battery-staple\n")
+        #expect(result.status == 78, "\(result.all)")
+        #expect(!result.all.contains("pass phrase"), "\(result.all)")
+    }
+
     @Test("the simulator takes clients with certificates of an authority that it is told")
     func simulator() async throws {
         let folder = try TestFolder()

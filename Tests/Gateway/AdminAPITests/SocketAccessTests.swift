@@ -6,7 +6,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("The permissions of a Unix domain socket", .timeLimit(.minutes(2)))
+@Suite("The permissions of a Unix domain socket", .serialized, .timeLimit(.minutes(2)))
 struct SocketAccessTests {
     private static func serve(
         _ access: SocketAccess, _ body: (String) async throws -> Void
@@ -41,9 +41,33 @@ struct SocketAccessTests {
         }
     }
 
+    @Test("Before it has them, nobody but its owner may connect")
+    func beforehand() throws {
+        let path = "/tmp/rouse-\(UUID().uuidString.prefix(8)).sock"
+        defer { unlink(path) }
+        let socket = ListeningSocket(path: path, access: SocketAccess(mode: 0o666))
+        socket.begin()
+        defer { socket.end() }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        var status = stat()
+        #expect(fstat(descriptor, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(socket.isThere())
+        #expect(fstat(descriptor, &status) == 0 && status.st_mode & 0o777 == 0o666)
+    }
+
+    /// A group that a new file does not have by itself; root may give a file any.
+    private static var otherGroup: gid_t? {
+        guard geteuid() != 0 else { return 4_711 }
+        var groups = [gid_t](repeating: 0, count: 1_024)
+        let count = Int(getgroups(Int32(groups.count), &groups))
+        return groups.prefix(max(0, count)).first { $0 != getegid() }
+    }
+
     @Test("It has the group that is set")
     func group() async throws {
-        let group = getgid()
+        let group = try #require(Self.otherGroup, "This user is in one group only.")
         try await Self.serve(SocketAccess(mode: 0o660, groupID: group)) { path in
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect((attributes[.groupOwnerAccountID] as? NSNumber)?.uint32Value == group)

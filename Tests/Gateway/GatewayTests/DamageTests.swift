@@ -181,6 +181,25 @@ struct DamageTests {
         #expect(try await store.perform(RecountWakes()).byState == [.sent: 2, .claimed: 1])
     }
 
+    @Test("A result that cannot be written for one device's row says nothing of the store")
+    func healthAfterSettlement() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let context = sampleContext(store: store)
+        let grant = ClaimGrant(
+            queues: Set(Samples.queues), background: 1, calls: 0, leaseSeconds: 60)
+        let admitted = try await context.admit(
+            [Submission(wake: Samples.wake())], grant: grant
+        ).get()
+        let claim = try #require(admitted.claims.first)
+        store.spoil([], wakes: [claim.id], with: Self.corrupt)
+        let settlement = Settlement(
+            ticket: claim.ticket, at: Samples.start, attempt: .accepted(apnsUniqueID: nil),
+            effect: .end(.sent(apnsUniqueID: nil)))
+        // It is kept in hand, and tried again.
+        #expect(await context.settle([settlement]) == nil)
+        #expect(context.watch.currentFailure == nil)
+    }
+
     @Test("Halves come in the order of the batch, and what fails is found")
     func halving() {
         for bad in [[], [0], [63], [7, 8, 40], Array(0..<64)] as [[Int]] {

@@ -284,6 +284,46 @@ struct FairnessTests {
         await intake.end()
     }
 
+    @Test("A request for a wake that is refused is told how long those before it take")
+    func smallRequestsAreTold() async throws {
+        let gate = AsyncSignal()
+        let writes = Atomic(0)
+        var limits = GatewayLimits()
+        limits.intakeQueueCount = 400
+        let intake = Intake(limits: limits) { submissions in
+            writes.wrappingAdd(1, ordering: .relaxed)
+            await gate.wait()
+            return .success(submissions.map { _ in .damaged("It is not kept.") })
+        }
+        let run = Task { await intake.run() }
+        func ask(_ count: Int) -> Task<[Intake.Answer], Never> {
+            let submissions = (0..<count).map { _ in Submission(wake: Samples.wake()) }
+            return Task { await intake.submit(submissions, areCalls: false, caller: "one") }
+        }
+        var asked = [ask(1)]
+        try await eventually { writes.load(ordering: .relaxed) == 1 }
+        for _ in 0..<50 { asked.append(ask(limits.intakeSmallCount)) }
+        try await eventually { intake.waitingCount == 400 }
+        // One was written in this time at least, so that 400 take eight seconds at least.
+        try await elapse(.milliseconds(20))
+        gate.ring()
+        try await eventually { writes.load(ordering: .relaxed) == 2 }
+        let late = ask(limits.intakeSmallCount)
+        try await eventually { intake.waitingCount == 400 }
+        while intake.waitingCount > 0 {
+            gate.ring()
+            await Task.yield()
+        }
+        guard case .overloaded(let pause) = await late.value.last else {
+            Issue.record("It was not refused.")
+            return
+        }
+        #expect(pause >= 8)
+        for request in asked { #expect(!(await request.value).isEmpty) }
+        intake.close()
+        await run.value
+    }
+
     @Test("What is submitted while the intake closes is written or refused, and never kept waiting")
     func closing() async {
         for _ in 0..<500 {

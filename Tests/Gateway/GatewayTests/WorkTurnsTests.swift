@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Synchronization
 import Testing
+import WaitKit
 
 @testable import Gateway
 
@@ -56,6 +58,28 @@ struct WorkTurnsTests {
             }
         }
         #expect(workers.most <= turnCount)
+    }
+
+    @Test("Unless it is said, one processor is left to others, where there are several")
+    func usualCount() async throws {
+        let turns = WorkTurns()
+        let book = Book()
+        var held: [WorkTurn] = []
+        for _ in 0..<max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1) {
+            held.append(await turns.begin())
+        }
+        let next = Task {
+            book.note(1)
+            let turn = await turns.begin()
+            book.note(3)
+            turn.end()
+        }
+        while book.all.isEmpty { await Task.yield() }
+        #expect(try await holds(for: .milliseconds(20)) { book.all == [1] })
+        book.note(2)
+        for turn in held { turn.end() }
+        await next.value
+        #expect(book.all == [1, 2, 3])
     }
 
     @Test("Whoever has much to do lets whoever waits have a turn in between")
