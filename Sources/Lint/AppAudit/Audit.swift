@@ -134,18 +134,24 @@ struct Recipients {
     ) {
         var apps: [App] = []
         var signs: [App: Set<ServerPush>] = [:]
+        var withCalls: Set<App> = []
         for (facts, scope) in zip(facts, scopes) {
             for bundle in facts.bundles where bundle.canReceive {
                 let app = App(scope: scope, name: bundle.name)
                 if signs[app] == nil { apps.append(app) }
                 signs[app, default: []].formUnion(bundle.signsOfPush)
+                if bundle.hasCallMode { withCalls.insert(app) }
             }
         }
         let receivers = apps.filter { isChosen || apps.count == 1 || signs[$0]?.isEmpty == false }
         var pushes: [App: Set<ServerPush>] = [:]
         for push in sends.sorted(by: { $0.rawValue < $1.rawValue }) {
-            let showing = receivers.filter { signs[$0]?.contains(push) == true }
-            let meant = showing.isEmpty || isChosen ? receivers : showing
+            var showing = receivers.filter { signs[$0]?.contains(push) == true }
+            if showing.isEmpty, push == .voip { showing = receivers.filter(withCalls.contains) }
+            // Each app that takes pushes may be silently woken; which of several takes calls, only
+            // a sign can say.
+            let canBeAny = isChosen || receivers.count == 1 || [.alert, .background].contains(push)
+            let meant = showing.isEmpty && canBeAny || isChosen ? receivers : showing
             for app in meant { pushes[app, default: []].insert(push) }
             note(push, receivers.filter { !meant.contains($0) && byTarget[$0.name ?? ""] == nil })
         }
@@ -192,6 +198,11 @@ extension AppFacts.Bundle {
     /// Whether a server's pushes can be meant for this: an iOS app that is not part of another.
     fileprivate var canReceive: Bool {
         role == .app && host == nil && (platform == .iOS || platform == nil)
+    }
+
+    /// Whether it has the mode for calls, which alone is no sign that pushes bring them.
+    fileprivate var hasCallMode: Bool {
+        info?["UIBackgroundModes"]?.strings.contains { $0.value.lowercased() == "voip" } == true
     }
 
     /// What an app shows a sign of; empty for one that has nothing to do with pushes.

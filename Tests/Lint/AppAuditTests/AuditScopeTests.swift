@@ -122,6 +122,49 @@ struct AuditScopeTests {
         #expect(report.unjudged.map(\.reason) == ["1 project (Gradle) was not read"])
     }
 
+    @Test("a target that a Podfile names has pods, fetched or not")
+    func podfile() throws {
+        let folder = try TestFolder()
+        try Self.write(folder, "App", settings: Self.mode)
+        try folder.write("target 'Other' do\nend", to: "App/Podfile")
+        #expect(Self.rules(try Audit(paths: [folder.path]).report()).contains("CF002"))
+        try folder.write("target 'App' do\n  pod 'Push'\nend", to: "Podfile")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(!Self.rules(report).contains("CF002"))
+        #expect(report.unjudged.map(\.reason) == ["1 project (Pods) was not read"])
+    }
+
+    @Test("calls are not taken for those of several apps that show no sign of them")
+    func callsOfNobody() throws {
+        let folder = try TestFolder()
+        let source = "a.registerForRemoteNotifications()"
+        try Self.write(folder, "Chat", settings: "", source: source)
+        try Self.write(folder, "News", settings: "", source: source)
+        let none = try Audit(paths: [folder.path], sends: [.voip]).report()
+        #expect(!Self.rules(none).contains("CF008"))
+        #expect(none.unjudged.contains { $0.reason.contains("--sends voip was not applied") })
+        try Self.write(
+            folder, "Phone", settings: "INFOPLIST_KEY_UIBackgroundModes = voip;", source: source)
+        let one = try Audit(paths: [folder.path], sends: [.voip]).report()
+        let errors = one.findings.filter { $0.diagnostic.severity == .error }
+        #expect(errors.flatMap(\.targets) == ["Phone"])
+    }
+
+    @Test("what is an error for one target is not said again of another as a warning")
+    func oneSeverity() throws {
+        let folder = try TestFolder()
+        try folder.write("<plist version=\"1.0\"><dict/></plist>", to: "App/App.entitlements")
+        let file = "CODE_SIGN_ENTITLEMENTS = \"../App/App.entitlements\";"
+        for (name, kit) in [("App", "iphoneos"), ("Vision", "xros")] {
+            try Self.write(
+                folder, name, settings: "SDKROOT = \(kit); \(file)",
+                source: "a.registerForRemoteNotifications()")
+        }
+        let report = try Audit(paths: [folder.path], sends: [.alert]).report()
+        #expect(Self.rules(report).filter { $0 == "CF005" } == ["CF005"])
+        #expect(report.count(.error) == 1)
+    }
+
     @Test("the manifest of a generator that is not read is named")
     func manifest() throws {
         let folder = try TestFolder()

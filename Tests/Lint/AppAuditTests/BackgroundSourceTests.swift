@@ -118,12 +118,37 @@ struct BackgroundSourceTests {
                 + "provider.reportNewIncomingCall(with: id, update: u) { _ in }\n}"
         ),
         (
+            .voipPathWithoutReport,
+            voip(
+                "if let id = payload.id {\nif let provider { provider.reportNewIncomingCall("
+                    + "with: id, update: u) {} }\n}")
+        ),
+        (
             .voipPathWithoutCompletion,
             "func handle(push: PKPushPayload, completion: @escaping () -> Void) {\n"
                 + "provider.reportNewIncomingCall(with: id, update: u) { error in\n"
                 + "if error != nil { return }\ncompletion()\n}\n}"
         ),
     ]
+
+    @Test("what only tells a script of a push reports no call")
+    func relays() {
+        let handler = """
+            - (void)pushRegistry:(PKPushRegistry *)registry
+                didReceiveIncomingPushWithPayload:(PKPushPayload *)payload forType:(NSString *)type {
+              [RNVoipPushNotificationManager didReceiveIncomingPushWithPayload:payload
+                forType:(NSString *)type];
+            }
+            """
+        func subjects(_ text: String) -> [SourceObservation.Subject] {
+            SourceReader.observations(
+                in: SourceText(Array(text.utf8), path: "a.m"), SourceConstants()
+            ).map(\.subject)
+        }
+        #expect(subjects(handler).contains(.voipHandlerWithoutReport))
+        let other = handler.replacing("RNVoipPushNotificationManager", with: "self.calls")
+        #expect(!subjects(other).contains(.voipHandlerWithoutReport))
+    }
 
     private static func voip(_ body: String) -> String {
         "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, "

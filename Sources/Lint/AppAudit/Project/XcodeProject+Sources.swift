@@ -75,6 +75,7 @@ extension XcodeProject {
             $0["shellScript"]?.string?.contains("gradlew") == true
         }
         if buildsKotlin { list.addUnread(.project, "Gradle") }
+        if podfileNames(target) { list.addUnread(.project, "Pods") }
         for configuration in configurationObjects(of: target.object) {
             guard
                 let path = path(ofFile: configuration["baseConfigurationReference"]?.string)
@@ -84,6 +85,19 @@ extension XcodeProject {
                 list.addUnread(.project, "Pods")
             }
             if path.hasSuffix("Flutter/\(name)") { list.addUnread(.project, "Flutter") }
+        }
+    }
+
+    /// Whether a Podfile beside the project, or above it, has a target's name: CocoaPods changes the
+    /// project only where its pods are fetched.
+    private func podfileNames(_ target: XcodeTarget) -> Bool {
+        [folder, Paths.folder(of: folder)].contains { folder in
+            let path = Paths.join(folder, "Podfile")
+            guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes) else {
+                return false
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            return ["'\(target.name)'", "\"\(target.name)\""].contains(where: text.contains)
         }
     }
 

@@ -332,7 +332,8 @@ struct CompletionPaths {
         }
         if isExhaustive {
             settle(&isSettled, branches)
-        } else if !isSettled, branches.contains(where: \.isSettled),
+        } else if !isSettled,
+            branches.contains(where: { $0.isSettled || mentions(condition.lowerBound..<next) }),
             condition.contains(where: { strictness.inputNames.contains(text.tokens[$0].text) })
         {
             openBranches.append(condition.lowerBound)

@@ -235,8 +235,12 @@ extension SourceReader {
                 || lowercase.contains("analytics") || lowercase == "crashlytics"
             if isLog || Self.relays.contains(name.text) { return true }
         }
-        return text.isObjectiveC && text.sees("[", at: index - 2)
-            && Self.relays.contains(text.tokens[index - 1].text)
+        guard text.isObjectiveC else { return false }
+        // Each part of a selector looks as a call.
+        let open = text.tokens.indices[..<index].suffix(AuditLimits.headWords).last {
+            text.tokens[$0].isMark("[") && text.partners[$0] > index
+        }
+        return open.map { Self.relays.contains(text.tokens[$0 + 1].text) } == true
     }
 
     /// Libraries that only tell a script of a push, and report no call: what the script does comes

@@ -56,6 +56,13 @@ public struct AppFinding: Hashable, Sendable {
             byPlace[place] = index
             merged[index].add(finding)
         }
+        let worst = Dictionary(grouping: merged, by: Cause.init).mapValues { findings in
+            findings.map(\.diagnostic.severity).max() ?? .note
+        }
+        merged.removeAll { finding in
+            guard let severity = worst[Cause(finding)] else { return false }
+            return finding.diagnostic.severity < severity
+        }
         return merged.sorted { left, right in
             if left.file != right.file { return left.file < right.file }
             let (a, b) = (left.diagnostic, right.diagnostic)
@@ -63,6 +70,22 @@ public struct AppFinding: Hashable, Sendable {
             if a.severity != b.severity { return a.severity > b.severity }
             if a.rule != b.rule { return a.rule < b.rule }
             return (left.target ?? "") < (right.target ?? "")
+        }
+    }
+
+    /// A rule and a place: what is said there of one target as an error is not said again of
+    /// another as a warning.
+    private struct Cause: Hashable {
+        let file: String
+        let rule: RuleID
+        let offset: Int
+        let pointer: String
+
+        init(_ finding: AppFinding) {
+            file = finding.file
+            rule = finding.diagnostic.rule
+            offset = finding.diagnostic.offset
+            pointer = finding.diagnostic.pointer
         }
     }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Audits a folder of checkouts and compares what is found with the verdicts of people.
 
-    corpus.py FOLDER [--rouse PATH] [--set work|fresh|second|third|fourth] [--list]
+    corpus.py FOLDER [--rouse PATH] [--set NAME] [--list]
 
 FOLDER holds the checkouts that projects.tsv names, each at its commit, in a folder of that name.
 Nothing is fetched. A checkout that is not there, or at another commit, is said and left out.
@@ -20,7 +20,7 @@ import time
 from collections import Counter, defaultdict
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SETS = ["work", "fresh", "second", "third", "fourth"]
+SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh"]
 
 
 def table(name):
