@@ -150,7 +150,8 @@ struct DeviceRun<Rule: SendingRule> {
     private mutating func report(at now: Int64) {
         guard scenario.feedback.reportsForeground else { return }
         if scenario.feedback.reportsPower {
-            for signal in conditions.news(withRefresh: scenario.feedback.reportsRefresh) where rule.report(signal, at: now) {
+            let news = conditions.news(withRefresh: scenario.feedback.reportsRefresh)
+            for signal in news where rule.report(signal, at: now) {
                 endCarried(.superseded)
             }
         }
