@@ -81,12 +81,14 @@ final class RouseWake {
     static let reference = "ref"
 
     private let server: PushServer
+    private let receipts: KeptReceipts
     private let sync: @MainActor () async throws -> Bool
     private var tokens: [PushServer.Token] = []
     private var wasInBackground = true
 
     init(server: PushServer, sync: @escaping @MainActor () async throws -> Bool) {
         self.server = server
+        receipts = KeptReceipts(server: server)
         self.sync = sync
     }
 
@@ -148,10 +150,9 @@ final class RouseWake {
 
     /// Says that a wake reached the app.
     func confirm(_ reference: String, launchedAt: Date, synced: Bool) async {
-        await server.post(
+        await receipts.post(
             PushServer.Receipt(
-                ref: reference, launchedAt: launchedAt.ISO8601Format(), synced: synced),
-            to: "receipts")
+                ref: reference, launchedAt: launchedAt.ISO8601Format(), synced: synced))
     }
 
     /// The user opened the app. It syncs by itself, so a wake that waits is not needed any more.
@@ -160,7 +161,10 @@ final class RouseWake {
         guard wasInBackground else { return }
         wasInBackground = false
         reportSignals(isForeground: true)
-        Task { try? await sync() }
+        Task {
+            await receipts.postKept()
+            _ = try? await sync()
+        }
     }
 
     private func reportSignals(isForeground: Bool = false) {
@@ -208,7 +212,7 @@ nonisolated struct PushServer: Sendable {
         #endif
     }
 
-    nonisolated struct Receipt: Encodable, Sendable {
+    nonisolated struct Receipt: Codable, Sendable {
         let ref: String
         let launchedAt: String
         let synced: Bool
@@ -231,12 +235,13 @@ nonisolated struct PushServer: Sendable {
         self.authorization = authorization
     }
 
-    /// Posts JSON. What cannot be delivered is dropped: tokens and signals come again with the next
-    /// launch, and a lost receipt makes the gateway more careful, not wrong.
-    func post(_ body: some Encodable & Sendable, to route: String) async {
+    /// Posts JSON; whether the server took it. Tokens and signals that it did not take come again
+    /// with the next launch; receipts are kept.
+    @discardableResult
+    func post(_ body: some Encodable & Sendable, to route: String) async -> Bool {
         guard let url = URL(string: address + "/" + route) else {
             assertionFailure("The server's address is no URL.")
-            return
+            return false
         }
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -245,6 +250,52 @@ nonisolated struct PushServer: Sendable {
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.setValue(authorization(), forHTTPHeaderField: "Authorization")
         request.httpBody = try? encoder.encode(body)
-        _ = try? await URLSession.shared.data(for: request)
+        let answer = try? await URLSession.shared.data(for: request)
+        guard let status = (answer?.1 as? HTTPURLResponse)?.statusCode else { return false }
+        // What the server refuses as wrong it would refuse again.
+        return status < 500 && status != 401 && status != 429
+    }
+}
+
+// MARK: Receipts
+
+/// The receipts that the server did not take yet. They are kept when the app ends, and posted with
+/// the next one, or when the app comes to the foreground: all in one request, the oldest first.
+@MainActor
+final class KeptReceipts {
+    /// The most that are kept: those of some days. The oldest go first.
+    static let limit = 64
+    private static let key = "RouseKeptReceipts"
+
+    private let server: PushServer
+    private var isPosting = false
+
+    init(server: PushServer) { self.server = server }
+
+    /// Keeps a receipt until the server has it.
+    func post(_ receipt: PushServer.Receipt) async {
+        save((kept + [receipt]).suffix(Self.limit))
+        await postKept()
+    }
+
+    /// Posts all that are kept.
+    func postKept() async {
+        let receipts = kept
+        // One that comes meanwhile is posted with the next.
+        guard !receipts.isEmpty, !isPosting else { return }
+        isPosting = true
+        defer { isPosting = false }
+        guard await server.post(["receipts": receipts], to: "receipts") else { return }
+        let taken = Set(receipts.map(\.ref))
+        save(kept.filter { !taken.contains($0.ref) })
+    }
+
+    private var kept: [PushServer.Receipt] {
+        guard let data = UserDefaults.standard.data(forKey: Self.key) else { return [] }
+        return (try? JSONDecoder().decode([PushServer.Receipt].self, from: data)) ?? []
+    }
+
+    private func save(_ receipts: some Sequence<PushServer.Receipt>) {
+        UserDefaults.standard.set(try? JSONEncoder().encode(Array(receipts)), forKey: Self.key)
     }
 }

@@ -34,9 +34,12 @@ struct Standing: Hashable, Sendable {
     var isTrusted: Bool
     /// Whether a receipt is missing that may be expected.
     var isAwaitingReceipt: Bool
+    /// Whether its receipts come too late for its silence to mean anything.
+    var isLate: Bool
 
     /// As if a receipt for the last send had come.
-    static let confirmed = Standing(isConfirmed: true, isTrusted: true, isAwaitingReceipt: false)
+    static let confirmed = Standing(
+        isConfirmed: true, isTrusted: true, isAwaitingReceipt: false, isLate: false)
 }
 
 extension BackgroundLedger {
@@ -69,7 +72,7 @@ extension BackgroundLedger {
                 for: foregroundSpacingEnd(standing, settings), .foreground, clock: clock)
         }
         release.wait(for: hourlyEnd(urgency, standing, settings), .hourly, clock: clock)
-        release.wait(for: dailyEnd(standing, settings), .daily, clock: clock)
+        release.wait(for: dailyEnd(urgency, standing, settings), .daily, clock: clock)
         if reports.containsAny(of: .holding) {
             // What iOS or APNs keeps for a sleeping device goes out the moment it may.
             if !standing.isConfirmed {
@@ -93,12 +96,20 @@ extension BackgroundLedger {
     /// What the receipts so far say.
     @inline(__always)
     func standing(_ settings: BudgetSettings) -> Standing {
-        let confirmsLaunches = settings.confirmsLaunches
-        let hasReceipt = confirmsLaunches && reports.contains(.launch)
+        let hasReceipt = hasReceipt(settings)
+        let isLate = hasReceipt && 60 * Int(lateMinutes) > settings.spacingSeconds
         return Standing(
             isConfirmed: hasReceipt && unconfirmed == 0,
-            isTrusted: hasReceipt && unconfirmed <= settings.trustedUnconfirmedSends,
-            isAwaitingReceipt: confirmsLaunches && unconfirmed > 0)
+            isTrusted: hasReceipt && !isLate && unconfirmed <= settings.trustedUnconfirmedSends,
+            isAwaitingReceipt: hasReceipt && unconfirmed > 0 && !isLate, isLate: isLate)
+    }
+
+    /// Whether this device confirms its launches, by its own record and not by that of others: a
+    /// device that never did, or not for long, is treated as those of an app without receipts.
+    @inline(__always)
+    func hasReceipt(_ settings: BudgetSettings) -> Bool {
+        settings.confirmsLaunches && reports.contains(.launch)
+            && Int64(now &- launchAt) < BudgetLimits.receiptLifeSeconds
     }
 
     /// The end of the spacing after the latest send; in the past when there was none.
@@ -114,17 +125,24 @@ extension BackgroundLedger {
     ) -> Int64 {
         let base = Int64(settings.spacingSeconds)
         if urgency == .urgent {
-            // A device that confirms its launches still holds the last push: another would only
-            // take its place.
-            return standing.isAwaitingReceipt && reports.contains(.launch) ? base : 0
+            // A device that confirms its launches still holds the last push, and launches the app
+            // by it no later than by another, which would only take its place.
+            return standing.isAwaitingReceipt ? patience(base) : 0
         }
         if standing.isConfirmed { return Int64(settings.confirmedSpacingSeconds) }
-        guard standing.isAwaitingReceipt else { return base }
-        // Twice the device's own spacing, where it is known.
-        let patience = launchInterval == 0 ? 2 * base : max(base, 2 * Int64(launchInterval))
+        guard standing.isAwaitingReceipt else {
+            return standing.isLate ? max(base, Int64(launchInterval)) : base
+        }
         // A day is under 2^17 seconds: more doublings than that change nothing.
         let doublings = min(Int64(unconfirmed) - 1, 17)
-        return min(patience << doublings, Int64(settings.spacingMaximumSeconds))
+        return min(patience(base) << doublings, Int64(settings.spacingMaximumSeconds))
+    }
+
+    /// How long a push is given until its receipt: twice the device's own spacing, where that is
+    /// known, and what its receipts take.
+    private func patience(_ base: Int64) -> Int64 {
+        let launch = launchInterval == 0 ? 2 * base : max(base, 2 * Int64(launchInterval))
+        return launch + 60 * Int64(lateMinutes)
     }
 
     /// When the last 60 minutes have room for a send of this urgency.
@@ -145,11 +163,16 @@ extension BackgroundLedger {
             ? max(settings.hourlySends, settings.confirmedHourlySends) : settings.hourlySends
     }
 
-    /// When the last 24 hours have room for a send.
-    func dailyEnd(_ standing: Standing, _ settings: BudgetSettings) -> Int64 {
+    /// When the last 24 hours have room for a send, and, where more than half of it is used, when
+    /// the distance that spreads the rest is kept. An urgent wake need not keep that.
+    func dailyEnd(
+        _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
+    ) -> Int64 {
         let limit = dailyLimit(standing, settings)
-        guard day.total >= limit else { return .min }
-        return second(of: day.start) + day.secondsUntilUnder(limit)
+        guard 2 * day.total > limit else { return .min }
+        let latest = sends.count == 0 || urgency == .urgent ? .min / 2 : second(of: sends.latest)
+        let start = second(of: day.start)
+        return start + day.opens(limit: limit, latest: latest - start)
     }
 
     /// The daily limit in force.

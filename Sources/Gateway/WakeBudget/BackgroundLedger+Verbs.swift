@@ -111,6 +111,8 @@ extension BackgroundLedger {
         debits &+= 1
         if inFlight < .max { inFlight += 1 }
         if unconfirmed < .max { unconfirmed += 1 }
+        // A probe: what was reported is believed again until a receipt says otherwise.
+        if reports.contains(.refreshOff), hasReceipt(settings) { refreshOffAt = now }
         return .charged(
             BudgetDebit(
                 second: clock, corrections: corrections, number: debits, wake: carrier.wake))
@@ -181,9 +183,13 @@ extension BackgroundLedger {
 
     /// Books that the app confirmed a launch by the send of this second (`nil`: by the latest).
     ///
-    /// A receipt that comes late shows that the device held the push, and then the time since the
+    /// A launch well after the send shows that the device held the push, and then the time since the
     /// launch before is its own spacing. The estimate follows longer ones at once and shorter ones
     /// slowly, for a push that goes out too early is the dearer mistake.
+    ///
+    /// Where the app says when it was launched, its receipts show how late they come. That estimate
+    /// follows shorter times quickly and longer ones slowly: one that was kept for hours says little
+    /// of the next.
     ///
     /// Where the app says that it synced, the pending wake has nothing to add if all its requests
     /// came before that launch.
@@ -191,22 +197,37 @@ extension BackgroundLedger {
         sentAt: Int64?, launchedAt: Int64?, hasSynced: Bool
     ) -> PendingEnd? {
         let sent = sentAt ?? (sends.count > 0 ? second(of: sends.latest) : clock)
-        let interval = clock - second(of: launchAt)
-        if reports.contains(.launch), clock - sent >= BudgetLimits.heldReceiptSeconds,
-            interval <= BudgetLimits.launchIntervalSeconds
+        let launch = min(max(launchedAt ?? clock, sent), clock)
+        let isFirst = !reports.contains(.launch)
+        let interval = launch - second(of: launchAt)
+        if !isFirst, launch - sent >= BudgetLimits.heldReceiptSeconds,
+            1...BudgetLimits.launchIntervalSeconds ~= interval
         {
             launchInterval = max(UInt16(interval), launchInterval - launchInterval / 8)
         }
+        noteLateness(launchedAt == nil ? 0 : clock - launch)
         let later = (0..<Int(sends.count)).prefix { second(of: sends[$0]) > sent }
         unconfirmed = min(unconfirmed, UInt8(later.count))
+        if reports.contains(.refreshOff), launch >= second(of: refreshOffAt) {
+            reports.set(.refreshOff, to: false)
+        }
         reports.set(.forceQuit, to: false)
         reports.set(.launch, to: true)
-        launchAt = now
+        // Receipts overtake each other.
+        if isFirst || interval > 0 { launchAt = WrappedSeconds(second: launch) }
         // Seconds are rounded down: what came in the second of the launch may have come after it.
         guard hasSynced, let pending, let launched = launchedAt ?? sentAt,
             second(of: pending.newest) < launched
         else { return nil }
         return end(.superseded)
+    }
+
+    /// Takes account of how late a receipt came, in seconds.
+    private mutating func noteLateness(_ seconds: Int64) {
+        let minutes = Int(min(seconds / 60, BudgetLimits.receiptLateMinutes))
+        let known = Int(lateMinutes)
+        let change = minutes < known ? (minutes - known - 1) / 2 : (minutes - known) / 8
+        lateMinutes = UInt8(known + change)
     }
 
     private mutating func end(_ end: PendingEnd) -> PendingEnd? {

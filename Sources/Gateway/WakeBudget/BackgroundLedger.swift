@@ -63,6 +63,9 @@ struct BackgroundLedger: Hashable, Sendable {
     /// How many sends were debited, wrapping: a charge knows by it whether another was since.
     var debits: UInt8 = 0
 
+    /// How late the device's receipts come after the launches that they confirm, in minutes.
+    var lateMinutes: UInt8 = 0
+
     /// The clock as a stamp.
     var now: WrappedSeconds { WrappedSeconds(second: clock) }
 

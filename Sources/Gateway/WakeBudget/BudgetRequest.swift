@@ -9,7 +9,8 @@ public enum Urgency: UInt8, Hashable, Sendable, CaseIterable, Comparable {
     /// The default.
     case normal = 1
     /// Ignores the spacing, but counts like the others. Only where a device confirms its launches
-    /// and still holds the last push it waits for the plain spacing: it would merely replace that.
+    /// and still holds the last push it waits for as long as the device usually takes, twice: it
+    /// would merely replace that push.
     case urgent = 2
 
     /// Orders by how much a wake matters.

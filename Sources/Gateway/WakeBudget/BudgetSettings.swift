@@ -22,7 +22,9 @@ public struct BudgetSettings: Hashable, Sendable {
     /// Range: ``BudgetLimits/hourlySends``.
     public var hourlySends = 3
     /// The most sends in any 24 hours. Default: 48, because budgets shrink with each launch and
-    /// refill through the day (WWDC20 session 10063, E; the number A).
+    /// refill through the day (WWDC20 session 10063, E; the number A). So the sends beyond half of
+    /// them are spread: an even share of the day apart, and up to half as much again, unless one is
+    /// urgent.
     /// Range: ``BudgetLimits/dailySends``.
     public var dailySends = 48
     /// The longest that a wake waits, in seconds. Default: 24 h, the window that iOS itself gives
@@ -30,7 +32,8 @@ public struct BudgetSettings: Hashable, Sendable {
     public var holdSeconds = 86_400
 
     /// Whether this topic's app was ever heard to confirm a launch with a receipt. Where it was
-    /// not, silence means nothing, and no device is backed off (A).
+    /// not, silence means nothing, and no device is backed off (A). Nor is a device that never
+    /// confirmed one itself, not for ``BudgetLimits/receiptLifeSeconds``, or later than the spacing.
     public var confirmsLaunches = false
     /// Seconds between two sends to a device that has confirmed the last one. iOS holds one push
     /// per app, the newest, and launches it when its own spacing lets it ("Pushing background
@@ -62,10 +65,13 @@ public struct BudgetSettings: Hashable, Sendable {
     /// It does not hold the one push that a device with confirmed launches is given to keep.
     /// Range: ``BudgetLimits/signalLifeSeconds``.
     public var lowBatteryLifeSeconds = 14_400
-    /// How long a report that Background App Refresh is off suppresses wakes, in seconds. Default:
-    /// 7 days (A; that it stops background launches: WWDC20 session 10063, E).
+    /// How long a report that Background App Refresh is off suppresses wakes, in seconds: then the
+    /// next wake is sent, and its receipt ends the report. While none comes, a device that confirms
+    /// gets one wake in that time. Default: 3 h, because a switch that is on again, or was off in
+    /// Low Power Mode only, shows no other way (A; that it stops background launches: WWDC20 session
+    /// 10063, E).
     /// Range: ``BudgetLimits/signalLifeSeconds``.
-    public var refreshOffLifeSeconds = 604_800
+    public var refreshOffLifeSeconds = 10_800
     /// How long a report of a force-quit holds wakes back, in seconds, if no foreground ends it.
     /// Default: 7 days (A; a restart of the device may end it unseen: A-UIAD, D).
     /// Range: ``BudgetLimits/signalLifeSeconds``.
@@ -126,6 +132,11 @@ public enum BudgetLimits {
     /// 40 min (A). Devices launch an app 10 to 30 minutes apart (facts §6.3); a longer distance
     /// is a night, a journey, or an hour that other apps have used up.
     public static let launchIntervalSeconds: Int64 = 2_400
+    /// How long after its latest launch a device counts as one that confirms them, in seconds: 7
+    /// days (A). Later its silence no longer says that it holds a push.
+    public static let receiptLifeSeconds: Int64 = 604_800
+    /// The latest that a receipt is taken to come, in minutes: 2 h (A).
+    public static let receiptLateMinutes: Int64 = 120
     /// The largest payload of a background push, in bytes (rule G003).
     public static let backgroundPayloadBytes = 4_096
 }

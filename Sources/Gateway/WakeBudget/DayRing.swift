@@ -74,17 +74,32 @@ struct DayRing: Hashable, Sendable {
     /// Makes all times earlier, when the ledger's clock is set back.
     mutating func moveBack(by seconds: UInt32) { start = start &- seconds }
 
-    /// Seconds from the start of the present slot until fewer than `limit` sends count. The caller
-    /// asks only when `limit` or more do.
-    func secondsUntilUnder(_ limit: Int) -> Int64 {
+    /// Seconds from the start of the present slot until fewer than `limit` sends count and, while
+    /// more than half as many do, the latest is as long ago as ``pace(used:limit:)`` says. `latest`
+    /// is the time of the latest send, in seconds from there too.
+    func opens(limit: Int, latest: Int64) -> Int64 {
         var counted = total
+        var since = Int64.min
         var slot = Self.slotCount
-        // From the oldest slot on; below any limit at the latest when none is left.
-        while counted >= limit && slot > 0 {
-            slot -= 1
+        while true {
+            // The oldest slot that counts is the next to leave.
+            repeat { slot -= 1 } while slot >= 0 && self[slot] == 0
+            let leaves = Int64(Self.slotCount - max(0, slot)) * Self.slotSeconds
+            if counted < limit {
+                let paced = latest + Self.pace(used: counted, limit: limit)
+                if slot < 0 || paced <= leaves { return max(since, paced) }
+            }
             counted -= Int(self[slot])
+            since = leaves
         }
-        return Int64(Self.slotCount - slot) * Self.slotSeconds
+    }
+
+    /// How far apart sends are when so many of a day's count, in seconds: nothing up to half of the
+    /// limit; then a day's even share, which grows by half up to the limit. So the sends of a day
+    /// that began lively last until its first ones no longer count.
+    static func pace(used: Int, limit: Int) -> Int64 {
+        guard 2 * used > limit else { return 0 }
+        return BudgetLimits.daySeconds * Int64(limit + 2 * used) / Int64(2 * limit * limit)
     }
 
     /// The number of sends in a slot.

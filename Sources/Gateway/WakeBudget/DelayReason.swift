@@ -11,7 +11,8 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
     case foreground = 2
     /// The last 60 minutes had as many sends as they may have.
     case hourly = 3
-    /// The last 24 hours had as many sends as they may have.
+    /// The last 24 hours had as many sends as they may have, or more than half of them, and the
+    /// rest are spread.
     case daily = 4
     /// The app is not used: one probe a day.
     case unused = 5

@@ -2,14 +2,14 @@
 
 extension DeviceLedger {
     /// The version of the encoding that ``encoded()`` writes. Every earlier one is read as well.
-    public static let encodingVersion: UInt8 = 2
+    public static let encodingVersion: UInt8 = 3
 
     /// The ledger as bytes, for a store.
     ///
     /// The version, the kind (0 background, 1 VoIP), then the fields in their order,
     /// little-endian; zero bytes at the end are left out, so that an idle ledger is short. Version
     /// 2 added how the pending wake merges, whether it repeats its own attempts, and the number of
-    /// the last debit.
+    /// the last debit; version 3 how late receipts come.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()
         writer.put(Self.encodingVersion)

@@ -29,7 +29,7 @@ extension BackgroundLedger {
                 opens: later(hourlyEnd(.normal, standing, settings))),
             daily: Explanation.Window(
                 used: day.total, limit: dailyLimit(standing, settings),
-                opens: later(dailyEnd(standing, settings))),
+                opens: later(dailyEnd(urgency, standing, settings))),
             spacingSeconds: Int(spacing(urgency, standing, settings)),
             unconfirmedSends: Int(unconfirmed), inFlight: Int(inFlight),
             nextSend: Self.instant(max(release.until, refreshOffEnd)),
@@ -71,7 +71,7 @@ extension BackgroundLedger {
         case .spacing, .unconfirmed: spacingEnd(urgency, standing, settings)
         case .foreground: foregroundSpacingEnd(standing, settings)
         case .hourly: hourlyEnd(urgency, standing, settings)
-        case .daily: dailyEnd(standing, settings)
+        case .daily: dailyEnd(urgency, standing, settings)
         case .unused: probeEnd(settings)
         case .lowPowerMode: lowPowerModeEnd(settings)
         case .lowBattery: lowBatteryEnd(settings)
@@ -86,7 +86,8 @@ extension BackgroundLedger {
         let standing = standing(settings)
         return switch hold {
         case .spacing:
-            "Sends are at least \(Self.span(spacing(urgency, standing, settings))) apart"
+            late(standing) + " are at least "
+                + "\(Self.span(spacing(urgency, standing, settings))) apart"
         case .unconfirmed:
             "\(unconfirmed == 1 ? "The last send was" : "The last \(unconfirmed) sends were") not "
                 + "confirmed by the app, and the device holds one push at most, so the next "
@@ -98,7 +99,7 @@ extension BackgroundLedger {
                 ? "The last send of the hour is kept free for wakes that matter more"
                 : "The hour has had its \(hourlyLimit(standing, settings)) sends"
         case .daily:
-            "The day has had its \(dailyLimit(standing, settings)) sends"
+            daily(dailyLimit(standing, settings))
         case .unused:
             "The app was not opened since \(Self.instant(second(of: foregroundAt))), so it gets "
                 + "one probe in \(Self.span(Int64(settings.probeSeconds)))"
@@ -110,6 +111,18 @@ extension BackgroundLedger {
         case .forceQuit:
             "The user removed the app from the app switcher; its next foreground ends this"
         }
+    }
+
+    /// What keeps a distance, and why only that, where receipts come too late to wait for.
+    private func late(_ standing: Standing) -> String {
+        guard standing.isLate else { return "Sends" }
+        return "Receipts come about \(lateMinutes) min late, too late to wait for; sends"
+    }
+
+    /// Why the day holds, at this limit.
+    private func daily(_ limit: Int) -> String {
+        guard day.total < limit else { return "The day has had its \(limit) sends" }
+        return "More than half of the day's \(limit) sends are used, so the rest are spread over it"
     }
 
     /// A length of time as a person says it: whole hours, whole minutes, or seconds.

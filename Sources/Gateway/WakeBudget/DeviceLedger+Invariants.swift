@@ -41,6 +41,9 @@ extension BackgroundLedger {
         expect(
             Int64(launchInterval) <= BudgetLimits.launchIntervalSeconds,
             "the spacing of launches is longer than any that is believed")
+        expect(
+            Int64(lateMinutes) <= BudgetLimits.receiptLateMinutes,
+            "receipts come later than any that is believed")
         if let pending {
             expect(pending.requests > 0, "the pending wake stands for no request")
             expect(isPast(pending.since), "the pending wake waits since the future")

@@ -35,6 +35,7 @@ struct LedgerReader {
         ledger.launchAt = uint32()
         // Earlier builds believed longer ones.
         ledger.launchInterval = min(uint16(), UInt16(BudgetLimits.launchIntervalSeconds))
+        if version >= 3 { ledger.lateMinutes = uint8() }
         let start = uint32()
         ledger.day = DayRing(words: (uint64(), uint64(), uint64(), uint64()), start: start)
         ledger.sends = SendTimes(

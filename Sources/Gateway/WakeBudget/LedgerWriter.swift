@@ -35,6 +35,7 @@ struct LedgerWriter {
         put(ledger.foregroundAt)
         put(ledger.launchAt)
         put(ledger.launchInterval)
+        put(ledger.lateMinutes)
         put(ledger.day.start)
         for word in [ledger.day.word0, ledger.day.word1, ledger.day.word2, ledger.day.word3] {
             put(word)

@@ -45,6 +45,7 @@ public struct DayPlan: Hashable, Sendable {
         setSwitches()
         for day in -1..<self.days { draw(day, &generator) }
         drawBattery(&generator)
+        drawSwitches(&generator)
         sort()
     }
 
@@ -170,6 +171,45 @@ public struct DayPlan: Hashable, Sendable {
                 add(minute, .lowPowerMode(false))
             }
         }
+    }
+
+    /// What changes without regard to the day.
+    private mutating func drawSwitches(_ generator: inout SeededGenerator) {
+        alternate(profile.refreshSwitches, &generator) { .backgroundRefresh($0) }
+        alternate(profile.lowPowerSwitches, &generator) { .lowPowerMode(!$0) }
+        let burst = profile.burstMinutes
+        for pause in alternate(profile.launchPauses, &generator, { .backgroundLaunches($0) }) {
+            guard burst > 0 else { break }
+            add(pause.upperBound, .launchSpacing(permille: 0))
+            add(pause.upperBound + burst, .launchSpacing(permille: 1000))
+        }
+        guard let lengths = profile.spacingShiftMinutes else { return }
+        var minute = -Self.minutesPerDay
+        while minute < days * Self.minutesPerDay {
+            let permille = generator.integer(in: profile.spacingShiftPermille)
+            add(minute, .launchSpacing(permille: permille))
+            minute += max(1, generator.integer(in: lengths))
+        }
+    }
+
+    /// Draws the turns of two states, of which the usual one comes first; when the other lasted.
+    @discardableResult
+    private mutating func alternate(
+        _ alternation: DayProfile.Alternation?, _ generator: inout SeededGenerator,
+        _ event: (_ isUsual: Bool) -> DeviceEvent
+    ) -> [Range<Int64>] {
+        guard let alternation else { return [] }
+        var turns: [Range<Int64>] = []
+        var minute = -Self.minutesPerDay
+        while minute < days * Self.minutesPerDay {
+            let begin = minute + max(1, generator.integer(in: alternation.usualMinutes))
+            let end = begin + max(1, generator.integer(in: alternation.otherMinutes))
+            add(begin, event(false))
+            add(end, event(true))
+            turns.append(begin..<end)
+            minute = end
+        }
+        return turns
     }
 
     /// Whether its user usually sleeps at a minute after the first midnight.

@@ -46,10 +46,38 @@ public struct DayProfile: Hashable, Sendable {
     /// How often in an hour the system launches other apps in the background.
     public var otherLaunchesPerHour: Int64 = 1
 
+    /// How long Background App Refresh stays on and off in turn, where its user switches it.
+    public var refreshSwitches: Alternation?
+    /// How long Low Power Mode stays off and on in turn, where its user switches it.
+    public var lowPowerSwitches: Alternation?
+    /// How long the system launches apps in the background and launches none in turn. When it
+    /// launches them again it takes no account of spacing for `burstMinutes`.
+    public var launchPauses: Alternation?
+    /// How long no spacing holds after a pause in launching, in minutes.
+    public var burstMinutes: Int64 = 0
+    /// How long the distance of launches stays the same, in minutes; `nil` where it never changes.
+    public var spacingShiftMinutes: ClosedRange<Int64>?
+    /// What the distance of launches is multiplied by then, in thousandths.
+    public var spacingShiftPermille: ClosedRange<Int64> = 1000...1000
+
     /// A profile with the defaults of the properties.
     public init(name: String, summary: String) {
         self.name = name
         self.summary = summary
+    }
+
+    /// Two states that take turns, each for a time drawn anew.
+    public struct Alternation: Hashable, Sendable {
+        /// How long the usual state lasts, in minutes.
+        public var usualMinutes: ClosedRange<Int64>
+        /// How long the other lasts, in minutes.
+        public var otherMinutes: ClosedRange<Int64>
+
+        /// Creates an alternation.
+        public init(usualMinutes: ClosedRange<Int64>, otherMinutes: ClosedRange<Int64>) {
+            self.usualMinutes = usualMinutes
+            self.otherMinutes = otherMinutes
+        }
     }
 
     /// A part of the day.

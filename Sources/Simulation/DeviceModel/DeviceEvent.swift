@@ -35,6 +35,10 @@ public enum DeviceEvent: Hashable, Sendable {
     case reboot
     /// The system launches another app in the background, which counts in the device's hour.
     case otherAppLaunched
+    /// The system launches apps in the background again, or from now on none until it does.
+    case backgroundLaunches(Bool)
+    /// What the distance of launches is multiplied by from now on, in thousandths; 0 for none.
+    case launchSpacing(permille: Int64)
     /// A push with priority 10 comes in for another app, which wakes a sleeping device.
     case otherAppNotified
 }

@@ -82,6 +82,9 @@ public struct ModelParameters: Hashable, Sendable {
         public var resetPhaseSeconds: Int64 = 14_400
         /// `energy_runtime_s_per_day`: run time of one app, in seconds; 200–1800 (A).
         public var runtimeSeconds: Int64 = 600
+        /// What the launch of another app takes of that run time, in seconds: 0 where each app has
+        /// a budget of its own (A; that apps share them: facts §6.1, E).
+        public var otherAppSeconds: Int64 = 0
         /// `cell_bytes_per_day`: cellular bytes of one app; 1–20 MB (A).
         public var cellularBytes: Int64 = 5_000_000
         /// `run.max_s`: the longest run, in seconds (D).

@@ -22,7 +22,9 @@ extension ModelledDevice {
         case .appLeft: isInForeground = false
         case .appForceQuit: forceQuit(&reports)
         case .reboot: reboot()
-        case .otherAppLaunched: hour.add(now)
+        case .otherAppLaunched: launchOtherApp()
+        case .backgroundLaunches(let isOn): launchesInBackground = isOn
+        case .launchSpacing(let permille): spacingPermille = permille
         case .otherAppNotified: notifyOtherApp(&reports)
         }
         if !reservesPower { flushStored(&reports) }

@@ -53,7 +53,7 @@ extension ModelledDevice {
 
     /// When every gate is open for the held push, if nothing changes; `nil` for never.
     private func opening() -> Instant? {
-        guard meetsConditions else { return nil }
+        guard meetsConditions, launchesInBackground else { return nil }
         var opens = max(now, spacingOpens, hour.opens, herdOpens)
         opens = max(opens, bucket.opens(costPermille: costPermille))
         let isSpent = runtimeLeft <= 0 || (!isOnWiFi && cellularLeft <= 0)
@@ -90,7 +90,7 @@ extension ModelledDevice {
     var costPermille: Int64 {
         let factor = isCharging ? max(1, Int64(parameters.rate.chargingFactor * 1000)) : 1000
         let isSlowed = isInLowPowerMode && parameters.gates.lowPowerMode == .quadruplesSpacing
-        return isSlowed ? factor * 4 : factor
+        return max(1, (isSlowed ? factor * 4 : factor) * spacingPermille / 1000)
     }
 
     private var spacingOpens: Instant {
@@ -119,6 +119,14 @@ extension ModelledDevice {
         lastLaunch = now
         spacingMultiplier = isTerminated ? parameters.rate.penaltyFactor : 1
         reportLaunch(waiting.released(at: now), runtime, isTerminated, &reports)
+    }
+
+    /// The system launches another app: it counts in the device's hour, and takes its part of a
+    /// budget that all apps share.
+    mutating func launchOtherApp() {
+        renewBudgets()
+        hour.add(now)
+        runtimeLeft -= parameters.budget.otherAppSeconds * 1000
     }
 
     /// The limits are off under a debugger (facts §6.1).

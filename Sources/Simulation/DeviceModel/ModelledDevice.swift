@@ -45,6 +45,8 @@ public struct ModelledDevice: Sendable {
     var allowsNotifications = true
     var hasToken = true
     var hasDebugger = false
+    var launchesInBackground = true
+    var spacingPermille: Int64 = 1000
     var isInForeground = false
     var isForceQuit = false
     var lastOpened: Instant

@@ -23,12 +23,16 @@ struct DeviceRun<Rule: SendingRule> {
     private var carried: [Int] = []
     /// Receipts on their way, the earliest first.
     private var receipts: [Receipt] = []
+    /// Receipts that were not taken and that the app keeps.
+    private var keptReceipts: [Receipt] = []
     private var freshness = Freshness()
     private var conditions = ReportedConditions()
     private(set) var tally = Tally()
     private(set) var trace: DeviceTrace?
     /// Whether there is a trace: asked after each step, so without a look at the trace itself.
     private let isTraced: Bool
+    /// Whether the rule goes by what becomes of its pushes.
+    private var isOracle: Bool { Rule.self == OracleSending.self }
 
     private struct SentPush {
         var sentAt: Int64
@@ -79,7 +83,7 @@ struct DeviceRun<Rule: SendingRule> {
                 happen(event, at: now)
                 nextMoment += 1
                 change = nextChange
-                if event == .appOpened { due = rule.due(at: now) ?? .max }
+                if event == .appOpened || isOracle { due = rule.due(at: now) ?? .max }
             } else if now == asking {
                 ask(nextAsk, at: now)
                 nextAsk += 1
@@ -100,6 +104,7 @@ struct DeviceRun<Rule: SendingRule> {
                 device.advance(to: WallInstant(millisecondsSinceEpoch: now), into: &reports)
                 digest()
                 change = nextChange
+                if isOracle { due = rule.due(at: now) ?? .max }
             }
             noteAbility(at: now)
         }
@@ -129,6 +134,8 @@ struct DeviceRun<Rule: SendingRule> {
         conditions.note(event)
         switch event {
         case .appOpened:
+            for receipt in keptReceipts { deliver(receipt, at: now) }
+            keptReceipts.removeAll()
             freshness.enterForeground(at: now, &tally)
             trace?.enterForeground(at: now)
             report(at: now)
@@ -143,7 +150,8 @@ struct DeviceRun<Rule: SendingRule> {
     private mutating func report(at now: Int64) {
         guard scenario.feedback.reportsForeground else { return }
         if scenario.feedback.reportsPower {
-            for signal in conditions.news() where rule.report(signal, at: now) {
+            let news = conditions.news(withRefresh: scenario.feedback.reportsRefresh)
+            for signal in news where rule.report(signal, at: now) {
                 endCarried(.superseded)
             }
         }
@@ -227,6 +235,7 @@ struct DeviceRun<Rule: SendingRule> {
         trace?.pushes[report.number].report = report
         tally.count(report.fate)
         if push.wasAble { tally.sentWhileAble += 1 }
+        if rule.end(reachedApp: report.fate.reachedApp, at: at) { endCarried(.superseded) }
         switch report.fate {
         case .launched: tally.launched += 1
         case .deliveredInForeground: tally.inForeground += 1
@@ -235,11 +244,26 @@ struct DeviceRun<Rule: SendingRule> {
         if push.wasAble { tally.reachedWhileAble += 1 }
         tally.hold.add(at - push.sentAt)
         freshness.sync(at: at, &tally)
-        guard chance.chance(scenario.feedback.receiptProbability) else { return }
-        receipts.append(
-            Receipt(
-                at: at + scenario.feedback.receiptDelayMilliseconds, launchedAt: at,
-                push: report.number))
+        let feedback = scenario.feedback
+        let receipt = Receipt(at: at, launchedAt: at, push: report.number)
+        guard chance.chance(feedback.receiptProbability) else {
+            if feedback.keepsReceipts { keptReceipts.append(receipt) }
+            return
+        }
+        for kept in keptReceipts { deliver(kept, at: at) }
+        keptReceipts.removeAll()
+        deliver(receipt, at: at)
+    }
+
+    /// Puts a receipt on its way.
+    private mutating func deliver(_ receipt: Receipt, at now: Int64) {
+        let feedback = scenario.feedback
+        var receipt = receipt
+        let spread = feedback.receiptSpreadMilliseconds
+        receipt.at = now + feedback.receiptDelayMilliseconds
+        if spread > 0 { receipt.at += chance.integer(in: 0...spread) }
+        let place = receipts.lastIndex { $0.at <= receipt.at }.map { $0 + 1 } ?? 0
+        receipts.insert(receipt, at: place)
     }
 
     private mutating func noteAbility(at now: Int64) {
@@ -260,6 +284,7 @@ struct ReportedConditions: Hashable, Sendable {
     private var isInLowPowerMode = false
     private var batteryPercent = 80
     private var isCharging = false
+    private var allowsRefresh = true
     private var told: [DeviceSignal] = []
 
     mutating func note(_ event: DeviceEvent) {
@@ -267,16 +292,20 @@ struct ReportedConditions: Hashable, Sendable {
         case .lowPowerMode(let isOn): isInLowPowerMode = isOn
         case .battery(let permille): batteryPercent = permille / 10
         case .charging(let isOn): isCharging = isOn
+        case .backgroundRefresh(let isOn): allowsRefresh = isOn
         default: break
         }
     }
 
     /// The signals that say something else than the last time.
-    mutating func news() -> [DeviceSignal] {
-        let signals: [DeviceSignal] = [
+    mutating func news(withRefresh: Bool) -> [DeviceSignal] {
+        var signals: [DeviceSignal] = [
             .lowPowerMode(isInLowPowerMode),
             .battery(percent: batteryPercent, isCharging: isCharging),
         ]
+        if withRefresh {
+            signals.append(.backgroundAppRefresh(allowsRefresh && !isInLowPowerMode))
+        }
         defer { told = signals }
         return signals.filter { !told.contains($0) }
     }

@@ -50,6 +50,9 @@ public struct Scenario: Hashable, Sendable {
         public var count: Int
         /// Where the figures of their model come from.
         public var model: ModelSource
+        /// The family that each device's habits and figures are drawn from, instead of
+        /// ``profile`` and ``model``.
+        public var family: DeviceFamily?
 
         /// Creates a group.
         public init(name: String, profile: DayProfile?, count: Int, model: ModelSource = .standard)
@@ -75,14 +78,24 @@ public struct Scenario: Hashable, Sendable {
     public struct Feedback: Hashable, Sendable {
         /// How many launches the app confirms with a receipt; 0–1.
         public var receiptProbability = 0.98
-        /// How long after the launch a receipt comes in, in milliseconds.
+        /// How long after the launch a receipt comes in at least, in milliseconds.
         public var receiptDelayMilliseconds: Int64 = 2_000
+        /// How much later than that it comes in, in milliseconds: between none of it and all.
+        public var receiptSpreadMilliseconds: Int64 = 0
+        /// Whether the app keeps a receipt that was not taken and posts it again with the next
+        /// launch, or when its user opens it.
+        public var keepsReceipts = false
+        /// Whether other devices of the app confirm launches, where this one never does.
+        public var isAmongConfirming = false
         /// Whether a receipt says that the app has synced everything in that launch.
         public var receiptsSaySynced = true
         /// Whether the app reports that it came to the foreground.
         public var reportsForeground = true
         /// Whether it then also reports Low Power Mode and the battery.
         public var reportsPower = true
+        /// Whether it then also reports Background App Refresh, which shows as off in Low Power
+        /// Mode too.
+        public var reportsRefresh = false
 
         /// The app confirms launches and reports what it knows.
         public init() {}

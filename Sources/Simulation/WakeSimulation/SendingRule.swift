@@ -16,6 +16,8 @@ protocol SendingRule {
     mutating func release(at now: Int64) -> ReleaseAnswer
     /// The app confirmed a launch; whether that ended what waits.
     mutating func confirm(_ receipt: ReceivedReceipt, at now: Int64) -> Bool
+    /// What became of its last push was decided; whether the app has it, and with that all there is.
+    mutating func end(reachedApp: Bool, at now: Int64) -> Bool
     /// The app reported something of its device; whether that ended what waits.
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool
 }
@@ -23,6 +25,7 @@ protocol SendingRule {
 extension SendingRule {
     static var sendsAtOnce: Bool { false }
     mutating func confirm(_ receipt: ReceivedReceipt, at now: Int64) -> Bool { false }
+    mutating func end(reachedApp: Bool, at now: Int64) -> Bool { false }
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool { false }
 }
 
@@ -126,5 +129,37 @@ struct DroppingWindow: SendingRule {
     mutating func release(at now: Int64) -> ReleaseAnswer {
         isWaiting = false
         return .sends
+    }
+}
+
+/// Keeps one push with the device and sends the next when that one's fate is decided.
+struct OracleSending: SendingRule {
+    private var isWaiting = false
+    private var isUndecided = false
+
+    mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer {
+        if isWaiting { return .merges }
+        isWaiting = true
+        return .waits(endsWaiting: false)
+    }
+
+    mutating func due(at now: Int64) -> Int64? { isWaiting && !isUndecided ? now : nil }
+
+    mutating func release(at now: Int64) -> ReleaseAnswer {
+        isWaiting = false
+        isUndecided = true
+        return .sends
+    }
+
+    mutating func end(reachedApp: Bool, at now: Int64) -> Bool {
+        isUndecided = false
+        // An app that runs fetches all there is.
+        defer { if reachedApp { isWaiting = false } }
+        return isWaiting && reachedApp
+    }
+
+    mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool {
+        defer { isWaiting = false }
+        return isWaiting
     }
 }

@@ -21,6 +21,8 @@ public struct SendingStrategy: Hashable, Sendable {
         case budget(BudgetPolicy)
         /// Each event is sent at once.
         case everything
+        /// One push at a time, with each push's fate known at once: what no sender can know.
+        case oracle
         /// At least so many seconds between two sends; what comes meanwhile is merged and sent
         /// when they are over.
         case spacing(seconds: Int64)

@@ -42,16 +42,21 @@ public struct Simulation: Sendable {
         return result
     }
 
-    private func run(
-        _ story: DeviceStory, by method: SendingStrategy.Method, trace: DeviceTrace?
+    /// Runs one device by one way to send.
+    func run(
+        _ story: DeviceStory, by method: SendingStrategy.Method, trace: DeviceTrace? = nil
     ) -> (Tally, DeviceTrace?) {
         switch method {
         case .budget(let policy):
-            let confirms = modelsDevices && scenario.feedback.receiptProbability > 0
+            let feedback = scenario.feedback
+            let confirms =
+                modelsDevices && (feedback.receiptProbability > 0 || feedback.isAmongConfirming)
             return run(
                 story, by: BudgetedSending(policy.with(confirmsLaunches: confirms)), trace)
         case .everything:
             return run(story, by: SendEverything(), trace)
+        case .oracle:
+            return run(story, by: OracleSending(), trace)
         case .spacing(let seconds):
             return run(story, by: FixedSpacing(seconds: seconds), trace)
         case .window(let seconds, let sends):
@@ -68,7 +73,7 @@ public struct Simulation: Sendable {
     }
 
     /// All that chance decides about one device, drawn once for all contenders.
-    private func story(ofDevice index: Int) -> (DeviceStory, group: Int) {
+    func story(ofDevice index: Int) -> (DeviceStory, group: Int) {
         let group = scenario.group(ofDevice: index)
         let habits = scenario.groups[group]
         var generator = SeededGenerator(seed: scenario.seed, stream: UInt64(index))
@@ -80,15 +85,21 @@ public struct Simulation: Sendable {
                 group
             )
         }
-        let parameters: ModelParameters =
-            switch habits.model {
-            case .standard: ModelParameters()
-            case .exact: .exact
-            case .drawn: .drawn(using: &generator)
-            }
+        var parameters: ModelParameters
+        var profile = habits.profile
+        if let family = habits.family {
+            (parameters, profile) = family.drawn(using: &generator)
+        } else {
+            parameters =
+                switch habits.model {
+                case .standard: ModelParameters()
+                case .exact: .exact
+                case .drawn: .drawn(using: &generator)
+                }
+        }
         let days = Int((scenario.seconds + 86_399) / 86_400)
         let moments =
-            habits.profile.map {
+            profile.map {
                 DayPlan($0, midnight: scenario.start, days: days, using: &generator).events
             } ?? []
         // The plan begins with the evening before.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import WakeBudget
 import WakeModel
+
+@testable import WakeBudget
 
 @Suite("Rules about what was sent")
 struct SendingRuleTests {
@@ -77,11 +78,14 @@ struct SendingRuleTests {
         #expect(device.holds(at: 3) == [.hourly])
     }
 
-    @Test("48 go out in a day, each at once, and the next when there is room for it")
+    @Test("48 go out in a day, however urgent, and the next when there is room for it")
     func daily() {
         let device = Device()
-        for number in 0..<48 { #expect(device.send(at: Double(number) * 1_800), "\(number)") }
-        guard case .deferred(let until, let because) = device.ask(at: 47 * 1_800 + 1_000) else {
+        for number in 0..<48 {
+            #expect(device.send(at: Double(number) * 1_800, .urgent), "\(number)")
+        }
+        guard case .deferred(let until, let because) = device.ask(at: 47 * 1_800 + 1_000, .urgent)
+        else {
             Issue.record("the 49th is not deferred")
             return
         }
@@ -89,14 +93,32 @@ struct SendingRuleTests {
         #expect(until >= Device.at(Self.day) && until <= Device.at(Self.day + 1_440))
     }
 
-    @Test("a month of requests every minute is sent evenly, and never runs dry for a day")
+    @Test("once half of the day's sends are used, the rest are spread, but for urgent ones")
+    func paced() {
+        let device = Device()
+        for number in 0..<24 { #expect(device.send(at: Double(number) * 1_200), "\(number)") }
+        let last = 23 * 1_200.0
+        let (next, asked, later) = (last + 1_200, last + 1_201, last + 2_401)
+        #expect(device.send(at: next))
+        // An even share of the day is half an hour; 25 of 48 sends add a little.
+        #expect(DayRing.pace(used: 25, limit: 48) == 1_837)
+        let due: Double = next + 1_837
+        _ = device.ask(at: asked)
+        #expect(device.due(at: asked) == due)
+        #expect(device.holds(at: later) == [.daily])
+        #expect(device.send(at: later, .urgent))
+        let explained = device.ledger.explain(policy: device.policy, at: Device.at(later)).sentences
+        #expect(explained.contains { $0.hasPrefix("More than half of the day's 48 sends") })
+    }
+
+    @Test("a month of requests every minute is sent evenly, and never stops for hours")
     func month() {
         let device = Device()
         let asked = (0..<30 * 1_440).map { Double($0) * 60 }
         let sent = device.sends(askedAt: asked, until: 30 * Self.day)
-        #expect(sent.count > 29 * 47 && sent.count <= 30 * 48)
+        #expect(sent.count > 29 * 36 && sent.count <= 30 * 48)
         let gaps = zip(sent.dropFirst(), sent).map { $0 - $1 }
-        #expect(gaps.allSatisfy { $0 <= Self.day })
+        #expect(gaps.allSatisfy { $0 <= Self.hour })
     }
 
     @Test("an app that was not opened for 14 days gets one probe a day")
@@ -187,14 +209,34 @@ struct ReportRuleTests {
         let device = Device()
         _ = device.ask(at: 0)
         #expect(device.report(.backgroundAppRefresh(false), at: 1) == .suppressed)
-        let suppression = Suppression.backgroundAppRefreshOff(until: Device.at(604_801))
+        let suppression = Suppression.backgroundAppRefreshOff(until: Device.at(10_801))
         #expect(device.ask(at: 2) == .suppressed(suppression))
         #expect(suppression.sentence.contains("alert push"))
         let decayed = device.copy()
-        #expect(decayed.ask(at: 604_800.999) == .suppressed(suppression))
-        #expect(decayed.ask(at: 604_801) == .send)
+        #expect(decayed.ask(at: 10_800.999) == .suppressed(suppression))
+        #expect(decayed.ask(at: 10_801) == .send)
         #expect(device.report(.backgroundAppRefresh(true), at: 3) == nil)
         #expect(device.ask(at: 4) == .send)
+    }
+
+    @Test("a device that confirms gets one probe while refresh was reported off; a receipt ends it")
+    func refreshProbe() {
+        let device = Device(BudgetPolicy.standard.with(confirmsLaunches: true))
+        #expect(device.send(at: 0))
+        device.confirm(at: 1)
+        _ = device.report(.backgroundAppRefresh(false), at: 10)
+        #expect(device.send(at: 10_810))
+        #expect(
+            device.ask(at: 10_811)
+                == .suppressed(.backgroundAppRefreshOff(until: Device.at(21_610))))
+        // A receipt of a launch before the report says nothing of what came after it.
+        device.confirm(at: 10_812, sentAt: 0, launchedAt: 5)
+        guard case .suppressed = device.ask(at: 10_813) else {
+            Issue.record("an old launch ended the report")
+            return
+        }
+        device.confirm(at: 10_820, sentAt: 10_810)
+        #expect(device.ask(at: 11_000) == .send)
     }
 
     @Test("a foreground supersedes what waits, and the spacing starts afresh")
@@ -226,10 +268,10 @@ struct ReportRuleTests {
 struct ReceiptRuleTests {
     private var confirming: Device { Device(BudgetPolicy.standard.with(confirmsLaunches: true)) }
 
-    @Test("a device that never confirms is backed off: the spacing doubles up to an hour")
+    @Test("a device that no longer confirms is backed off: the spacing doubles up to an hour")
     func backOff() {
-        let device = confirming
-        var now = 0.0
+        let device = confirmed(at: 0)
+        var now = 100.0
         for minutes in [30.0, 60, 60, 60] {
             #expect(device.send(at: now))
             _ = device.ask(at: now + 1)
@@ -239,15 +281,64 @@ struct ReceiptRuleTests {
         }
     }
 
+    @Test("a device that never confirms, or not for a week, is not backed off")
+    func neverConfirms() {
+        let never = confirming
+        for second in [0.0, 1_800, 3_600] { #expect(never.send(at: second)) }
+        let week = confirmed(at: 0)
+        for second in [604_810.0, 606_610, 608_410] { #expect(week.send(at: second)) }
+    }
+
+    @Test("receipts that come later than the spacing are not waited for, and teach the interval")
+    func lateReceipts() {
+        let device = confirming
+        for round in 0..<8 {
+            let now = Double(7_200 * round)
+            #expect(device.send(at: now))
+            device.confirm(at: now + 7_000, sentAt: now, launchedAt: now + 1)
+        }
+        #expect(device.send(at: 57_600))
+        _ = device.ask(at: 57_601)
+        #expect(device.due(at: 57_601) == 58_500)
+        #expect(device.holds(at: 57_601) == [.spacing])
+        let explained = device.ledger.explain(policy: device.policy, at: Device.at(57_601))
+        #expect(explained.sentences.contains { $0.hasPrefix("Receipts come about") })
+        // Prompt ones are believed again soon.
+        device.confirm(at: 57_603, launchedAt: 57_602)
+        for second in [58_600.0, 59_600, 60_600, 61_600] {
+            #expect(device.send(at: second))
+            device.confirm(at: second + 1, launchedAt: second)
+        }
+        #expect(device.ask(at: 61_700) == .send)
+    }
+
+    @Test("the device's own spacing is that of its launches, not of its receipts")
+    func launchedAt() {
+        let device = confirmed(at: 0)
+        #expect(device.send(at: 60))
+        device.confirm(at: 1_500, sentAt: 60, launchedAt: 1_201)
+        #expect(device.send(at: 1_600))
+        _ = device.ask(at: 1_601)
+        #expect(device.due(at: 1_601) == 4_000)
+    }
+
+    /// A device whose launch at this time is confirmed.
+    private func confirmed(at second: Double) -> Device {
+        let device = confirming
+        _ = device.send(at: second)
+        device.confirm(at: second + 1)
+        return device
+    }
+
     @Test("an app that sends no receipts at all is not punished")
     func silentApp() {
         let device = Device()
-        for number in 0..<40 { #expect(device.send(at: Double(number) * 1_800)) }
+        for number in 0..<24 { #expect(device.send(at: Double(number) * 1_800)) }
     }
 
     @Test("one receipt, or a foreground, ends the backing off")
     func restored() {
-        let device = confirming
+        let device = confirmed(at: -100)
         for second in [0.0, 1_800, 5_400] { #expect(device.send(at: second)) }
         _ = device.ask(at: 5_401)
         #expect(device.due(at: 5_401) == 9_000)
@@ -262,7 +353,7 @@ struct ReceiptRuleTests {
 
     @Test("a receipt for an earlier send leaves the later ones unconfirmed")
     func earlierReceipt() {
-        let device = confirming
+        let device = confirmed(at: -100)
         for second in [0.0, 1_800, 5_400] { #expect(device.send(at: second)) }
         _ = device.ask(at: 5_401)
         _ = device.confirm(at: 5_402, sentAt: 1_800)
@@ -338,21 +429,21 @@ struct ReceiptRuleTests {
         }
     }
 
-    @Test("an urgent wake waits only for the plain spacing while the device holds the last push")
+    @Test("an urgent wake waits twice the device's own spacing while it holds the last push")
     func urgent() {
         let device = confirming
         #expect(device.send(at: 0))
         device.confirm(at: 1)
         #expect(device.send(at: 60))
         _ = device.ask(at: 70, .urgent)
-        #expect(device.due(at: 70) == 960)
+        #expect(device.due(at: 70) == 1_860)
         device.confirm(at: 80)
         #expect(device.due(at: 80) == 80)
     }
 
     @Test("a wake that a receipt could free before its expiry does not expire at once")
     func expiryBeforeReceipt() {
-        let device = confirming
+        let device = confirmed(at: -100)
         #expect(device.send(at: 0))
         #expect(
             device.ask(at: 1, expiresAt: 600)
@@ -360,7 +451,7 @@ struct ReceiptRuleTests {
         device.confirm(at: 30)
         #expect(device.due(at: 30) == 60)
         // Nothing frees it before the confirmed spacing is over.
-        let other = confirming
+        let other = confirmed(at: -100)
         #expect(other.send(at: 0))
         #expect(
             other.ask(at: 1, expiresAt: 60)

@@ -445,12 +445,21 @@ extension BudgetWalk {
         let isMet: (DelayReason) -> Bool = { hold in
             switch hold {
             case .hourly: sends(youngerThan: 3_600) < room
-            case .daily: sends(youngerThan: 86_400 + 1_440) < daily
+            case .daily: isDayMet(daily, age)
             case .spacing: age >= settings.spacingSeconds
-            case .unconfirmed: unconfirmed == 0 || age >= settings.spacingMaximumSeconds
+            case .unconfirmed:
+                !hasReceipt || unconfirmed == 0 || age >= settings.spacingMaximumSeconds
             case .foreground, .unused, .lowPowerMode, .lowBattery, .forceQuit: false
             }
         }
         return holds.all.first(where: isMet)
+    }
+
+    /// Whether the day has room, and its sends beyond half of the limit are spread; each send may
+    /// count for a slot longer.
+    private func isDayMet(_ limit: Int, _ age: Int64) -> Bool {
+        let count = sends(youngerThan: 86_400 + 1_440)
+        guard 2 * count > limit else { return true }
+        return count < limit && age >= 86_400 * Int64(limit + 2 * count) / Int64(2 * limit * limit)
     }
 }

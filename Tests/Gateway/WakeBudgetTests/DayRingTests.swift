@@ -61,7 +61,9 @@ struct DayRingTests {
             #expect(ring.total >= certain && ring.total <= sends.count, "seed \(seed)")
             if ring.total > 0 {
                 let limit = 1 + Int(generator.next() % UInt64(ring.total))
-                let until = ring.start &+ WrappedSeconds(second: ring.secondsUntilUnder(limit))
+                let until =
+                    ring.start
+                    &+ WrappedSeconds(second: ring.opens(limit: limit, latest: .min / 2))
                 var later = ring
                 later.advance(to: until &- 1)
                 #expect(later.total >= limit, "seed \(seed)")
@@ -78,6 +80,31 @@ struct DayRingTests {
                 #expect(ring.total == before - 1 || now &- taken >= 86_400, "seed \(seed)")
                 sends.remove(at: sends.firstIndex(of: taken) ?? 0)
             }
+        }
+    }
+
+    @Test("it knows when the sends beyond half of the limit are spread", arguments: 1...20)
+    func paced(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var ring = DayRing()
+        var now: WrappedSeconds = 0
+        for _ in 0..<300 {
+            now &+= WrappedSeconds(generator.next() % (generator.next() % 8 == 0 ? 40_000 : 2_000))
+            ring.advance(to: now)
+            if ring[0] < 12 { ring.add() }
+            let limit = 1 + Int(generator.next() % 64)
+            let latest = now
+            func isOpen(at instant: WrappedSeconds) -> Bool {
+                var later = ring
+                later.advance(to: instant)
+                let pace = DayRing.pace(used: later.total, limit: limit)
+                return later.total < limit && Int64(instant &- latest) >= pace
+            }
+            guard !isOpen(at: now) else { continue }
+            let opens = ring.opens(limit: limit, latest: Int64(latest &- ring.start))
+            let until = ring.start &+ WrappedSeconds(second: opens)
+            #expect(isOpen(at: until), "seed \(seed)")
+            #expect(!isOpen(at: until &- 1), "seed \(seed)")
         }
     }
 }

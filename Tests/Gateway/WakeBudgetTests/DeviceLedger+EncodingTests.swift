@@ -12,6 +12,7 @@ struct EncodingTests {
     static let fixtures: [(name: String, version: UInt8, hex: String)] = [
         ("fresh", 1, "010000000000000000f0"), ("busy", 1, busy(1)), ("calls", 1, calls(1)),
         ("fresh", 2, "020000000000000000f0"), ("busy", 2, busy(2)), ("calls", 2, calls(2)),
+        ("fresh", 3, "030000000000000000f0"), ("busy", 3, busy(3)), ("calls", 3, calls(3)),
     ]
 
     private static func busy(_ version: UInt8) -> String {
@@ -27,6 +28,8 @@ struct EncodingTests {
             "7b",
             // foreground, launch, launch interval
             "f4314b6b92314b6b0000",
+            // since version 3, how late receipts come
+            version < 3 ? "" : "00",
             // the day's slots: start, four words
             "90314b6b01000000000000000000000000000000000000000000000000000000",
             "00000000",
@@ -135,14 +138,14 @@ struct EncodingTests {
         #expect(error([]) == .truncated)
         #expect(error([1]) == .truncated)
         #expect(error([0] + busy.dropFirst()) == .unknownVersion(0))
-        #expect(error([3] + busy.dropFirst()) == .unknownVersion(3))
+        #expect(error([4] + busy.dropFirst()) == .unknownVersion(4))
         #expect(error([1, 2] + busy.dropFirst(2)) == .unknownKind(2))
         #expect(error(busy + [UInt8](repeating: 1, count: 60)) == .overlong)
         var damaged = busy
         damaged[10] = 200
         #expect(error(damaged) == .inconsistent("the times of sends hold what is none"))
         let version = LedgerDecodingError.unknownVersion(9).description
-        #expect(version.contains("version 9") && version.contains("up to 2"))
+        #expect(version.contains("version 9") && version.contains("up to 3"))
     }
 
     @Test("a charge is kept with its lease, and settles as if it had never been stored")
@@ -151,7 +154,7 @@ struct EncodingTests {
         _ = device.ask(at: 0, .urgent, expiresAt: 5_000)
         let debit = try device.debit(at: 0.5)
         let bytes = debit.encoded()
-        #expect(Self.hex(bytes) == "020001d2496b0000000000d2496b88e5496b02010000d2496b0001")
+        #expect(Self.hex(bytes) == "030001d2496b0000000000d2496b88e5496b02010000d2496b0001")
         let stored = try BudgetDebit(decoding: bytes)
         #expect(stored == debit)
         let first = try BudgetDebit(
@@ -160,7 +163,7 @@ struct EncodingTests {
         #expect(device.settle(stored, as: .notSent, returns: true) == .pending)
         #expect(device.due(at: 2) == 2)
         let damaged: [[UInt8]] = [
-            [], [1], [3] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9],
+            [], [1], [4] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9],
         ]
         for bad in damaged {
             #expect(throws: LedgerDecodingError.self) { try BudgetDebit(decoding: bad) }

@@ -25,10 +25,16 @@ struct SimulateCommand: AsyncParsableCommand {
             Example:
 
               rouse simulate Deploy/scenarios/chat-app.yaml --html report.html
+
+            With --grid no scenario is read: the default budget runs for a week on six families of \
+            devices under six workloads each, with what a sender may hear of them.
             """)
 
     @Argument(help: ArgumentHelp("The scenarios' files.", valueName: "scenario"))
-    var scenarios: [String]
+    var scenarios: [String] = []
+
+    @Flag(help: "Print the table of the grid of device families and workloads.")
+    var grid = false
 
     @Flag(help: "Write the result as JSON.")
     var json = false
@@ -88,6 +94,16 @@ struct SimulateCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
+        guard grid != !scenarios.isEmpty else {
+            throw ValidationError(
+                grid
+                    ? "--grid reads no scenario: leave the files out."
+                    : "Name a scenario's file, or use --grid.")
+        }
+        guard !grid || (trace, svg, html, model) == (nil, nil, nil, nil) && !withoutDeviceModel
+        else {
+            throw ValidationError("With --grid go only --json, --devices, --seed and --threads.")
+        }
         guard svg == nil || scenarios.count == 1 else {
             throw ValidationError("--svg draws one scenario; use --html for several.")
         }
@@ -103,6 +119,10 @@ struct SimulateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let console = Console(.current)
+        guard !grid else {
+            try await SimulateGrid(self).run(console)
+            return
+        }
         let plan = try SimulatePlan(self)
         let outputs = try await plan.run()
         if json {

@@ -40,7 +40,7 @@ public struct DeviceConditions: Hashable, Sendable {
             isInForeground = false
             isLocked = true
         case .lowDataMode, .notifications, .token, .debugger, .otherAppLaunched,
-            .otherAppNotified:
+            .otherAppNotified, .backgroundLaunches, .launchSpacing:
             break
         }
     }
