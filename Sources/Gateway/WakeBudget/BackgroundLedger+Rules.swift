@@ -124,10 +124,11 @@ extension BackgroundLedger {
         _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
     ) -> Int64 {
         let base = Int64(settings.spacingSeconds)
+        let maximum = Int64(settings.spacingMaximumSeconds)
         if urgency == .urgent {
             // A device that confirms its launches still holds the last push, and launches the app
             // by it no later than by another, which would only take its place.
-            return standing.isAwaitingReceipt ? patience(base) : 0
+            return standing.isAwaitingReceipt ? min(patience(base), maximum) : 0
         }
         if standing.isConfirmed { return Int64(settings.confirmedSpacingSeconds) }
         guard standing.isAwaitingReceipt else {
@@ -135,7 +136,7 @@ extension BackgroundLedger {
         }
         // A day is under 2^17 seconds: more doublings than that change nothing.
         let doublings = min(Int64(unconfirmed) - 1, 17)
-        return min(patience(base) << doublings, Int64(settings.spacingMaximumSeconds))
+        return min(patience(base) << doublings, maximum)
     }
 
     /// How long a push is given until its receipt: twice the device's own spacing, where that is

@@ -3,6 +3,7 @@
 import GRDB
 import Gateway
 import GatewayTestKit
+import StoreRows
 import StoreTestKit
 import Testing
 import WakeModel

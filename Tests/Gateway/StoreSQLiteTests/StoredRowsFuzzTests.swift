@@ -4,13 +4,13 @@ import Foundation
 import GRDB
 import GatewayTestKit
 import SeedKit
+import StoreRows
 import StoreTestKit
 import Testing
 import WakeBudget
 import WakeModel
 
 @testable import Gateway
-import StoreRows
 @testable import StoreSQLite
 
 /// Bytes that were right, and are spoiled a little: what is read of a file that is damaged.

@@ -3,11 +3,11 @@
 import Gateway
 import GatewayTestKit
 import SeedKit
+import StoreRows
 import Testing
 import WakeBudget
 import WakeModel
 
-import StoreRows
 @testable import StoreSQLite
 
 @Suite("A wake in its row")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StoreRows
 import Testing
 import WakeModel
 
-import StoreRows
 @testable import StoreSQLite
 
 @Suite("The number of a device")

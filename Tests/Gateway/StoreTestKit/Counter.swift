@@ -11,8 +11,14 @@ package struct Counter {
     package var now = Samples.start
     package var rules = Samples.rules
 
-    /// Creates a counter at the beginning of the samples' time.
-    package init(store: any WakeStore) { self.store = store }
+    /// Creates a counter, at the beginning of the samples' time if nothing else is said.
+    package init(
+        store: any WakeStore, now: WallInstant = Samples.start, rules: StoreRules = Samples.rules
+    ) {
+        self.store = store
+        self.now = now
+        self.rules = rules
+    }
 
     /// Admits wakes without leave to claim them.
     @discardableResult

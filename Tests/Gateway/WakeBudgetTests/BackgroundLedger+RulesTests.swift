@@ -111,14 +111,14 @@ struct SendingRuleTests {
         #expect(explained.contains { $0.hasPrefix("More than half of the day's 48 sends") })
     }
 
-    @Test("a month of requests every minute is sent evenly, and never stops for hours")
+    @Test("a month of requests every minute is sent evenly, and never stops for two hours")
     func month() {
         let device = Device()
         let asked = (0..<30 * 1_440).map { Double($0) * 60 }
         let sent = device.sends(askedAt: asked, until: 30 * Self.day)
         #expect(sent.count > 29 * 36 && sent.count <= 30 * 48)
         let gaps = zip(sent.dropFirst(), sent).map { $0 - $1 }
-        #expect(gaps.allSatisfy { $0 <= Self.hour })
+        #expect(gaps.allSatisfy { $0 <= 2 * Self.hour })
     }
 
     @Test("an app that was not opened for 14 days gets one probe a day")
@@ -345,7 +345,7 @@ struct ReceiptRuleTests {
         let opened = device.copy()
         #expect(opened.report(.foreground, at: 5_402) == .superseded)
         _ = opened.ask(at: 5_403)
-        #expect(opened.due(at: 5_403) == 6_302)
+        #expect(opened.due(at: 5_403) == 5_462)
         device.confirm(at: 5_402)
         // The app confirmed the last send, so the next follows soon.
         #expect(device.due(at: 5_402) == 5_460)

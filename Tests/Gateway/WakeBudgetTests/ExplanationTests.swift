@@ -82,7 +82,7 @@ struct ExplanationTests {
         _ = device.report(.backgroundAppRefresh(false), at: 0)
         let explanation = explain(device, at: 1)
         #expect(explanation.sentences.first?.contains("Use an alert push") == true)
-        #expect(explanation.nextSend == Device.at(604_800))
+        #expect(explanation.nextSend == Device.at(10_800))
     }
 
     @Test("calls are counted by the hour")

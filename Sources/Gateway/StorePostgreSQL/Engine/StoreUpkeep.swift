@@ -76,7 +76,7 @@ extension StoreLink {
     func beat() async throws(StoreFailure) {
         let old = fresh.beat(olderThan: StoreUpkeep.freshBeats)
         var queries = [
-            Query(StoreUpkeep.heartbeat, .text(gateway)),
+            Query(StoreUpkeep.heartbeat, .text(gateway))
         ]
         if !old.isEmpty { queries.append(Query(StoreUpkeep.placeLeases, .int8s(old))) }
         _ = try await run(queries, transaction: .write)
