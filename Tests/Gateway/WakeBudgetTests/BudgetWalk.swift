@@ -449,6 +449,8 @@ extension BudgetWalk {
             case .spacing: age >= settings.spacingSeconds
             case .unconfirmed: unconfirmed == 0 || age >= settings.spacingMaximumSeconds
             case .foreground, .unused, .lowPowerMode, .lowBattery, .forceQuit: false
+            case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere:
+                true
             }
         }
         return holds.all.first(where: isMet)
