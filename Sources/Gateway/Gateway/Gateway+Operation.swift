@@ -2,6 +2,7 @@
 
 import Logging
 import Synchronization
+import WakeBudget
 import WakeModel
 
 extension Gateway {
@@ -10,20 +11,29 @@ extension Gateway {
     /// How each app stands.
     public var apps: [AppStatus] {
         let now = clock.now()
+        let apps = context.configuration.apps
         return dispatcher.state.withLock { state in
-            context.configuration.apps.map { app in
-                let queues = WakeKind.allCases.map { kind in
-                    let queue = WakeQueueKey(app: app, kind: kind)
-                    let silence = state.silences.silence(of: queue, at: now)
-                    return QueueStatus(
-                        kind: kind, circuit: state.holds.circuit(of: queue),
-                        silence: silence.map { Silence(since: $0.since, failure: $0.failure) },
-                        inFlight: state.shares.inFlight(of: queue),
-                        unresponsive: state.shares.unresponsiveness(of: queue, at: now),
-                        confirmsLaunches: state.confirming.contains(queue))
-                }
-                return AppStatus(app: app, pause: state.paused[app], queues: queues)
+            apps.map { app in
+                AppStatus(
+                    app: app, pause: state.paused[app],
+                    queues: WakeKind.allCases.map { kind in
+                        state.status(of: WakeQueueKey(app: app, kind: kind), at: now)
+                    })
             }
+        }
+    }
+
+    /// How everything stands that keeps wakes back, to explain wakes and devices with.
+    public var waitContext: WaitContext {
+        let now = clock.now()
+        let queues = context.configuration.queues()
+        return dispatcher.state.withLock { state in
+            WaitContext(
+                now: now,
+                queues: Dictionary(
+                    queues.map { ($0, state.status(of: $0, at: now)) }
+                ) { first, _ in first },
+                ownLeases: state.leases.wakes)
         }
     }
 
@@ -183,5 +193,23 @@ extension Gateway {
     /// caller holds it.
     public func webhookSignal(of endpoint: WebhookEndpointID) -> WebhookSignal {
         context.webhookSignals.make(for: endpoint, clock: clock)
+    }
+}
+
+extension Dispatcher.State {
+    /// How a queue stands.
+    func status(of queue: WakeQueueKey, at now: WallInstant) -> QueueStatus {
+        let silence = silences.silence(of: queue, at: now)
+        return QueueStatus(
+            kind: queue.kind, pause: paused[queue.app], circuit: holds.circuit(of: queue),
+            silence: silence.map { Silence(since: $0.since, failure: $0.failure) },
+            inFlight: shares.inFlight(of: queue),
+            unresponsive: shares.unresponsiveness(of: queue, at: now),
+            confirmsLaunches: confirming.contains(queue), isStopping: isStopping)
+    }
+
+    /// What keeps a queue from sending at once.
+    func obstacles(of queue: WakeQueueKey, at now: WallInstant) -> DelayReasons {
+        status(of: queue, at: now).reasons.reduce(into: []) { $0.insert(DelayReasons($1.kind)) }
     }
 }

@@ -375,18 +375,11 @@ public final class Gateway: Service {
                     + "time until the clock is back or has stayed there for "
                     + "\(context.limits.clockLeapSeconds) seconds.")
         }
-        let now = clock.now()
-        let (holds, silences) = dispatcher.state.withLock {
-            ($0.holds.holds, $0.silences.told(at: now))
-        }
-        for (queue, hold) in holds.sorted(by: { $0.key.description < $1.key.description }) {
-            obstacles.append("Dispatch of \(queue) is held since \(hold.since): \(hold.reason)")
-        }
-        for (queue, silence) in silences.sorted(by: { $0.queue.description < $1.queue.description })
-        {
-            obstacles.append(
-                "APNs does not answer what \(queue) sends since \(silence.since): "
-                    + "\(silence.failure)")
+        for app in apps {
+            for queue in app.queues where queue.circuit != .closed || queue.silence != nil {
+                let key = WakeQueueKey(app: app.app, kind: queue.kind)
+                obstacles.append("\(key): \(queue.message)")
+            }
         }
         return Readiness(obstacles: obstacles)
     }

@@ -69,7 +69,8 @@ extension WakeID {
     package var low: Int64 { Int64(bitPattern: apnsID.low) }
 }
 
-/// A decision in 63 bits: what it was (3), how it merges (1), the rules (11), the instant (48).
+/// A decision in 63 bits: what it was (3), how it merges (1), the first reasons (11), the rest of
+/// them (4), the instant (44, until the year 2527).
 struct PackedDecision {
     private enum Word: Int64 {
         case send = 0
@@ -102,19 +103,24 @@ struct PackedDecision {
         }
     }
 
+    /// The latest instant, and the bits that instants take.
+    private static let instants: Int64 = (1 << 44) - 1
+
     private static func pack(
         _ word: Word, _ holds: DelayReasons = [], _ instant: WallInstant? = nil,
         _ coalescing: Coalescing = .replace
     ) -> Int64 {
-        let milliseconds = max(0, min(instant?.millisecondsSinceEpoch ?? 0, (1 << 48) - 1))
+        let milliseconds = max(0, min(instant?.millisecondsSinceEpoch ?? 0, instants))
         return word.rawValue << 60 | Int64(coalescing.rawValue) << 59
-            | Int64(holds.rawValue & 0x7ff) << 48 | milliseconds
+            | Int64(holds.rawValue & 0x7ff) << 48 | Int64(holds.rawValue >> 11 & 0xf) << 44
+            | milliseconds
     }
 
     /// The decision; `carrier` is the wake that it merged into, or that is the same call.
     func decision(carrier: WakeID?) throws(StoreFailure) -> WakeDecision {
-        let instant = WallInstant(millisecondsSinceEpoch: bits & ((1 << 48) - 1))
-        let holds = DelayReasons(rawValue: UInt16(bits >> 48 & 0x7ff))
+        let instant = WallInstant(millisecondsSinceEpoch: bits & Self.instants)
+        let holds = DelayReasons(
+            rawValue: UInt16(bits >> 48 & 0x7ff) | UInt16(bits >> 44 & 0xf) << 11)
         switch Word(rawValue: bits >> 60) {
         case .send: return .send
         case .deferred: return .deferred(until: instant, because: holds)

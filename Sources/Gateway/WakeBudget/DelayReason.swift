@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A rule that keeps a wake back for a time.
+/// What keeps a wake back for a time: a rule of the budget, or what the budget knows nothing of,
+/// such as a paused app.
 public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
     /// Another send was too short a time ago.
     case spacing = 0
@@ -22,12 +23,56 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
     case lowBattery = 7
     /// A force-quit was reported.
     case forceQuit = 8
+    /// Somebody paused the app.
+    case paused = 9
+    /// APNs refuses the queue's key, topic or certificate.
+    case held = 10
+    /// APNs does not answer what the queue sends.
+    case unresponsive = 11
+    /// It was asked for with others, to be spread over a time.
+    case spread = 12
+    /// An attempt failed, or APNs answered that the device is to be left alone for a time.
+    case backOff = 13
+    /// The gateway is shutting down.
+    case stopping = 14
+    /// Another gateway on the same store is sending it.
+    case leasedElsewhere = 15
 
     /// Whether it comes from a report of the device, so that another report can end it early.
-    public var isSignalled: Bool { rawValue >= DelayReason.lowPowerMode.rawValue }
+    public var isSignalled: Bool {
+        switch self {
+        case .lowPowerMode, .lowBattery, .forceQuit: true
+        default: false
+        }
+    }
+
+    /// Whether it is a rule of the budget.
+    public var isOfBudget: Bool { rawValue <= DelayReason.forceQuit.rawValue }
+
+    /// It in a few words, for a list of reasons.
+    public var words: String {
+        switch self {
+        case .spacing: "minimum spacing"
+        case .unconfirmed: "unconfirmed sends"
+        case .foreground: "recent foreground"
+        case .hourly: "hourly limit"
+        case .daily: "daily limit"
+        case .unused: "unused app"
+        case .lowPowerMode: "Low Power Mode"
+        case .lowBattery: "low battery"
+        case .forceQuit: "force-quit"
+        case .paused: "the app is paused"
+        case .held: "the queue is held"
+        case .unresponsive: "APNs does not answer"
+        case .spread: "spread over time"
+        case .backOff: "back-off after a failed attempt"
+        case .stopping: "the gateway is shutting down"
+        case .leasedElsewhere: "another gateway is sending it"
+        }
+    }
 }
 
-/// Which rules keep a wake back.
+/// What keeps a wake back.
 public struct DelayReasons: OptionSet, Hashable, Sendable {
     /// One bit for each ``DelayReason``, at the place of its raw value.
     public let rawValue: UInt16
@@ -43,6 +88,9 @@ public struct DelayReasons: OptionSet, Hashable, Sendable {
         self = DelayReasons(rawValue: rawValue | 1 << UInt16(hold.rawValue))
     }
 
-    /// The rules, in the order of their declaration.
+    /// The reasons, in the order of their declaration.
     public var all: [DelayReason] { DelayReason.allCases.filter { contains(DelayReasons($0)) } }
+
+    /// Them in words, such as `minimum spacing, hourly limit`.
+    public var words: String { all.map(\.words).joined(separator: ", ") }
 }

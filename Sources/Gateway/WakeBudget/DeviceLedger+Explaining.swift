@@ -76,6 +76,8 @@ extension BackgroundLedger {
         case .lowPowerMode: lowPowerModeEnd(settings)
         case .lowBattery: lowBatteryEnd(settings)
         case .forceQuit: forceQuitEnd(settings)
+        case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere:
+            preconditionFailure("The budget has no such rule.")
         }
     }
 
@@ -110,6 +112,8 @@ extension BackgroundLedger {
                 + "at once"
         case .forceQuit:
             "The user removed the app from the app switcher; its next foreground ends this"
+        case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere:
+            preconditionFailure("The budget has no such rule.")
         }
     }
 

@@ -2,8 +2,8 @@
 
 public import WakeModel
 
-/// Why a device's next wake goes when it does: what is left, what waits, until when, because of
-/// which rules. As data, and by ``sentences`` in words.
+/// What the budget of a device says: what is left, what waits, until when, because of which rules.
+/// As data, and by ``sentences`` in words.
 public struct Explanation: Hashable, Sendable {
     /// A limit on sends in a stretch of time.
     public struct Window: Hashable, Sendable {
@@ -66,11 +66,10 @@ public struct Explanation: Hashable, Sendable {
 }
 
 extension Explanation {
-    /// The explanation in words, a sentence each: first what may go when, then why, then what is
-    /// left.
+    /// What is left, in words, a sentence each. Why the next wake waits is not among them: that has
+    /// reasons of which the budget knows nothing.
     public var sentences: [String] {
-        var sentences = [headline]
-        sentences += rules.map(\.sentence)
+        var sentences: [String] = []
         if let waiting { sentences.append(Self.words(waiting)) }
         let unit = kind == .voip ? "call" : "send"
         sentences.append(Self.words(hourly, "60 minutes", unit))
@@ -79,12 +78,6 @@ extension Explanation {
             sentences.append("\(Self.count(inFlight, "send")) still without an outcome.")
         }
         return sentences
-    }
-
-    private var headline: String {
-        if let suppression { return suppression.sentence }
-        let what = waiting == nil ? "A wake" : "The waiting wake"
-        return nextSend <= at ? "\(what) may go now." : "\(what) may go from \(nextSend) on."
     }
 
     private static func words(_ waiting: Waiting) -> String {

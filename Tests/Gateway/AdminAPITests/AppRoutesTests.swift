@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import GatewayTestKit
 import Testing
+import WakeModel
 
 @testable import AdminAPI
 
@@ -24,6 +25,27 @@ struct AppRoutesTests {
             let record = try await caller.send("GET", "/v1/wakes/\(id)").json()
             #expect(record["state"] as? String == "pending")
             #expect(bench.sender.sent.isEmpty)
+            let waiting = try #require(record["waiting"] as? [String: Any])
+            #expect(waiting["open_ended"] as? Bool == true)
+            let message = try #require(waiting["message"] as? String)
+            #expect(message.hasPrefix("Deferred: the app is paused. It will expire at "))
+            let listed = try #require(
+                try await caller.send("GET", "/v1/apps").json()["apps"] as? [[String: Any]])
+            let app = try #require(listed.first { $0["app"] as? String == "com.example.app" })
+            let queues = try #require(app["queues"] as? [[String: Any]])
+            #expect(queues.map { $0["state"] as? String } == ["paused", "paused"])
+            // The answer to the request says it at once, and a repetition says the same.
+            let body = APIBench.body(device: 8)
+            let key = ["Idempotency-Key": "one"]
+            let first = try await caller.send("POST", "/v1/wakes", body, headers: key)
+            let decision = try #require(try first.json()["decision"] as? [String: Any])
+            #expect(decision["type"] as? String == "deferred")
+            #expect(decision["reasons"] as? [String] == ["paused"])
+            let words = try #require(decision["message"] as? String)
+            #expect(words.hasPrefix("Deferred: the app is paused."))
+            let again = try await caller.send("POST", "/v1/wakes", body, headers: key)
+            #expect(again.body == first.body)
+            _ = try await caller.send("DELETE", "/v1/wakes/\(try #require(first.json()["id"]))")
             #expect(try await caller.send("POST", path + "/resume").status == 200)
             await bench.sender.waitUntilSent(1)
             try expectProblem(
@@ -46,6 +68,28 @@ struct AppRoutesTests {
             #expect(!apps.body.contains("\"paused\""), "\(apps.body)")
             let accents = try await caller.send("POST", path + "caf%C3%A9%20%E2%98%95")
             #expect(accents.status == 200, "\(accents.body)")
+        }
+    }
+
+    @Test("A problem names the parameter or member as its caller wrote it")
+    func fields() async throws {
+        try await APIBench().serve { caller in
+            let unknown = try await caller.send("GET", "/v1/wakes?stat=sent")
+            try expectProblem(unknown, .invalidField)
+            #expect(try unknown.json()["field"] as? String == "stat")
+            #expect(unknown.body.contains("stat: unknown query parameter"), "\(unknown.body)")
+            // The name could be anything, a device token too: such a one is not repeated.
+            let token = Samples.deviceToken().hex
+            let secret = try await caller.send("GET", "/v1/apps?\(token)=1")
+            try expectProblem(secret, .invalidField)
+            let body = APIBench.body().replacing(token, with: "xyz")
+            let cut = try await caller.send("POST", "/v1/wakes", body)
+            try expectProblem(cut, .invalidField)
+            #expect(try cut.json()["field"] as? String == "device_token")
+            let stranger = APIBench.body().replacing("com.example.app", with: "com.example.none")
+            let answer = try await caller.send("POST", "/v1/wakes", stranger)
+            try expectProblem(answer, .unknownApp)
+            #expect(try answer.json()["field"] as? String == "app")
         }
     }
 

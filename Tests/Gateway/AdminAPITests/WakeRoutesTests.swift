@@ -86,7 +86,7 @@ struct WakeRoutesTests {
             (body(",\"topic\":\"com.example.app\""), .invalidField, "beside app"),
             (
                 body().replacing("com.example.app", with: "com.example.none"), .unknownApp,
-                "configuration"
+                "The app com.example.none is not configured"
             ),
             (body().replacing("\"background\"", with: "\"alert\""), .invalidField, "kind"),
             (

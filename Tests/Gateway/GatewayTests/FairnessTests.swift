@@ -102,7 +102,7 @@ struct FairnessTests {
             let queue = "queue=com.example.app (sandbox) background"
             try await eventually {
                 clock.advance(bySeconds: 1)
-                return lines.all.contains { $0.hasPrefix("a queue has its full share again") }
+                return lines.all.contains { $0.hasPrefix("APNs answers a queue again") }
             }
             #expect(
                 lines.all.filter { $0.hasPrefix("a queue gets no answers") }.count == 1,

@@ -131,7 +131,7 @@ struct GatewayVerbTests {
                 guard case .deferred(let until, let holds) = wake.decision else {
                     return Samples.start
                 }
-                return holds.isEmpty ? until : nil
+                return holds == DelayReasons(.spread) ? until : nil
             }
             #expect(dues == (0..<10).map { Samples.start.advanced(bySeconds: $0 * 10) })
             try await eventually {

@@ -173,7 +173,9 @@ struct AdmissionContractTests {
             let spread = try await connection.admitOne(Samples.wake(dueIn: 300))
             #expect(
                 spread.decision
-                    == .deferred(until: connection.now.advanced(bySeconds: 300), because: []))
+                    == .deferred(
+                        until: connection.now.advanced(bySeconds: 300),
+                        because: DelayReasons(.spread)))
             #expect(try await connection.later(299).claim().claims.isEmpty)
             let plain = try await connection.later(10).admitOne(
                 Samples.wake(at: connection.now.advanced(bySeconds: 10)))

@@ -450,6 +450,8 @@ extension BudgetWalk {
             case .unconfirmed:
                 !hasReceipt || unconfirmed == 0 || age >= settings.spacingMaximumSeconds
             case .foreground, .unused, .lowPowerMode, .lowBattery, .forceQuit: false
+            case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere:
+                true
             }
         }
         return holds.all.first(where: isMet)

@@ -15,9 +15,9 @@ struct ExplanationTests {
         let explanation = explain(Device(), at: 0)
         #expect(
             explanation.sentences == [
-                "A wake may go now.", "0 of 3 sends in the last 60 minutes.",
-                "0 of 48 sends in the last 24 hours.",
+                "0 of 3 sends in the last 60 minutes.", "0 of 48 sends in the last 24 hours.",
             ])
+        #expect(explanation.nextSend == Device.at(0))
         #expect(explanation.hourly.left == 3)
         #expect(explanation.spacingSeconds == 900)
     }
@@ -35,12 +35,14 @@ struct ExplanationTests {
         #expect(explanation.nextSend == Device.at(23_500))
         #expect(explanation.waiting?.requests == 2)
         #expect(
-            explanation.sentences == [
-                "The waiting wake may go from 2027-01-15T14:31:40.000Z on.",
+            explanation.rules.map(\.sentence) == [
                 "Sends are at least 15 min apart (2027-01-15T08:45:00.000Z).",
                 "The hour has had its 3 sends (2027-01-15T09:00:00.000Z).",
                 "Low Power Mode is on; a report that it is off ends this at once "
                     + "(2027-01-15T14:31:40.000Z).",
+            ])
+        #expect(
+            explanation.sentences == [
                 "2 requests wait as one since 2027-01-15T08:33:20.000Z, and will be given up at "
                     + "2027-01-16T08:33:20.000Z.",
                 "3 of 3 sends in the last 60 minutes; there is room again from "
@@ -60,8 +62,8 @@ struct ExplanationTests {
         #expect(explanation.waiting?.outlook.due == explanation.nextSend)
         #expect(explanation.rules.map(\.hold) == device.holds(at: 4))
         #expect(explanation.rules.map(\.until).max() == explanation.nextSend)
-        #expect(explanation.sentences.contains { $0.contains("app switcher") })
-        #expect(explanation.sentences.contains { $0.contains("at 3 %") })
+        #expect(explanation.rules.contains { $0.sentence.contains("app switcher") })
+        #expect(explanation.rules.contains { $0.sentence.contains("at 3 %") })
     }
 
     @Test("backing off is told with its reason")
@@ -76,12 +78,12 @@ struct ExplanationTests {
                 + "(2027-01-15T09:30:00.000Z).")
     }
 
-    @Test("Background App Refresh off comes first")
+    @Test("Background App Refresh off is told with its end")
     func suppressed() {
         let device = Device()
         _ = device.report(.backgroundAppRefresh(false), at: 0)
         let explanation = explain(device, at: 1)
-        #expect(explanation.sentences.first?.contains("Use an alert push") == true)
+        #expect(explanation.suppression?.sentence.contains("Use an alert push") == true)
         #expect(explanation.nextSend == Device.at(10_800))
     }
 

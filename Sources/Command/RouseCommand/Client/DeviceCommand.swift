@@ -69,7 +69,7 @@ struct DeviceCommand: AsyncParsableCommand {
         if let registered = queue.registeredAt { console.say("Registered", registered) }
         if let receipt = queue.lastReceiptAt { console.say("Receipt", "the last at \(receipt)") }
         for (index, sentence) in queue.explanation.enumerated() {
-            console.say(index == 0 ? "Budget" : "", sentence)
+            console.say(index == 0 ? "Why" : "", sentence)
         }
         if let pending = queue.pending { console.sayVerbatim("Waiting", WakeText(pending).line) }
         for (index, wake) in queue.recent.enumerated() {

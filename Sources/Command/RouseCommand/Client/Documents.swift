@@ -37,9 +37,8 @@ struct AppListDocument: Decodable {
     struct WakeQueueKey: Decodable {
         let kind: String
         let state: String
+        let message: String
         let reason: String?
-        let since: String?
-        let probeAt: String?
         let unansweredSince: String?
         let failure: String?
         let unresponsive: Unresponsive?
@@ -61,6 +60,7 @@ struct WakeDocument: Decodable {
     let acceptedAt: String
     let urgency: String
     let decision: Decision
+    let waiting: Waiting?
     let carriedBy: String?
     let dueAt: String?
     let deadline: String
@@ -73,6 +73,15 @@ struct WakeDocument: Decodable {
     struct Decision: Decodable {
         let type: String
         let message: String
+    }
+
+    struct Waiting: Decodable {
+        let message: String
+        let reasons: [Reason]
+
+        struct Reason: Decodable {
+            let message: String
+        }
     }
 
     struct Outcome: Decodable {

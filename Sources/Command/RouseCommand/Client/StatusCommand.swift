@@ -76,26 +76,10 @@ struct GatewayStatus {
         for app in apps {
             lines.append("")
             lines.append(row("App", "\(app.app) (\(app.environment))"))
-            if let pause = app.paused {
-                let why = pause.reason.map { ": \($0)" } ?? ""
-                lines.append(
-                    row("", console.coloured("paused since \(pause.at)\(why)", .doubtful)))
-            }
             for queue in app.queues {
-                let isClosed = queue.state == "sending"
-                let state = isClosed ? "sends" : "held since \(queue.since ?? "?")"
-                lines.append(
-                    row("", "\(queue.kind): \(console.coloured(state, isClosed ? .good : .bad))"))
-                if let reason = queue.reason { lines.append(row("", "  \(reason)")) }
-                if let since = queue.unansweredSince {
-                    let words = console.coloured("APNs does not answer since \(since)", .bad)
-                    lines.append(row("", "  \(words)"))
-                    if let failure = queue.failure { lines.append(row("", "  \(failure)")) }
-                }
-                if let unresponsive = queue.unresponsive {
-                    lines.append(
-                        row("", "  " + console.coloured(unresponsive.explanation, .doubtful)))
-                }
+                let state = console.coloured(queue.state, queue.colour)
+                lines.append(row("", "\(queue.kind): \(state)"))
+                if queue.state != "sending" { lines.append(row("", "  \(queue.message)")) }
             }
         }
         return lines
@@ -142,6 +126,7 @@ struct StatusDocument: Encodable {
         let app: String
         let environment: String
         let paused: Bool
+        let states: [String: String]
         let held: [String: String]
         let unanswered: [String: String]
         let unresponsive: [String: String]
@@ -155,18 +140,30 @@ struct StatusDocument: Encodable {
         inFlight = status.stats?.inFlight
         byState = status.stats?.byState
         apps = status.apps.map { app in
-            let held = app.queues.filter { $0.state != "sending" }
+            let held = app.queues.filter { $0.reason != nil }
+            let states = app.queues.map { ($0.kind, $0.state) }
             let unanswered = app.queues.filter { $0.unansweredSince != nil }
             let unresponsive = app.queues.compactMap { queue in
                 queue.unresponsive.map { (queue.kind, $0.explanation) }
             }
             return App(
                 app: app.app, environment: app.environment, paused: app.paused != nil,
+                states: Dictionary(states) { first, _ in first },
                 held: Dictionary(held.map { ($0.kind, $0.reason ?? "") }) { first, _ in first },
                 unanswered: Dictionary(unanswered.map { ($0.kind, $0.failure ?? "") }) {
                     first, _ in first
                 },
                 unresponsive: Dictionary(unresponsive) { first, _ in first })
+        }
+    }
+}
+
+extension AppListDocument.WakeQueueKey {
+    fileprivate var colour: Console.Colour {
+        switch state {
+        case "sending": .good
+        case "paused": .doubtful
+        default: .bad
         }
     }
 }

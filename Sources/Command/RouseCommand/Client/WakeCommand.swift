@@ -75,7 +75,12 @@ struct WakeText {
         console.say("Accepted", "\(wake.acceptedAt), \(wake.urgency)")
         console.say("Decision", wake.decision.message)
         if let carrier = wake.carriedBy { console.sayVerbatim("Carrier", carrier) }
-        if let due = wake.dueAt { console.say("Due", "\(due), until \(wake.deadline)") }
+        if let waiting = wake.waiting {
+            for (index, text) in ([waiting.message] + waiting.reasons.map(\.message)).enumerated() {
+                console.say(index == 0 ? "Now" : "", text)
+            }
+            console.say("Deadline", wake.deadline)
+        }
         for attempt in wake.attempts {
             let answer = [attempt.status.map { "\($0)" }, attempt.reason, attempt.explanation]
             console.say(

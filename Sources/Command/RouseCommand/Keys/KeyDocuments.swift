@@ -99,9 +99,15 @@ struct KeyDocument: Encodable {
         if let createdAt { parts.append("created \(createdAt) by \(createdBy ?? "?")") }
         if let rotatedAt { parts.append("rotated \(rotatedAt) by \(rotatedBy ?? "?")") }
         if let previous, revokedAt == nil {
+            let isOver =
+                previous.expiresAt.flatMap { WallInstant(timeText: $0) }.map { $0 <= now } ?? false
             parts.append(
-                "the secret before is taken "
-                    + (previous.expiresAt.map { "until \($0)" } ?? "until it is revoked") + ", "
+                "the secret before "
+                    + (isOver
+                        ? "expired \(previous.expiresAt ?? "")"
+                        : "is taken "
+                            + (previous.expiresAt.map { "until \($0)" } ?? "until it is revoked"))
+                    + ", "
                     + (previous.lastUsedAt.map { "last used \($0)" } ?? "no use known"))
         }
         if place == .configuration { parts.append("in api-keys of the configuration") }

@@ -11,6 +11,7 @@ extension TransportFailure {
             case .nameResolution: "The server's name could not be resolved."
             case .connect: "The server could not be reached."
             case .proxy: "The proxy refused, or could not be reached."
+            case .tls where isWithoutTLS: "The server does not speak TLS on this port."
             case .tls: "The TLS handshake failed, or the server's certificate is not trusted."
             case .notHTTP2: "The server does not speak HTTP/2, so it is not APNs."
             case .streamRefused: "The server refused the request before reading it."
@@ -27,6 +28,14 @@ extension TransportFailure {
                 ? " It may have reached APNs all the same." : " It was certainly not sent.")
     }
 
+    /// Whether the server answered with something that is no TLS, as one of plain HTTP does. The
+    /// words are OpenSSL's.
+    private var isWithoutTLS: Bool {
+        ["wrong version number", "packet length too long", "http request"].contains {
+            detail.lowercased().contains($0)
+        }
+    }
+
     /// What a person can do about it.
     var remedy: String {
         switch kind {
@@ -34,6 +43,8 @@ extension TransportFailure {
         case .connect:
             "Check host and port; where port 443 is closed, Apple listens on --port 2197 too."
         case .proxy: "Check --proxy or https_proxy; it must allow CONNECT to the server's port."
+        case .tls where isWithoutTLS:
+            "Check host and port: APNs, and its simulator, take TLS only."
         case .tls:
             "With a simulator, trust its authority with --ca. At Apple's hosts this means that "
                 + "something between rewrites TLS, or that CA certificates are not installed."

@@ -5,10 +5,11 @@ import WakeBudget
 import WakeModel
 
 extension DeviceView {
-    /// One queue of a device: its ledger as data and in words, what waits, and what came last; and
-    /// what keeps its whole app from sending, if that is so.
-    func json(of app: AppStatus?) -> JSONValue {
-        .object([
+    /// One queue of a device: its ledger as data and in words, what waits and why, and what came
+    /// last.
+    func json(_ context: WaitContext) -> JSONValue {
+        let waiting = context.explain(self)
+        return .object([
             ("app", .string(queue.app.bundleID.value)),
             ("environment", .string(queue.app.environment.rawValue)),
             ("kind", .string(queue.kind.rawValue)),
@@ -17,38 +18,16 @@ extension DeviceView {
             ("dead_since", deadSince.map { .string($0.description) }),
             ("last_receipt_at", lastReceiptAt.map { .string($0.description) }),
             ("app_confirms_launches", .boolean(topicConfirmsLaunches)),
-            ("next_send", .string(explanation.nextSend.description)),
+            ("next_send", .string(waiting.earliest.description)),
             ("budget", explanation.json),
             (
                 "explanation",
-                .array(
-                    (explanation.sentences + obstacles(of: app)).map { .string($0) })
+                .array((waiting.sentences + explanation.sentences).map { .string($0) })
             ),
-            ("pending", pending?.json),
-            ("recent", .array(recent.map(\.json))),
+            ("waiting", waiting.json),
+            ("pending", pending.map { $0.json(context.explain($0)) }),
+            ("recent", .array(recent.map { $0.json(context.explain($0)) })),
         ])
-    }
-
-    private func obstacles(of app: AppStatus?) -> [String] {
-        guard let app else { return [] }
-        var obstacles: [String] = []
-        if let pause = app.pause {
-            obstacles.append(
-                "Nothing of the app is sent: it is paused since \(pause.at)"
-                    + (pause.reason.map { ", because of \"\($0)\"." } ?? "."))
-        }
-        let queue = app.queues.first { $0.kind == self.queue.kind }
-        switch queue?.circuit {
-        case nil, .closed: break
-        case .open(let reason, let since, _), .probing(let reason, let since):
-            obstacles.append("Nothing of this kind is sent: it is held since \(since). \(reason)")
-        }
-        if let silence = queue?.silence {
-            obstacles.append(
-                "APNs has answered nothing since \(silence.since): \(silence.failure)")
-        }
-        if let unresponsive = queue?.unresponsive { obstacles.append(unresponsive.explanation) }
-        return obstacles
     }
 
     /// What the OpenAPI document says of it.
@@ -62,11 +41,12 @@ extension DeviceView {
             .optional("dead_since", .instant("Since when APNs holds the token for dead.")),
             .optional("last_receipt_at", .instant()),
             .required("app_confirms_launches", .boolean("Whether the app ever sent a receipt.")),
-            .required("next_send", .instant("From when on the next wake may go.")),
+            .required("next_send", .instant("When the next wake may go at the earliest.")),
             .required("budget", .named(.budget)),
             .required(
                 "explanation",
-                .array(of: .string(), "The budget in words, and what keeps the app from sending.")),
+                .array(of: .string(), "When the next wake may go and why, and the budget.")),
+            .required("waiting", .named(.waiting)),
             .optional("pending", .named(.wake)),
             .required("recent", .array(of: .named(.wake), "The newest first.")),
         ])

@@ -23,6 +23,7 @@ enum Component: String, CaseIterable {
     case wakePage = "WakePage"
     case outcome = "Outcome"
     case attempt = "Attempt"
+    case waiting = "Waiting"
     case device = "Device"
     case deviceQueue = "DeviceQueue"
     case budget = "Budget"
@@ -61,6 +62,7 @@ enum Component: String, CaseIterable {
             ])
         case .outcome: WakeEnd.schema
         case .attempt: AttemptRecord.schema
+        case .waiting: WaitExplanation.schema
         case .device: .object([.required("queues", .array(of: .named(.deviceQueue)))])
         case .deviceQueue: DeviceView.schema
         case .budget: Explanation.schema

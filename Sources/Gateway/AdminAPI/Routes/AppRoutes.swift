@@ -51,7 +51,10 @@ struct AppRoutes {
             let isKnown = try await asking { () async throws(StoreFailure) in
                 try await gateway.pause(app, reason: reason)
             }
-            guard isKnown else { throw Problem.unknownApp }
+            guard isKnown else {
+                throw Problem.unknownApp(
+                    app.bundleID.value, app.environment, field: "topic")
+            }
             services.audit.note(
                 "app paused", in: context, to: app.description, ["reason": reason])
             return try answer(app)
@@ -94,7 +97,10 @@ struct AppRoutes {
             let isKnown = try await asking { () async throws(StoreFailure) in
                 try await gateway.resume(app)
             }
-            guard isKnown else { throw Problem.unknownApp }
+            guard isKnown else {
+                throw Problem.unknownApp(
+                    app.bundleID.value, app.environment, field: "topic")
+            }
             services.audit.note("app resumed", in: context, to: app.description)
             return try answer(app)
         }
@@ -110,7 +116,8 @@ struct AppRoutes {
 
     private func answer(_ app: AppIdentity) throws(Problem) -> Response {
         guard let status = gateway.apps.first(where: { $0.app == app }) else {
-            throw Problem.unknownApp
+            throw Problem.unknownApp(
+                app.bundleID.value, app.environment, field: "topic")
         }
         return status.json.response(status: .ok)
     }

@@ -40,16 +40,15 @@ extension AppStatus {
 extension QueueStatus {
     fileprivate var json: JSONValue {
         var members: [(String, JSONValue?)] = [("kind", .string(kind.rawValue))]
+        members.append(("state", .string(state.rawValue)))
+        members.append(("message", .string(message)))
         switch circuit {
-        case .closed:
-            members.append(("state", .string("sending")))
+        case .closed: break
         case .open(let reason, let since, let probeAt):
-            members.append(("state", .string("held")))
             members.append(("reason", .string(reason)))
             members.append(("since", .string(since.description)))
             members.append(("probe_at", .string(probeAt.description)))
         case .probing(let reason, let since):
-            members.append(("state", .string("probing")))
             members.append(("reason", .string(reason)))
             members.append(("since", .string(since.description)))
         }
@@ -80,9 +79,10 @@ extension QueueStatus {
             .required(
                 "state",
                 .words(
-                    ["sending", "held", "probing"],
-                    "held: APNs refuses the key, topic or certificate; probing: one is tried."
-                )),
+                    of: QueueState.self,
+                    "paused: somebody paused the app; held: APNs refuses the key, topic or "
+                        + "certificate; unresponsive: APNs does not answer.")),
+            .required("message", .string("How it stands and what becomes of its wakes.")),
             .optional("reason", .string("What APNs refuses.")),
             .optional("since", .instant()), .optional("probe_at", .instant()),
             .optional(

@@ -144,7 +144,7 @@ struct Batch {
     /// The answer for each item, in order, with pauses for others. Throws what kept the gateway
     /// from taking any.
     func answer(_ answers: [Acceptance], _ turn: WorkTurn) async throws(Problem) -> JSONValue {
-        var upcoming = answers.makeIterator()
+        var upcoming = zip(answers, inquiries).makeIterator()
         // Written one by one: values for all of them would be a tree of thousands of pieces.
         var items = [UInt8(ascii: "[")]
         items.reserveCapacity(problems.count * Self.answerByteCount)
@@ -156,10 +156,10 @@ struct Batch {
             if index > 0 { items.append(UInt8(ascii: ",")) }
             do throws(Problem) {
                 if let problem { throw problem }
-                guard let answer = upcoming.next() else {
+                guard let (answer, inquiry) = upcoming.next() else {
                     preconditionFailure("The gateway answers each inquiry.")
                 }
-                let accepted = try AcceptedWake(answer)
+                let accepted = try AcceptedWake(answer, to: inquiry)
                 acceptedCount += 1
                 items.append(contentsOf: #"{"status":202,"wake":"#.utf8)
                 text.append(accepted, to: &items)

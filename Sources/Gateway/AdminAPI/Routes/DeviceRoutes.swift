@@ -34,10 +34,8 @@ struct DeviceRoutes {
                 try await gateway.device(token, app: app, among: context.apps)
             }
             guard !views.isEmpty else { throw Problem.noSuchDevice }
-            let apps = gateway.apps
-            let queues = views.map { view in
-                view.json(of: apps.first { $0.app == view.queue.app })
-            }
+            let waits = gateway.waitContext
+            let queues = views.map { $0.json(waits) }
             return JSONValue.object([("queues", .array(queues))]).response(status: .ok)
         }
     }
@@ -118,7 +116,7 @@ struct DeviceRoutes {
         case .done(let ended):
             JSONValue.object([("ended", .array(ended.map { .string($0.description) }))])
                 .response(status: .ok)
-        case .unknownApp: throw Problem.unknownApp
+        case .unknownApp: throw Problem.unknownApp(nil, nil)
         case .unknownDevice: throw Problem.noSuchDevice
         }
     }

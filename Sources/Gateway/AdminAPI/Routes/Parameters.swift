@@ -86,7 +86,7 @@ extension AdminRequestContext {
 
     /// The device that the path names.
     func deviceToken() throws(Problem) -> DeviceToken {
-        try parsing(parameters.get("token") ?? "") { (text) throws(InvalidField) in
+        try parsing(parameters.get("token") ?? "", as: "token") { (text) throws(InvalidField) in
             try DeviceToken(hex: text)
         }
     }
@@ -114,12 +114,16 @@ extension Services {
         named text: String, _ environment: APNsEnvironment?, for context: AdminRequestContext,
         field: String = "app"
     ) throws(Problem) -> AppIdentity {
-        let bundleID = try parsing(text) { (text) throws(InvalidField) in try BundleID(text) }
+        let bundleID = try parsing(text, as: field) { (text) throws(InvalidField) in
+            try BundleID(text)
+        }
         try context.checkAccess(to: bundleID, field: field)
         let candidates = gateway.apps.map(\.app).filter {
             $0.bundleID == bundleID && (environment == nil || $0.environment == environment)
         }
-        guard let app = candidates.first else { throw Problem.unknownApp }
+        guard let app = candidates.first else {
+            throw Problem.unknownApp(bundleID.value, environment, field: field)
+        }
         guard candidates.count == 1 else { throw Problem.ambiguousEnvironment }
         return app
     }

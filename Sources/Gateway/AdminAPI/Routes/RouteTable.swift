@@ -69,6 +69,16 @@ struct RouteTable: Sendable {
         return Set(methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted()
     }
 
+    /// Whether the name of a parameter may be repeated: it could be anything, a device token too.
+    private static func isShowable(_ name: String) -> Bool {
+        name.utf8.count <= 32
+            && name.utf8.allSatisfy {
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+                    || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+                    || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
+            }
+    }
+
     /// Refuses a query parameter that the route does not know: it is most likely misspelt, and a
     /// list without its filter would be another answer than the one asked for.
     private static func checkQuery(_ request: Request, _ route: Route) throws(Problem) {
@@ -79,12 +89,16 @@ struct RouteTable: Sendable {
             let name = String(name)
             guard known.contains(name), seen.insert(name).inserted else {
                 let isTwice = known.contains(name)
-                throw Problem(
+                let shown = isTwice || isShowable(name) ? name : nil
+                var problem = Problem(
                     .invalidField,
-                    isTwice
-                        ? "Duplicate query parameter. Give it once."
-                        : "The query has a parameter that this route does not know. It knows "
-                            + (known.isEmpty ? "none." : known.joined(separator: ", ") + "."))
+                    (shown.map { "\($0): " } ?? "")
+                        + (isTwice
+                            ? "duplicate query parameter. Give it once."
+                            : "unknown query parameter. This route knows "
+                                + (known.isEmpty ? "none." : known.joined(separator: ", ") + ".")))
+                problem.field = shown
+                throw problem
             }
         }
     }

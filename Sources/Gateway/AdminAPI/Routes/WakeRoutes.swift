@@ -93,16 +93,18 @@ struct WakeRoutes {
         let mark = try IdempotencyKey.make(
             request.headers, caller: context.callerName, body: text,
             expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
+        let inquiry = body.inquiry(mark)
         let answers = await gateway.accept(
-            [body.inquiry(mark)], spreadSeconds: body.spreadSeconds ?? 0,
+            [inquiry], spreadSeconds: body.spreadSeconds ?? 0,
             caller: context.callerName)
-        let accepted = try AcceptedWake(answers[0])
+        let accepted = try AcceptedWake(answers[0], to: inquiry)
         if wait == .outcome,
             let record = await outcome(
                 of: accepted.wake.id, within: Int64(seconds) * 1000, for: context),
             record.hasOutcome
         {
-            return record.json.response(status: .ok, headers: accepted.headers)
+            return record.json(gateway.waitContext.explain(record))
+                .response(status: .ok, headers: accepted.headers)
         }
         return accepted.json.response(status: .accepted, headers: accepted.headers)
     }
@@ -182,8 +184,9 @@ struct WakeRoutes {
         let page = try await asking { () async throws(StoreFailure) in
             try await gateway.wakes(wakes)
         }
+        let waits = gateway.waitContext
         return JSONValue.object([
-            ("wakes", .array(page.wakes.map(\.json))),
+            ("wakes", .array(page.wakes.map { $0.json(waits.explain($0)) })),
             ("next", page.next.map { .string($0.description) }),
         ]).response(status: .ok)
     }
@@ -202,7 +205,7 @@ struct WakeRoutes {
                 try await gateway.record(of: id, among: context.apps)
             }
             guard let record else { throw Problem.noSuchWake }
-            return record.json.response(status: .ok)
+            return record.json(gateway.waitContext.explain(record)).response(status: .ok)
         }
     }
 
@@ -224,7 +227,7 @@ struct WakeRoutes {
                 services.audit.note(
                     "wake cancelled", in: context, to: "\(id)",
                     ["app": record.app.description])
-                return record.json.response(status: .ok)
+                return record.json(gateway.waitContext.explain(record)).response(status: .ok)
             case .tooLate(let record):
                 throw Problem(
                     .notCancellable,

@@ -10,18 +10,21 @@ struct AcceptedWake {
     let wake: AdmittedWake
     let diagnostics: [Diagnostic]
 
-    /// Takes it out of the gateway's answer. Throws ``Problem`` for every other answer.
-    init(_ acceptance: Acceptance) throws(Problem) {
+    /// Takes it out of the gateway's answer to an inquiry. Throws ``Problem`` for every other one.
+    init(_ acceptance: Acceptance, to inquiry: Inquiry? = nil) throws(Problem) {
         switch acceptance {
         case .admitted(let wake, let diagnostics):
             self.wake = wake
             self.diagnostics = diagnostics
         case .invalid(let diagnostics):
             var problem = Problem(.invalidWake, "See the diagnostics.")
-            problem.diagnostics = diagnostics
+            // Errors first: they are why. Within a severity the rules' order stays.
+            problem.diagnostics = Severity.allCases.sorted(by: >).flatMap { severity in
+                diagnostics.filter { $0.severity == severity }
+            }
             throw problem
         case .unknownApp:
-            throw Problem.unknownApp
+            throw Problem.unknownApp(inquiry?.request.bundleID.value, inquiry?.environment)
         case .ambiguousEnvironment:
             throw Problem.ambiguousEnvironment
         case .idempotencyConflict:
@@ -52,7 +55,7 @@ struct AcceptedWake {
             ("id", .string(wake.id.description)),
             ("accepted_at", .string(wake.acceptedAt.description)),
             ("deadline", .string(wake.deadline.description)),
-            ("decision", wake.decision.json),
+            ("decision", wake.decision.json(wake.decision.message(until: wake.deadline))),
             ("diagnostics", diagnostics.isEmpty ? nil : .array(diagnostics.map(\.json))),
         ])
     }
@@ -72,9 +75,17 @@ struct AcceptedWake {
 }
 
 extension Problem {
-    static var unknownApp: Problem {
-        Problem(
-            .unknownApp, "Add the app, in this environment, to the gateway's configuration.")
+    /// No such app is configured; `name` is what it was called, in the member or parameter `field`.
+    static func unknownApp(
+        _ name: String?, _ environment: APNsEnvironment?, field: String = "app"
+    ) -> Problem {
+        let place = environment.map { " for \($0)" } ?? ""
+        var problem = Problem(
+            .unknownApp,
+            (name.map { "The app \($0)" } ?? "The app")
+                + " is not configured\(place). Add it to apps in the gateway's configuration.")
+        problem.field = field
+        return problem
     }
 
     static var ambiguousEnvironment: Problem {

@@ -15,9 +15,15 @@ struct AcceptedWakeText {
         var text: [UInt8]
     }
 
+    /// A decision, and the deadline that its message tells.
+    private struct DecisionUntil: Equatable {
+        let decision: WakeDecision
+        let deadline: WallInstant
+    }
+
     private var acceptedAt: Known<WallInstant>?
     private var deadline: Known<WallInstant>?
-    private var decision: Known<WakeDecision>?
+    private var decision: Known<DecisionUntil>?
     private var diagnostics: Known<[Diagnostic]>?
 
     /// Appends the text of one wake.
@@ -30,7 +36,10 @@ struct AcceptedWakeText {
         bytes.append(contentsOf: #","deadline":"#.utf8)
         Self.append(wake.deadline, &deadline, to: &bytes) { .string($0.description) }
         bytes.append(contentsOf: #","decision":"#.utf8)
-        Self.append(wake.decision, &decision, to: &bytes) { $0.json }
+        let known = DecisionUntil(decision: wake.decision, deadline: wake.deadline)
+        Self.append(known, &decision, to: &bytes) {
+            $0.decision.json($0.decision.message(until: $0.deadline))
+        }
         if !accepted.diagnostics.isEmpty {
             bytes.append(contentsOf: #","diagnostics":"#.utf8)
             Self.append(accepted.diagnostics, &diagnostics, to: &bytes) { .array($0.map(\.json)) }

@@ -56,7 +56,7 @@ struct WakeBody {
             let kind: WakeKind = try members.requiredChoice("kind")
             request = WakeRequest(
                 kind: kind,
-                deviceToken: try DeviceToken(hex: members.requiredString("device_token")),
+                deviceToken: try Self.deviceToken(members),
                 bundleID: try Self.bundleID(members, kind), payload: Array(payload),
                 expiration: try Self.expiration(members, now: now),
                 collapseID: try Self.collapseID(members))
@@ -72,12 +72,18 @@ struct WakeBody {
             idempotency: mark, hasLifetime: hasLifetime)
     }
 
+    private static func deviceToken(_ members: Members) throws(InvalidField) -> DeviceToken {
+        let text = try members.requiredString("device_token")
+        return try naming("device_token") { () throws(InvalidField) in try DeviceToken(hex: text) }
+    }
+
     /// The app by its bundle id, or by the topic of its kind of push.
     private static func bundleID(
         _ members: Members, _ kind: WakeKind
     ) throws(InvalidField) -> BundleID {
         guard let topic = try members.string("topic") else {
-            return try BundleID(members.requiredString("app"))
+            let text = try members.requiredString("app")
+            return try naming("app") { () throws(InvalidField) in try BundleID(text) }
         }
         guard !members.has("app") else {
             throw InvalidField(
@@ -89,12 +95,14 @@ struct WakeBody {
                 field: "topic", problem: "is not one of VoIP pushes",
                 remedy: "Give the bundle id with \(suffix) behind it, or app without it.")
         }
-        return try BundleID(String(topic.dropLast(suffix.count)))
+        return try naming("topic") { () throws(InvalidField) in
+            try BundleID(String(topic.dropLast(suffix.count)))
+        }
     }
 
     private static func collapseID(_ members: Members) throws(InvalidField) -> CollapseID? {
         guard let value = try members.string("collapse_id") else { return nil }
-        return try CollapseID(value)
+        return try naming("collapse_id") { () throws(InvalidField) in try CollapseID(value) }
     }
 
     private static func expiration(

@@ -6,9 +6,9 @@ import WakeModel
 
 extension WakeDecision {
     /// The decision as data, and in words.
-    var json: JSONValue {
+    func json(_ message: String) -> JSONValue {
         var members: [(String, JSONValue?)] = [
-            ("type", .string(word)), ("message", .string(sentence)),
+            ("type", .string(word)), ("message", .string(message)),
         ]
         switch self {
         case .send: break
@@ -43,7 +43,7 @@ extension WakeDecision {
             .optional("due_at", .instant("When it may leave, as far as is known now.")),
             .optional("earliest", .instant("When the rules would have let it leave.")),
             .optional(
-                "reasons", .array(of: .words(DelayReasonWord.all), "The rules that make it wait.")),
+                "reasons", .array(of: .words(DelayReasonWord.all), "All that makes it wait.")),
             .optional("into", .string("The wake that carries it.", format: "uuid")),
             .optional("coalescing", .words(of: CoalescingWord.self)),
             .optional("suppression", .string("Why it is not sent, in one word.")),
@@ -52,7 +52,7 @@ extension WakeDecision {
 }
 
 extension DelayReasons {
-    /// The rules, a word each.
+    /// The reasons, a word each.
     var json: JSONValue { .array(all.map { .string(DelayReasonWord.word(for: $0)) }) }
 }
 
@@ -71,6 +71,13 @@ enum DelayReasonWord {
         case .lowPowerMode: "low-power-mode"
         case .lowBattery: "low-battery"
         case .forceQuit: "force-quit"
+        case .paused: "paused"
+        case .held: "held"
+        case .unresponsive: "unresponsive"
+        case .spread: "spread"
+        case .backOff: "back-off"
+        case .stopping: "stopping"
+        case .leasedElsewhere: "leased-elsewhere"
         }
     }
 }

@@ -6,7 +6,8 @@ import WakeModel
 
 extension WakeRecord {
     /// The wake as `GET /v1/wakes/{id}` shows it. The device is a digest; the payload is not there.
-    var json: JSONValue {
+    /// `waiting` is why it has not been sent yet, of one that has not ended.
+    func json(_ waiting: WaitExplanation? = nil) -> JSONValue {
         .object([
             ("id", .string(id.description)),
             ("ref", ref.map { .string($0.value) }),
@@ -18,7 +19,8 @@ extension WakeRecord {
             ("apns_id", .string(id.apnsID.description)),
             ("accepted_at", .string(acceptedAt.description)),
             ("urgency", .string(UrgencyWord(urgency).rawValue)),
-            ("decision", decision.json),
+            ("decision", decision.json(decision.pastMessage(until: deadline))),
+            ("waiting", waiting?.json),
             ("carried_by", carriedBy.map { .string($0.description) }),
             ("due_at", end == nil ? .string(dueAt.description) : nil),
             ("deadline", .string(deadline.description)),
@@ -80,8 +82,12 @@ extension WakeEnd {
         let next = "another attempt would have come after its deadline."
         switch attempt?.result {
         case .refused(let refusal):
-            let answer = ["\(refusal.status)", refusal.reason?.rawValue].compactMap(\.self)
-            return "APNs answered \(answer.joined(separator: " ")), and \(next)"
+            guard case .later(let backoff) = refusal.advice.retry else {
+                return "APNs answered \(refusal.words), and \(next)"
+            }
+            let pause = backoff.initialSeconds
+            return "APNs answered \(refusal.words). After that a push is not sent again for "
+                + "\(pause % 60 == 0 ? "\(pause / 60) min" : "\(pause) s") at least, and \(next)"
         case .unanswered: return "The last attempt had no answer, and \(next)"
         case .abandoned: return "The last attempt was cut short by the gateway's end, and \(next)"
         case .accepted, nil: return "Its deadline came before APNs accepted it."
@@ -151,6 +157,7 @@ extension WakeRecord {
             .required("accepted_at", .instant()),
             .required("urgency", .words(of: UrgencyWord.self)),
             .required("decision", .named(.decision)),
+            .optional("waiting", .named(.waiting)),
             .optional("carried_by", .string("The wake it was merged into.", format: "uuid")),
             .optional("due_at", .instant("When it may leave; not there once it has ended.")),
             .required("deadline", .instant("From when on it is never sent any more.")),

@@ -12,7 +12,7 @@ extension WebhookItem {
             ("at", .string(createdAt.description)),
         ]
         switch event {
-        case .outcome(let record): members.append(("wake", record.json))
+        case .outcome(let record): members.append(("wake", record.json()))
         case .tokenDead(let entry): members.append(("feedback", entry.json))
         case .appHeld(let hold): members.append(("hold", hold.json))
         }

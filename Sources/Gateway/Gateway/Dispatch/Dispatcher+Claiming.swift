@@ -104,9 +104,13 @@ extension Dispatcher {
         let now = clock.now()
         let (begun, ended) = state.withLock { state in
             let present = state.shares.unresponsive(at: now)
-            let begun = present.filter { !state.toldUnresponsive.contains($0.key) }
-            let ended = state.toldUnresponsive.filter { present[$0] == nil }
-            if !begun.isEmpty || !ended.isEmpty { state.toldUnresponsive = Set(present.keys) }
+            let begun = present.filter { state.toldUnresponsive[$0.key] == nil }
+            let ended = state.toldUnresponsive.filter { present[$0.key] == nil }.map {
+                (queue: $0.key, isAnswered: state.shares.isAnswered($0.key, since: $0.value))
+            }
+            if !begun.isEmpty || !ended.isEmpty {
+                state.toldUnresponsive = present.mapValues(\.since)
+            }
             return (begun, ended)
         }
         for (queue, unresponsiveness) in begun {
@@ -114,9 +118,12 @@ extension Dispatcher {
                 "a queue gets no answers and sends only probes",
                 metadata: ["queue": "\(queue)", "why": "\(unresponsiveness.explanation)"])
         }
-        for queue in ended {
+        for (queue, isAnswered) in ended {
             context.logger.notice(
-                "a queue has its full share again", metadata: ["queue": "\(queue)"])
+                isAnswered
+                    ? "APNs answers a queue again, which has its full share"
+                    : "a queue that got no answers has nothing in flight any more",
+                metadata: ["queue": "\(queue)"])
         }
     }
 

@@ -3,6 +3,7 @@
 import Logging
 import PayloadRules
 import Synchronization
+import WakeBudget
 import WakeModel
 
 /// Takes due wakes from the store to the sender, and results back.
@@ -40,8 +41,8 @@ final class Dispatcher: Sendable {
         var nextHousekeeping = WallInstant(millisecondsSinceEpoch: .min)
         /// Queues that the loop did not look at last, because they had no room.
         var withoutRoom: Set<WakeQueueKey> = []
-        /// Queues of which it was told that they are unresponsive.
-        var toldUnresponsive: Set<WakeQueueKey> = []
+        /// Queues of which it was told that they are unresponsive, and since when they are.
+        var toldUnresponsive: [WakeQueueKey: WallInstant] = [:]
         /// When the loop will look next.
         var nextLook = WallInstant(millisecondsSinceEpoch: .max)
         var rotation = 0
@@ -132,8 +133,8 @@ final class Dispatcher: Sendable {
 
     // MARK: Admission
 
-    /// What an admission of submissions of one kind may claim at once; room in flight is reserved
-    /// for it until ``admitted(_:under:)``.
+    /// What an admission of submissions of one kind may claim at once, and what keeps their queues
+    /// from sending; room in flight is reserved for it until ``admitted(_:under:)``.
     func makeGrant(for submissions: [Submission]) -> AdmissionGrant? {
         let areCalls = submissions.first?.wake.wake.kind == .voip
         var counts: [WakeQueueKey: Int] = [:]
@@ -141,12 +142,14 @@ final class Dispatcher: Sendable {
         let now = clock.now()
         let first = submissions.lazy.map(\.wake.acceptedAt).min() ?? now
         return state.withLock { state in
-            guard !state.isStopping else { return nil }
             var slots: [WakeQueueKey: Int] = [:]
+            var obstacles: [WakeQueueKey: DelayReasons] = [:]
             // Those with the fewest first: room that one has reserved is none for the next.
             for (queue, count) in counts.sorted(by: { $0.value < $1.value }) {
+                let found = state.obstacles(of: queue, at: now)
+                if !found.isEmpty { obstacles[queue] = found }
                 let queues = areCalls ? state.voipQueues : state.backgroundQueues
-                guard queues.contains(queue), !state.unfinished.contains(queue),
+                guard !state.isStopping, queues.contains(queue), !state.unfinished.contains(queue),
                     !state.holds.isHeld(queue), state.paused[queue.app] == nil
                 else { continue }
                 let room = min(state.shares.room(for: queue, at: now), count)
@@ -154,14 +157,16 @@ final class Dispatcher: Sendable {
                 state.shares.take(room, of: queue, at: now)
                 slots[queue] = room
             }
-            guard !slots.isEmpty else { return nil }
+            guard !slots.isEmpty || !obstacles.isEmpty else { return nil }
             let leaseSeconds = state.leaseSeconds(limits)
             // The leases begin with the acceptance, which is the caller's and not the
             // transaction's.
             let promise = state.leases.promise(
                 until: first.advanced(bySeconds: Int64(leaseSeconds)))
             return AdmissionGrant(
-                room: ClaimGrant(slots: slots, leaseSeconds: leaseSeconds), promise: promise)
+                room: ClaimGrant(
+                    slots: slots, leaseSeconds: leaseSeconds, obstacles: obstacles),
+                promise: promise)
         }
     }
 

@@ -42,6 +42,9 @@ struct HeldLeases: Sendable {
         return counts
     }
 
+    /// The wakes that are in hand. Linear in their number.
+    var wakes: Set<WakeID> { Set(held.keys.lazy.map(\.id)) }
+
     /// The wakes whose leases have ended; `nil` while an admission under way may have given some
     /// that have. Linear in the number of wakes in flight.
     func lapsed(at now: WallInstant) -> Set<WakeID>? {

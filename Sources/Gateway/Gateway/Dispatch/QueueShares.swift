@@ -238,6 +238,11 @@ struct QueueShares: Sendable {
         return Unresponsiveness(since: since, probeCount: limits.queueProbeCount)
     }
 
+    /// Whether APNs has answered anything of a queue since then.
+    func isAnswered(_ key: WakeQueueKey, since: WallInstant) -> Bool {
+        queues[key]?.answeredAt.map { $0 >= since } ?? false
+    }
+
     /// The queues that are unresponsive.
     func unresponsive(at now: WallInstant) -> [WakeQueueKey: Unresponsiveness] {
         var found: [WakeQueueKey: Unresponsiveness] = [:]

@@ -16,7 +16,9 @@ public struct AppStatus: Hashable, Sendable {
 public struct QueueStatus: Hashable, Sendable {
     /// The kind of push.
     public let kind: WakeKind
-    /// Whether it sends.
+    /// Why its app is paused, if somebody paused it.
+    public let pause: QueuePause?
+    /// Whether APNs takes what it sends.
     public let circuit: Circuit
     /// Since when nothing was answered of what it sends, if that is so for a minute or more.
     public let silence: Silence?
@@ -26,6 +28,8 @@ public struct QueueStatus: Hashable, Sendable {
     public let unresponsive: Unresponsiveness?
     /// Whether the app ever sent a receipt for it, so that missing ones count.
     public let confirmsLaunches: Bool
+    /// Whether its gateway is shutting down.
+    public let isStopping: Bool
 }
 
 /// Whether a queue sends, or is held back because APNs refuses whatever it sends.

@@ -341,6 +341,9 @@ final class GatewayContext: Sendable {
                 reason = refusal.reason?.entry == nil ? "other" : refusal.reason?.rawValue
             case .failed(let cause): reason = cause.rawValue
             case .suppressed(let suppression): reason = suppression.word
+            case .expired:
+                // APNs' answer is why it was too late for another attempt.
+                reason = wake.lastReason.map { $0.entry == nil ? "other" : $0.rawValue }
             default: reason = nil
             }
         }

@@ -5,11 +5,11 @@ public import WakeModel
 
 /// What the budget decided on a request, with the wake that it concerns.
 public enum WakeDecision: Hashable, Sendable {
-    /// It may leave at once: at the latest when its app is neither paused nor held, and there is
-    /// room in flight.
+    /// It may leave at once: nothing keeps it back, and it is sent when there is room in flight.
     case send
-    /// It waits until this instant, as far as is known now, because of these rules; of none when
-    /// it was spread, or only waits for the next whole second, in which budgets are counted.
+    /// It waits until this instant, as far as is known now, for these reasons; for none when it
+    /// only waits for the next whole second, in which budgets are counted. Its app may be paused or
+    /// its queue held: then nobody knows for how long.
     case deferred(until: WallInstant, because: DelayReasons)
     /// It merged into the wake that waits for the same device, which carries it from now on, and
     /// is due at this instant because of these rules.
@@ -35,23 +35,38 @@ public enum WakeDecision: Hashable, Sendable {
         }
     }
 
-    /// The decision as a sentence.
-    public var sentence: String {
+    /// The decision as a sentence, of a wake that ends at `deadline` at the latest.
+    public func message(until deadline: WallInstant) -> String {
         switch self {
         case .send: "Will be sent now."
-        case .deferred(let until, let holds):
-            holds.isEmpty
-                ? "It leaves at \(until)."
-                : "It waits until \(until): \(holds.words)."
-        case .coalesced(let carrier, .replace, let until, let holds):
-            "It takes the place of what wake \(carrier) carried, which leaves at "
-                + "\(until)\(holds.clause)."
-        case .coalesced(let carrier, .union, let until, let holds):
-            "It was united with wake \(carrier), which leaves at \(until)\(holds.clause)."
+        case .deferred(let until, let reasons):
+            WaitExplanation.deferral(
+                reasons, until: reasons.haveNoTime ? nil : until, deadline: deadline)
+        case .coalesced(let carrier, let coalescing, let until, let reasons):
+            (coalescing == .replace
+                ? "It takes the place of what wake \(carrier) carried. "
+                : "It was united with wake \(carrier). ")
+                + "That wake: "
+                + WaitExplanation.deferral(
+                    reasons, until: reasons.haveNoTime ? nil : until, deadline: deadline)
         case .sameCall(let wake): "The same call was asked for already: it is wake \(wake)."
-        case .expired(let earliest, let holds):
-            "It expires before it could be sent at \(earliest)\(holds.clause)."
+        case .expired(let earliest, let reasons):
+            "It expires before it could be sent at \(earliest)"
+                + (reasons.isEmpty ? "." : " (\(reasons.words)).")
         case .suppressed(let suppression): suppression.sentence
+        }
+    }
+}
+
+extension WakeDecision {
+    /// The same in retrospect, of a wake whose present is told beside it.
+    public func pastMessage(until deadline: WallInstant) -> String {
+        switch self {
+        case .send: return "When it was accepted, nothing kept it back."
+        case .deferred:
+            let message = message(until: deadline)
+            return "When it was accepted: " + message.prefix(1).lowercased() + message.dropFirst()
+        case .coalesced, .sameCall, .expired, .suppressed: return message(until: deadline)
         }
     }
 }
@@ -96,9 +111,8 @@ public enum WakeSuppression: Hashable, Sendable {
 }
 
 extension DelayReasons {
-    /// The rules in words, such as `spacing, hourly`.
-    var words: String { all.map { "\($0)" }.joined(separator: ", ") }
-
-    /// The rules as the end of a sentence; empty without any.
-    fileprivate var clause: String { isEmpty ? "" : " because of \(words)" }
+    /// Whether none of them says when a wake is due: then only what nobody can foretell keeps it.
+    fileprivate var haveNoTime: Bool {
+        !isEmpty && all.allSatisfy { DelayReasons($0).areOpenEnded }
+    }
 }

@@ -25,8 +25,13 @@ public struct WakeRecord: Hashable, Sendable {
     public let urgency: Urgency
     /// When it was, or is, due.
     public let dueAt: WallInstant
+    /// Not to be sent before this instant, whatever the budget allows: its place in a spread batch,
+    /// or a back-off.
+    public let notBefore: WallInstant
     /// From when on it is never sent any more.
     public let deadline: WallInstant
+    /// When its lease ends, while it is claimed.
+    public let leaseUntil: WallInstant
     /// The rules that kept it back when they were asked last.
     public let holds: DelayReasons
     /// How many attempts may have reached APNs, not counting a last one that ended it.
@@ -59,7 +64,9 @@ public struct WakeRecord: Hashable, Sendable {
         decision = row.decision
         urgency = row.urgency
         dueAt = row.dueAt
+        notBefore = row.notBefore
         deadline = row.deadline
+        leaseUntil = row.leaseUntil
         holds = row.holds
         tries = row.tries
         end = row.end

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import WakeBudget
 public import WakeModel
 
 /// A wake that ended within a transaction, for those who wait for it.
@@ -14,11 +15,15 @@ public struct EndedWake: Hashable, Sendable {
     public let end: WakeEnd
     /// When.
     public let at: WallInstant
+    /// The reason of the last refusal before, if APNs refused it and it was to be tried again.
+    public let lastReason: RejectionReason?
 
     /// Creates a value.
     public init(
-        id: WakeID, ref: WakeRef? = nil, queue: WakeQueueKey, end: WakeEnd, at: WallInstant
+        id: WakeID, ref: WakeRef? = nil, queue: WakeQueueKey, end: WakeEnd, at: WallInstant,
+        lastReason: RejectionReason? = nil
     ) {
+        self.lastReason = lastReason
         self.id = id
         self.ref = ref
         self.queue = queue
@@ -39,9 +44,15 @@ public struct ClaimGrant: Hashable, Sendable {
     public private(set) var calls: Int
     /// How long the leases last, in seconds.
     public let leaseSeconds: Int
+    /// What keeps queues from sending at once, where something does: part of what is decided.
+    public let obstacles: [WakeQueueKey: DelayReasons]
 
     /// Creates a grant with room for each queue.
-    public init(slots: [WakeQueueKey: Int], leaseSeconds: Int) {
+    public init(
+        slots: [WakeQueueKey: Int], leaseSeconds: Int,
+        obstacles: [WakeQueueKey: DelayReasons] = [:]
+    ) {
+        self.obstacles = obstacles
         func sum(_ kind: WakeKind) -> Int {
             slots.reduce(0) { $1.key.kind == kind ? $0 + $1.value : $0 }
         }
@@ -58,6 +69,7 @@ public struct ClaimGrant: Hashable, Sendable {
         self.background = background
         self.calls = calls
         self.leaseSeconds = leaseSeconds
+        obstacles = [:]
     }
 
     /// What is left of it after these claims.

@@ -37,7 +37,9 @@ extension WorkingSet {
         if !rules.webhooks.isEmpty {
             try tell(.outcome(wake: wake.number), .outcome, of: queue.row.queue.app, at: now)
         }
-        return EndedWake(id: wake.id, ref: wake.ref, queue: queue.row.queue, end: end, at: now)
+        return EndedWake(
+            id: wake.id, ref: wake.ref, queue: queue.row.queue, end: end, at: now,
+            lastReason: wake.previousReason)
     }
 
     /// Ends the wake that a background device waits with, after its ledger has let go of it.

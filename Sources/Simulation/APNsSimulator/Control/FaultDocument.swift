@@ -32,11 +32,11 @@ struct FaultDocument: Codable {
         switch kind {
         case "delay": .delay(milliseconds: try pause())
         case "drip": .drip(millisecondsPerByte: try pause())
-        case "reject": .reject(RejectionReason(rawValue: try required(reason, "reason")))
+        case "reject": .reject(try known(try required(reason, "reason")))
         case "goaway":
             .goAway(
                 .init(
-                    reason: reason.map(RejectionReason.init(rawValue:)),
+                    reason: try knownReason(),
                     code: try errorCode() ?? .noError, lastStream: try parsedLastStream()))
         case "reset": .resetStream(try required(try errorCode(), "code"))
         case "limit-streams":
@@ -50,6 +50,22 @@ struct FaultDocument: Codable {
                 remedy: "Use delay, drip, reject, goaway, reset, limit-streams, close, "
                     + "never-answer or refuse-tls.")
         }
+    }
+
+    private func knownReason() throws(InvalidField) -> RejectionReason? {
+        guard let reason else { return nil }
+        return try known(reason)
+    }
+
+    /// A reason that APNs has: with another one a client would be tested against what never comes.
+    private func known(_ text: String) throws(InvalidField) -> RejectionReason {
+        let reason = RejectionReason(rawValue: text)
+        guard reason.entry != nil else {
+            throw InvalidField(
+                field: "reason", problem: "is no reason of APNs",
+                remedy: "Write one as Apple does, such as TooManyRequests.")
+        }
+        return reason
     }
 
     private func target() throws(InvalidField) -> Fault.Target {

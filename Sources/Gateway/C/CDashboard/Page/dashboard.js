@@ -205,12 +205,12 @@ function showReadinessWord(tone, words) {
 }
 
 function showReadiness(readiness, apps) {
-  const held = heldQueues(apps);
+  const held = troubledQueues(apps);
   const isReady = readiness.status === "ready";
   showReadinessWord(isReady ? "good" : "bad", isReady ? "Ready" : "Not ready");
-  // A held queue is among the reasons too; it is told once, with more.
+  // Such a queue is among the reasons too; it is told once.
   const others = readiness.reasons.filter(
-    (reason) => !held.some(({queue}) => reason.endsWith(queue.reason)));
+    (reason) => !held.some(({queue}) => reason.endsWith(queue.message)));
   notice("readiness", others.length ? {
     tone: "bad", title: "The gateway is not ready.",
     words: others.flatMap((text) => [...sentence(text), " "]),
@@ -222,9 +222,9 @@ function showReadiness(readiness, apps) {
     const {app, queue} = each;
     notice(heldKey(each), {
       tone: "bad",
-      title: `${app.app} is held: no ${kindWords(queue.kind)} wake (${app.environment}) is sent.`,
-      words: [...sentence(queue.reason), " ", make("a", {href: "#apps"}, "More under Apps"), "."],
-      about: [queue.reason, queue.since],
+      title: `${app.app} (${app.environment}), ${kindWords(queue.kind)}: ${queue.state}`,
+      words: [...sentence(queue.message), " ", make("a", {href: "#apps"}, "More under Apps"), "."],
+      about: [queue.message],
     });
   }
 }

@@ -205,13 +205,11 @@ function meter(words, {used, limit, left, opens}) {
 
 function pendingWords({pending}) {
   if (!pending) return [make("p", {"class": "empty"}, "Nothing waits for this device.")];
-  const distance = distanceWords(Date.parse(pending.due_at), session.now());
   return [
     make("p", {}, makeState(pending.state), " ",
       makeWakeLink(pending.id, `pending-${pending.id}`)),
-    make("p", {}, "Due ", makeTime(pending.due_at), `, ${distance}; given up at `,
-      makeTime(pending.deadline), "."),
-    make("p", {"class": "help"}, "When it was asked for: ", ...sentence(pending.decision.message)),
+    make("p", {}, ...sentence(pending.waiting.message)),
+    make("p", {"class": "help"}, "Deadline ", makeTime(pending.deadline), "."),
   ];
 }
 
@@ -239,7 +237,9 @@ function verdictOf(wake) {
       ? [" The wake that carries it: ", ...sentence(wake.carrier_outcome.explanation)] : [];
     return [...sentence(wake.outcome.explanation), ...carried];
   }
-  return [...sentence(wake.decision.message)];
+  const {message, reasons} = wake.waiting;
+  return [message, ...reasons.map((reason) => reason.message)].flatMap(
+    (text) => [...sentence(text), " "]);
 }
 
 const ATTEMPT_WORDS = {
@@ -281,9 +281,10 @@ function lifeOf(wake) {
       words: `Launched the app, ${took} after it was asked for.`,
     });
   }
-  if (wake.due_at) life.push({at: wake.due_at, tone: "amber", words: "Due."});
-  if (!wake.ended_at) {
-    life.push({at: wake.deadline, tone: "grey", words: "Given up, if it still waits then."});
+  if (wake.waiting) {
+    const {earliest, message} = wake.waiting;
+    life.push({at: earliest, tone: "amber", words: "At the earliest.", more: sentence(message)});
+    life.push({at: wake.deadline, tone: "grey", words: "Deadline."});
   }
   return life;
 }

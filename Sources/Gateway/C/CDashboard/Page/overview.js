@@ -79,18 +79,20 @@ function setText(element, text) {
 
 // MARK: Apps
 
-/** The queues that are held back, each with its app. */
-function heldQueues(apps) {
-  return apps.flatMap((app) => app.queues.filter(({state}) => state !== "sending")
+/** The queues that APNs refuses or does not answer, each with its app. */
+function troubledQueues(apps) {
+  return apps.flatMap((app) => app.queues.filter(
+    ({state}) => state === "held" || state === "unresponsive")
     .map((queue) => ({app, queue})));
 }
 
-function stateChip(app, queue) {
-  if (app.paused) return chip("amber", "‖", "paused");
-  if (queue.state === "held") return chip("red", "✕", "held");
-  if (queue.state === "probing") return chip("amber", "?", "trying one");
-  if (queue.unresponsive) return chip("amber", "?", "unresponsive");
-  return chip("blue", "✓", "sending");
+/** How each state of a queue looks: a tone, and a sign for those who see no colour. */
+const QUEUE_LOOKS = {
+  sending: ["blue", "✓"], paused: ["amber", "‖"], held: ["red", "✕"], unresponsive: ["amber", "?"],
+};
+
+function stateChip({state}) {
+  return chip(...(QUEUE_LOOKS[state] ?? ["grey", "?"]), state);
 }
 
 function chip(tone, sign, word) {
@@ -98,35 +100,11 @@ function chip(tone, sign, word) {
     make("span", {"aria-hidden": "true", "class": "sign"}, sign), " ", word);
 }
 
-/** What becomes of the wakes of a queue that does not send. */
-function waitingWords({kind}) {
-  return kind === "voip"
-    ? "Its calls are accepted and expire unless it sends again within their deadline. "
-    : "Its wakes wait, and those that expire meanwhile are not sent. ";
-}
-
-/** Why a queue does not send and what to do, or what is worth knowing of one that does. */
-function stateWords(app, queue) {
-  if (app.paused) {
-    const {at, reason} = app.paused;
-    return [
-      "Somebody paused it ", makeTime(at), reason ? `: ${reason}. ` : ". ", waitingWords(queue),
-      make("code", {}, `POST /v1/apps/${app.app}/resume`), " ends that.",
-    ];
-  }
-  if (queue.state === "sending") {
-    if (queue.unresponsive) return queue.unresponsive.explanation;
-    return queue.confirms_launches
-      ? "Its app reports launches, so silence counts." : "No receipt of a launch yet.";
-  }
-  return [
-    ...sentence(queue.reason), " Since ", makeTime(queue.since),
-    ". ", waitingWords(queue),
-    queue.probe_at
-      ? ["The next try is at ", makeTime(queue.probe_at), "; "] : "One is being tried; ",
-    "once it is mended, SIGHUP or ", make("code", {}, `POST /v1/apps/${app.app}/resume`),
-    " tries at once.",
-  ];
+/** How a queue stands, in the gateway's words, and how to end it where that is up to a person. */
+function stateWords({app}, {state, message}) {
+  const words = sentence(message);
+  return state === "paused" || state === "held"
+    ? [...words, " ", make("code", {}, `POST /v1/apps/${app}/resume`), " tries at once."] : words;
 }
 
 function showApps(apps) {
@@ -134,7 +112,7 @@ function showApps(apps) {
   renderIfChanged(place, apps, () => {
     const rows = apps.flatMap((app) => app.queues.map((queue) => [
       make("span", {"class": "breakable"}, app.app), app.environment, kindWords(queue.kind),
-      stateChip(app, queue), make("span", {}, stateWords(app, queue)),
+      stateChip(queue), make("span", {}, stateWords(app, queue)),
     ]));
     fill(place, rows.length
       ? makeTable("Apps and whether they are sent for", [

@@ -54,13 +54,6 @@ function ageWords(milliseconds) {
     milliseconds < SECOND ? milliseconds : Math.round(milliseconds / SECOND) * SECOND);
 }
 
-/** "3 min 20 s ago", "in 2 h", "now"; both by the gateway's clock. */
-function distanceWords(at, now) {
-  const distance = at - now;
-  if (Math.abs(distance) < SECOND) return "now";
-  return distance > 0 ? `in ${ageWords(distance)}` : `${ageWords(-distance)} ago`;
-}
-
 /** A point of time: the clock today, the date before; UTC to the millisecond in its title. */
 function makeTime(text, {seconds = true} = {}) {
   const at = new Date(text);

@@ -127,7 +127,10 @@ extension WorkingSet {
         case .send, .deferred:
             return try keep(&row, &device, queue, &room, &answer)
         case .coalesced(let coalescing, _, _):
-            if let merged = try merge(&row, new, coalescing, &device, queue, &answer) {
+            let obstacles = room.obstacles(of: queue.row)
+            if let merged = try merge(
+                &row, new, coalescing, &device, queue, obstacles, &answer)
+            {
                 return merged
             }
             // What waited is gone, or ended as damaged: the ledger as it was lets go of it.
@@ -155,10 +158,15 @@ extension WorkingSet {
         let now = row.acceptedAt
         schedule(&row, device, queue, at: now)
         let isDue = row.dueAt <= now
-        row = row.deciding(isDue ? .send : .deferred(until: row.dueAt, because: row.holds))
+        let claims = isDue && room.take(queue.row)
+        let obstacles = claims ? [] : room.obstacles(of: queue.row)
+        if !isDue || !obstacles.isEmpty {
+            let reasons = row.reasons(at: now).union(obstacles)
+            row = row.deciding(.deferred(until: row.dueAt, because: reasons))
+        }
         device.pending = row.number
         device.latest = row.number
-        if isDue, room.take(queue.row.queue),
+        if claims,
             case .charged(let debit) = device.ledger.claim(policy: queue.policy, at: now)
         {
             _ = device.ledger.settle(debit, as: .accepted)
@@ -178,7 +186,8 @@ extension WorkingSet {
     /// A wake that merges into the one that waits; `nil` when none does.
     private func merge(
         _ row: inout WakeRow, _ new: borrowing NewWake, _ coalescing: Coalescing,
-        _ device: inout DeviceRow, _ queue: SeenQueue, _ answer: inout AdmitAnswer
+        _ device: inout DeviceRow, _ queue: SeenQueue, _ obstacles: DelayReasons,
+        _ answer: inout AdmitAnswer
     ) throws(RowFault) -> AdmittedWake? {
         guard
             var carrier = try liveWake(device.pending, withPayload: coalescing == .union),
@@ -191,7 +200,8 @@ extension WorkingSet {
         row.deadline = carrier.deadline
         row.dueAt = carrier.dueAt
         let decision = WakeDecision.coalesced(
-            into: carrier.id, coalescing, until: carrier.dueAt, because: carrier.holds)
+            into: carrier.id, coalescing, until: carrier.dueAt,
+            because: carrier.reasons(at: new.acceptedAt).union(obstacles))
         return try endAtOnce(&row, decision, &device, queue, &answer)
     }
 
@@ -229,7 +239,12 @@ extension WorkingSet {
             try keepCall(row, call, on: &device, at: now)
         }
         device.latest = row.number
-        if room.take(queue.row.queue) {
+        let claims = room.take(queue.row)
+        let obstacles = claims ? [] : room.obstacles(of: queue.row)
+        if !obstacles.isEmpty {
+            row = row.deciding(.deferred(until: now, because: obstacles))
+        }
+        if claims {
             hold(&row, at: now, until: room.leaseEnd(now))
             answer.claims.append(claim(row, device, queue))
         } else {
@@ -321,9 +336,17 @@ private struct GrantedRoom {
         calls = grant?.calls ?? 0
     }
 
+    /// What keeps a queue from sending. The store knows of a pause before the grant does, where
+    /// another gateway set it.
+    func obstacles(of row: WakeQueueRow) -> DelayReasons {
+        let known = grant?.obstacles[row.queue] ?? []
+        return row.pausedAt == nil ? known : known.union(DelayReasons(.paused))
+    }
+
     /// Takes one place for a wake of this queue, if there is one.
-    mutating func take(_ queue: WakeQueueKey) -> Bool {
-        guard let room = slots[queue], room > 0 else { return false }
+    mutating func take(_ row: WakeQueueRow) -> Bool {
+        let queue = row.queue
+        guard row.pausedAt == nil, let room = slots[queue], room > 0 else { return false }
         switch queue.kind {
         case .background:
             guard background > 0 else { return false }
@@ -350,6 +373,12 @@ extension WakeRow {
             decision: decision, coalescing: coalescing, ref: ref, call: call, urgency: urgency,
             state: state, dueAt: dueAt, notBefore: notBefore, deadline: deadline, holds: holds,
             payload: payload, expiration: expiration, collapseID: collapseID)
+    }
+
+    /// What keeps it back, as far as its row says.
+    fileprivate func reasons(at now: WallInstant) -> DelayReasons {
+        guard notBefore > now else { return holds }
+        return holds.union(DelayReasons(fence == 0 ? .spread : .backOff))
     }
 
     /// Takes in a newer wake.

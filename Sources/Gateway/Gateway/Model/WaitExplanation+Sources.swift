@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WakeBudget
+public import WakeModel
+
+/// How everything stands that keeps wakes back, at one time: what ``WaitExplanation`` is made from.
+public struct WaitContext: Sendable {
+    /// The present instant.
+    public let now: WallInstant
+    /// How the queues stand; one that is not configured is not among them.
+    let queues: [WakeQueueKey: QueueStatus]
+    /// The wakes that this gateway has with its sender.
+    let ownLeases: Set<WakeID>
+
+    /// Explains a wake; `nil` for one that has ended.
+    public func explain(_ wake: WakeRecord) -> WaitExplanation? {
+        guard wake.end == nil else { return nil }
+        if wake.state == .claimed {
+            return WaitExplanation(
+                .claimed, at: now, due: now, deadline: wake.deadline,
+                reasons: ownLeases.contains(wake.id) ? [] : [leasedElsewhere(wake)])
+        }
+        var reasons = wake.budgetReasons(at: now) + (wake.backOff(at: now).map { [$0] } ?? [])
+        reasons += queueReasons(WakeQueueKey(app: wake.app, kind: wake.kind))
+        return WaitExplanation(
+            .wake, at: now, due: wake.dueAt, deadline: wake.deadline, reasons: reasons)
+    }
+
+    /// Explains the wake that waits for a device, or else when the next may go.
+    public func explain(_ device: DeviceView) -> WaitExplanation {
+        let budget = device.explanation
+        let kind = device.queue.kind
+        var reasons = budget.rules.map {
+            WaitExplanation.Reason($0.hold, until: $0.until, sentence: $0.sentence)
+        }
+        if let backOff = device.pending?.backOff(at: now) { reasons.append(backOff) }
+        reasons += queueReasons(device.queue)
+        let suppression =
+            device.deadSince.map { .deviceTokenDead(since: $0) }
+            ?? budget.suppression.map { WakeSuppression($0) }
+        return WaitExplanation(
+            device.pending == nil ? .next(kind) : .pending(kind), at: now,
+            due: max(budget.nextSend, device.pending?.dueAt ?? budget.nextSend),
+            deadline: device.pending?.deadline, reasons: reasons,
+            suppression: device.pending == nil ? suppression : nil)
+    }
+
+    private func queueReasons(_ queue: WakeQueueKey) -> [WaitExplanation.Reason] {
+        queues[queue]?.reasons ?? []
+    }
+
+    private func leasedElsewhere(_ wake: WakeRecord) -> WaitExplanation.Reason {
+        WaitExplanation.Reason(
+            .leasedElsewhere,
+            sentence: "If that one has died, the wake comes back when its lease ends at "
+                + "\(wake.leaseUntil).")
+    }
+}
+
+extension WakeRecord {
+    /// The rules of the budget that keep it back until it is due.
+    fileprivate func budgetReasons(at now: WallInstant) -> [WaitExplanation.Reason] {
+        guard dueAt > now else { return [] }
+        return holds.all.map {
+            WaitExplanation.Reason($0, sentence: "The device's budget: \($0.words).")
+        }
+    }
+
+    /// What keeps it back beside the budget: its place in a spread batch, or an attempt that
+    /// failed.
+    fileprivate func backOff(at now: WallInstant) -> WaitExplanation.Reason? {
+        guard notBefore > now else { return nil }
+        if attempts.isEmpty, case .deferred(let until, _) = decision, notBefore <= until {
+            return WaitExplanation.Reason(
+                .spread, until: notBefore,
+                sentence: "It is one of those that are spread over time: its turn comes at "
+                    + "\(notBefore).")
+        }
+        return WaitExplanation.Reason(
+            .backOff, until: notBefore,
+            sentence: "\(lastFailure), so the next attempt is not before \(notBefore).")
+    }
+
+    private var lastFailure: String {
+        guard let attempt = attempts.last else {
+            return "An earlier attempt for this device failed"
+        }
+        switch attempt.result {
+        case .refused(let refusal):
+            return "APNs answered \(refusal.words) at \(attempt.endedAt)"
+        case .unanswered: return "The attempt of \(attempt.startedAt) had no answer"
+        case .abandoned, .accepted: return "The attempt of \(attempt.startedAt) was cut short"
+        }
+    }
+}
+
+extension Refusal {
+    /// Status and reason, as in `429 TooManyRequests`.
+    public var words: String { reason.map { "\(status) \($0)" } ?? "\(status)" }
+}
+
+/// Whether a queue sends, in one word.
+public enum QueueState: String, Hashable, Sendable, CaseIterable {
+    /// It sends what is due.
+    case sending
+    /// Somebody paused its app.
+    case paused
+    /// APNs refuses its key, topic or certificate.
+    case held
+    /// APNs does not answer what it sends.
+    case unresponsive
+}
+
+extension QueueStatus {
+    /// Whether it sends, in one word. Paused is said before held: a paused queue tries nothing.
+    public var state: QueueState {
+        if pause != nil { return .paused }
+        if circuit != .closed { return .held }
+        return unresponsive != nil || silence != nil ? .unresponsive : .sending
+    }
+
+    /// All that keeps it from sending.
+    public var reasons: [WaitExplanation.Reason] {
+        var reasons: [WaitExplanation.Reason] = []
+        if let pause {
+            let why = pause.reason.map { ": \"\($0)\"" } ?? ""
+            reasons.append(
+                WaitExplanation.Reason(
+                    .paused,
+                    sentence: "The app is paused since \(pause.at)\(why). Nothing of it is sent "
+                        + "until it is resumed."))
+        }
+        switch circuit {
+        case .closed: break
+        case .open(let reason, let since, let probeAt):
+            reasons.append(
+                WaitExplanation.Reason(
+                    .held, until: pause == nil ? probeAt : nil,
+                    sentence: "The queue is held since \(since). \(reason)"
+                        + (pause == nil ? " One wake is tried at \(probeAt)." : "")))
+        case .probing(let reason, let since):
+            reasons.append(
+                WaitExplanation.Reason(
+                    .held,
+                    sentence: "The queue is held since \(since). \(reason) "
+                        + "One wake is being tried."))
+        }
+        if let silenceSentence {
+            reasons.append(WaitExplanation.Reason(.unresponsive, sentence: silenceSentence))
+        }
+        if isStopping {
+            reasons.append(
+                WaitExplanation.Reason(
+                    .stopping,
+                    sentence: "The gateway is shutting down. What waits is kept, and sent when a "
+                        + "gateway runs on this store again."))
+        }
+        return reasons
+    }
+
+    private var silenceSentence: String? {
+        let probes = unresponsive.map(\.explanation)
+        let failure = silence.map {
+            "APNs has answered nothing since \($0.since): \($0.failure)"
+        }
+        let sentences = [probes, failure].compactMap(\.self)
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    }
+
+    /// How it stands and what becomes of its wakes, in sentences.
+    public var message: String {
+        guard !reasons.isEmpty else { return "It sends what is due." }
+        let fate =
+            kind == .voip
+            ? "Calls are still accepted; each expires unsent unless that ends within its deadline "
+                + "of a few seconds."
+            : "Wakes are still accepted and wait; each that reaches its deadline first expires "
+                + "unsent."
+        return reasons.map(\.sentence).joined(separator: " ") + " " + fate
+    }
+}

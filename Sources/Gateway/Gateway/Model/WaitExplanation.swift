@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeBudget
+public import WakeModel
+
+/// Why a wake has not been sent yet, or when the next one for a device may be: from all reasons at
+/// once. Whatever the API, the commands and the dashboard say of that is said here and by
+/// ``WakeDecision/message(until:)``.
+///
+/// A pure value: time is an argument.
+public struct WaitExplanation: Hashable, Sendable {
+    /// One thing that keeps it back.
+    public struct Reason: Hashable, Sendable {
+        /// What it is.
+        public let kind: DelayReason
+        /// Until when at least; `nil` where that is not known.
+        public let until: WallInstant?
+        /// It as a sentence.
+        public let sentence: String
+
+        /// Creates a reason.
+        public init(_ kind: DelayReason, until: WallInstant? = nil, sentence: String) {
+            self.kind = kind
+            self.until = until
+            self.sentence = sentence
+        }
+    }
+
+    /// What is explained.
+    public enum Subject: Hashable, Sendable {
+        /// A wake that waits.
+        case wake
+        /// A wake that is with the sender.
+        case claimed
+        /// The wake that waits for a device.
+        case pending(WakeKind)
+        /// A wake that nobody has asked for yet.
+        case next(WakeKind)
+    }
+
+    /// What is explained.
+    public let subject: Subject
+    /// The time that the answer is for.
+    public let at: WallInstant
+    /// What keeps it back, all of it, in the order of ``DelayReason``.
+    public let reasons: [Reason]
+    /// When it may be sent at the earliest, as things are: never before the end of any reason.
+    public let earliest: WallInstant
+    /// From when on it is never sent any more; `nil` where there is no wake yet.
+    public let deadline: WallInstant?
+    /// Why no wake is sent at all, if that is so.
+    public let suppression: WakeSuppression?
+
+    /// Explains by all reasons. `due` is when the wake is due, as far as is known beside them.
+    public init(
+        _ subject: Subject, at now: WallInstant, due: WallInstant, deadline: WallInstant?,
+        reasons: [Reason], suppression: WakeSuppression? = nil
+    ) {
+        self.subject = subject
+        at = now
+        self.reasons = reasons.sorted { $0.kind.rawValue < $1.kind.rawValue }
+        self.deadline = deadline
+        self.suppression = suppression
+        earliest = reasons.compactMap(\.until).reduce(max(now, due), max)
+    }
+
+    /// The reasons as a set.
+    public var delayReasons: DelayReasons {
+        reasons.reduce(into: []) { $0.insert(DelayReasons($1.kind)) }
+    }
+
+    /// Whether nobody knows for how long it waits: not before ``earliest``, but maybe later.
+    public var isOpenEnded: Bool { delayReasons.areOpenEnded }
+
+    /// Whether it cannot be sent before its deadline, as things are.
+    public var willExpire: Bool { deadline.map { $0 <= earliest } ?? false }
+
+    /// When what may go, in one or two sentences, with all reasons by name.
+    public var message: String {
+        if let suppression { return suppression.sentence }
+        if reasons.contains(where: { $0.kind == .leasedElsewhere }) {
+            return "Another gateway on the same store is sending it."
+        }
+        if subject == .claimed { return "It is on its way to APNs." }
+        if let deadline, deadline <= at { return "It expires now: its deadline was \(deadline)." }
+        guard reasons.isEmpty, earliest <= at else {
+            return Self.deferral(
+                of: subject, delayReasons, until: earliest > at ? earliest : nil,
+                deadline: deadline)
+        }
+        return switch subject {
+        case .wake, .claimed: "Will be sent now."
+        case .pending: "\(subject.words) will be sent now."
+        case .next(.background): "A wake may be sent now."
+        case .next(.voip): "A call may be sent now."
+        }
+    }
+
+    /// ``message``, then each reason in a sentence of its own.
+    public var sentences: [String] { [message] + reasons.map(\.sentence) }
+
+    /// How a delay is said. `until` is `nil` where no time is known that is still to come.
+    static func deferral(
+        of subject: Subject = .wake, _ reasons: DelayReasons, until: WallInstant?,
+        deadline: WallInstant?
+    ) -> String {
+        let names = reasons.words
+        if let deadline, let until, deadline <= until {
+            let will = subject == .wake ? "Will" : "\(subject.words) will"
+            return "\(will) expire at \(deadline): it cannot be sent before \(until)"
+                + (reasons.mayEndEarly ? " as things are" : "")
+                + (names.isEmpty ? "." : " (\(names)).")
+        }
+        var text = subject == .wake ? "Deferred" : "\(subject.words) \(subject.verb) deferred"
+        if let until {
+            text += " until \(until)" + (reasons.areOpenEnded ? " at the earliest" : "")
+        }
+        text += names.isEmpty ? "." : ": \(names)."
+        if reasons.areOpenEnded, let deadline {
+            text += " It will expire at \(deadline) unless that ends before."
+        }
+        return text
+    }
+}
+
+extension WaitExplanation.Subject {
+    fileprivate var words: String {
+        switch self {
+        case .wake, .claimed: "It"
+        case .pending(.background): "The waiting wake"
+        case .pending(.voip): "The waiting call"
+        case .next(.background): "The next wake"
+        case .next(.voip): "The next call"
+        }
+    }
+
+    fileprivate var verb: String {
+        if case .next = self { "would be" } else { "is" }
+    }
+}
+
+extension DelayReasons {
+    /// Those that end with something that nobody can foretell.
+    private static let openEnded: DelayReasons = [
+        DelayReasons(.paused), DelayReasons(.held), DelayReasons(.unresponsive),
+        DelayReasons(.stopping), DelayReasons(.leasedElsewhere),
+    ]
+
+    /// Whether nobody knows when all of them have ended.
+    var areOpenEnded: Bool { !isDisjoint(with: Self.openEnded) }
+
+    /// Whether a report or a receipt of the device can end one of them before its time.
+    fileprivate var mayEndEarly: Bool {
+        all.contains { $0.isSignalled || $0 == .unconfirmed || $0 == .foreground || $0 == .unused }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayTestKit
+import Testing
+import WakeBudget
+import WakeModel
+
+@testable import Gateway
+
+@Suite("Why a wake waits")
+struct WaitExplanationTests {
+    private static let now = WallInstant(secondsSinceEpoch: 1_800_000_000)
+    private static let openEnded: Set<DelayReason> = [
+        .paused, .held, .unresponsive, .stopping, .leasedElsewhere,
+    ]
+
+    private static func at(_ seconds: Int) -> WallInstant {
+        now.advanced(bySeconds: Int64(seconds))
+    }
+
+    /// When a reason ends: each at another time, in no order; for some nobody knows.
+    private static func end(of reason: DelayReason) -> WallInstant? {
+        openEnded.contains(reason) && reason != .held
+            ? nil : at(60 * (1 + (Int(reason.rawValue) * 7) % 16))
+    }
+
+    private static func reasons(_ kinds: [DelayReason]) -> [WaitExplanation.Reason] {
+        // Against the order, in which they are to be told.
+        kinds.reversed().map {
+            WaitExplanation.Reason($0, until: end(of: $0), sentence: "Sentence \($0.rawValue).")
+        }
+    }
+
+    @Test("Every combination of reasons is told wholly, and no time is too early")
+    func everyCombination() {
+        var faults: [String] = []
+        let all = DelayReason.allCases
+        for bits in 0..<(1 << all.count) {
+            let kinds = DelayReasons(rawValue: UInt16(bits)).all
+            let reasons = Self.reasons(kinds)
+            let latest = reasons.compactMap(\.until).max()
+            // Without a deadline, with one behind all, and with one before the latest reason's end.
+            let deadline = [nil, Self.at(7_200), Self.at(30)][bits % 3]
+            let due = Self.at([0, 20, 3_600][bits / 3 % 3])
+            let explanation = WaitExplanation(
+                .wake, at: Self.now, due: due, deadline: deadline, reasons: reasons)
+            faults += Self.faults(of: explanation, kinds, latest: latest, due: due).map {
+                "\(kinds), due \(due), deadline \(deadline.map { "\($0)" } ?? "none"): \($0)"
+            }
+        }
+        #expect(faults.isEmpty, "\(faults.count) faults, such as \(faults.first ?? "")")
+    }
+
+    private static func faults(
+        of explanation: WaitExplanation, _ kinds: [DelayReason], latest: WallInstant?,
+        due: WallInstant
+    ) -> [String] {
+        var faults: [String] = []
+        let message = explanation.message
+        if explanation.earliest < max(latest ?? now, due) { faults.append("earliest is too early") }
+        if explanation.reasons.map(\.kind) != kinds { faults.append("reasons are missing") }
+        let isBlocked = !kinds.isEmpty || due > now
+        if isBlocked == (message == "Will be sent now.") { faults.append("now: \(message)") }
+        if explanation.isOpenEnded == openEnded.isDisjoint(with: kinds) {
+            faults.append("open-ended is wrong")
+        }
+        let sentences = explanation.sentences
+        for kind in kinds where !sentences.contains("Sentence \(kind.rawValue).") {
+            faults.append("\(kind) has no sentence")
+        }
+        // A wake that another gateway is sending is not deferred: that alone is its message.
+        guard !kinds.contains(.leasedElsewhere) else { return faults }
+        for kind in kinds where !message.contains(kind.words) {
+            faults.append("\(kind) is not named: \(message)")
+        }
+        if let deadline = explanation.deadline, isBlocked {
+            let isBehind = deadline <= explanation.earliest
+            if explanation.willExpire != isBehind { faults.append("will expire is wrong") }
+            if isBehind != message.hasPrefix("Will expire at \(deadline)") {
+                faults.append("expiry: \(message)")
+            }
+            let isTold = isBehind || explanation.isOpenEnded
+            if isTold != message.contains("\(deadline)") { faults.append("deadline: \(message)") }
+        }
+        if explanation.earliest > now, !message.contains("\(explanation.earliest)") {
+            faults.append("time: \(message)")
+        }
+        return faults
+    }
+
+    @Test(
+        "What is decided says the same as what is explained",
+        arguments: [DelayReasons(.paused), [], DelayReasons(.spacing), DelayReasons(.hourly)])
+    func decision(reasons: DelayReasons) {
+        let until = reasons.contains(DelayReasons(.paused)) ? Self.now : Self.at(600)
+        for deadline in [Self.at(7_200), Self.at(300)] {
+            let decision = WakeDecision.deferred(until: until, because: reasons)
+            let explanation = WaitExplanation(
+                .wake, at: Self.now, due: until, deadline: deadline,
+                reasons: reasons.all.map { WaitExplanation.Reason($0, sentence: "") })
+            #expect(decision.message(until: deadline) == explanation.message)
+        }
+    }
+
+    @Test("The words of one wake, of a device, and of one that nobody asked for")
+    func words() {
+        func message(
+            _ subject: WaitExplanation.Subject, _ kinds: [DelayReason], deadline: Int?
+        ) -> String {
+            WaitExplanation(
+                subject, at: Self.now, due: Self.now, deadline: deadline.map(Self.at),
+                reasons: Self.reasons(kinds)
+            ).message
+        }
+        #expect(message(.wake, [], deadline: 60) == "Will be sent now.")
+        #expect(message(.claimed, [], deadline: 60) == "It is on its way to APNs.")
+        #expect(
+            message(.wake, [.paused], deadline: 60)
+                == "Deferred: the app is paused. It will expire at \(Self.at(60)) unless that ends "
+                + "before.")
+        #expect(
+            message(.pending(.background), [.spacing], deadline: 3_600)
+                == "The waiting wake is deferred until \(Self.at(60)): minimum spacing.")
+        #expect(
+            message(.wake, [.lowPowerMode], deadline: 90)
+                == "Will expire at \(Self.at(90)): it cannot be sent before "
+                + "\(Self.end(of: .lowPowerMode) ?? Self.now) as things are (Low Power Mode).")
+        #expect(
+            message(.next(.voip), [.unresponsive], deadline: nil)
+                == "The next call would be deferred: APNs does not answer.")
+        #expect(message(.next(.voip), [], deadline: nil) == "A call may be sent now.")
+        #expect(
+            message(.wake, [], deadline: 0) == "It expires now: its deadline was \(Self.now).")
+    }
+
+    @Test("A queue has one name for its state, and says what becomes of its wakes")
+    func queueStates() {
+        let pause = QueuePause(at: Self.now, reason: "a new key")
+        let held = Circuit.open(reason: "APNs refused it.", since: Self.now, probeAt: Self.at(30))
+        let silence = Silence(since: Self.now, failure: "no route")
+        for bits in 0..<16 {
+            for kind in WakeKind.allCases {
+                let queue = QueueStatus(
+                    kind: kind, pause: bits & 1 == 0 ? nil : pause,
+                    circuit: bits & 2 == 0 ? .closed : held,
+                    silence: bits & 4 == 0 ? nil : silence, inFlight: 0, unresponsive: nil,
+                    confirmsLaunches: false, isStopping: bits & 8 != 0)
+                let expected: [DelayReason] = [.paused, .held, .unresponsive, .stopping]
+                #expect(
+                    queue.reasons.map(\.kind)
+                        == (0..<4).filter { bits & 1 << $0 != 0 }.map { expected[$0] })
+                let states: [QueueState] = [.paused, .held, .unresponsive]
+                let first = (0..<3).first { bits & 1 << $0 != 0 }
+                #expect(queue.state == first.map { states[$0] } ?? .sending)
+                #expect(queue.message.contains("expires unsent") == (bits != 0))
+                for reason in queue.reasons { #expect(queue.message.contains(reason.sentence)) }
+            }
+        }
+    }
+}
