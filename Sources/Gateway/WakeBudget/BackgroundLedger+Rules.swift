@@ -105,11 +105,15 @@ extension BackgroundLedger {
     }
 
     /// Whether this device confirms its launches, by its own record and not by that of others: a
-    /// device that never did, or not for long, is treated as those of an app without receipts.
+    /// device that never did, or not in the week before its latest send, is treated as those of an
+    /// app without receipts. By the send and not by the clock, so that a due time holds until then.
     @inline(__always)
     func hasReceipt(_ settings: BudgetSettings) -> Bool {
-        settings.confirmsLaunches && reports.contains(.launch)
-            && Int64(now &- launchAt) < BudgetLimits.receiptLifeSeconds
+        guard settings.confirmsLaunches, reports.contains(.launch) else { return false }
+        let asked = sends.count == 0 ? now : sends.latest
+        // Signed, for a launch may come after the send.
+        return Int64(Int32(truncatingIfNeeded: asked &- launchAt))
+            < BudgetLimits.receiptLifeSeconds
     }
 
     /// The end of the spacing after the latest send; in the past when there was none.

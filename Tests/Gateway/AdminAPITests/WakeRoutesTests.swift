@@ -66,7 +66,7 @@ struct WakeRoutesTests {
             ("{}", .invalidField, "payload is missing"),
             (body(",\"prio\":5"), .invalidField, "prio is an unknown field"),
             (body(",\"ref\":\"a b\""), .invalidField, "ref is not 1 to 64 characters"),
-            (body().replacing(token, with: "xyz"), .invalidField, "device token holds"),
+            (body().replacing(token, with: "xyz"), .invalidField, "device_token holds"),
             (body(",\"ttl_seconds\":1795000000"), .invalidField, "ttl_seconds"),
             (body(",\"ttl_seconds\":\"60\""), .invalidField, "ttl_seconds"),
             (body(",\"ttl_seconds\":60.5"), .invalidField, "ttl_seconds"),

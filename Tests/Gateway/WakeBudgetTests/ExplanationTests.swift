@@ -69,6 +69,7 @@ struct ExplanationTests {
     @Test("backing off is told with its reason")
     func backOff() {
         let device = Device(BudgetPolicy.standard.with(confirmsLaunches: true))
+        device.confirm(at: 0)
         for second in [0.0, 1_800] { #expect(device.send(at: second)) }
         _ = device.ask(at: 1_801)
         #expect(
