@@ -256,6 +256,9 @@ let package = Package(
             ]),
         // How rows stand in columns, for all stores that have some.
         module("StoreRows", in: .gateway, ["Gateway", "WakeBudget", "WakeModel"]),
+        tests(
+            of: "StoreRows", in: .gateway,
+            ["Gateway", "SeedKit", "StoreTestKit", "WakeModel"]),
         cModule("CGatheredLog", in: .gateway, linkerSettings: [.linkedLibrary("sqlite3")]),
         module(
             "StoreSQLite", in: .gateway,
@@ -291,7 +294,8 @@ let package = Package(
         testSupport(
             "StoreTestKit", in: .gateway,
             [
-                "Gateway", "GatewayTestKit", "WakeModel", lifecycle, logging,
+                "Gateway", "GatewayTestKit", "SeedKit", "WakeBudget", "WakeModel", lifecycle,
+                logging,
             ]),
         .testTarget(
             name: "StoreContractTests",

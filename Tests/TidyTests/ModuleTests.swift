@@ -33,13 +33,14 @@ struct ModuleTests {
             "APNsWire", "CCacheHints", "CurlTransport", "DequeModule", "Glibc", "HTTP2Transport",
             "LoopKit", "OpenSSLCrypto", "PushTransport", "Synchronization", "WakeModel",
         ],
+        "StoreRows": ["Gateway", "PayloadRules", "WakeBudget", "WakeModel"],
         "StoreSQLite": [
             "CGatheredLog", "Dispatch", "GRDB", "GRDBSQLite", "Gateway", "Glibc",
-            "PayloadRules", "Synchronization", "WakeBudget", "WakeModel",
+            "PayloadRules", "StoreRows", "Synchronization", "WakeBudget", "WakeModel",
         ],
         "StorePostgreSQL": [
             "CLibcrypto", "CLibpq", "DequeModule", "Gateway", "Glibc", "PayloadRules",
-            "Synchronization", "WakeBudget", "WakeModel",
+            "StoreRows", "Synchronization", "WakeBudget", "WakeModel",
         ],
         "CurlHTTP": ["CCurlCalls", "CCurlShims"],
         "AdminAPI": [
@@ -62,7 +63,8 @@ struct ModuleTests {
             "Glibc", "HTTP2Transport", "Logging", "OpenSSLCrypto", "PayloadLint", "PayloadRules",
             "PushTransport",
             "ServiceLifecycle",
-            "StoreSQLite", "Synchronization", "UnixSignals", "WakeBudget", "WakeModel",
+            "StorePostgreSQL", "StoreSQLite", "Synchronization", "UnixSignals", "WakeBudget",
+            "WakeModel",
             "WakeSimulation", "Yams",
         ],
         "rouse": ["Glibc", "RouseCommand"],

@@ -183,13 +183,13 @@ extension BackgroundLedger {
 
     /// Books that the app confirmed a launch by the send of this second (`nil`: by the latest).
     ///
-    /// A launch well after the send shows that the device held the push, and then the time since the
-    /// launch before is its own spacing. The estimate follows longer ones at once and shorter ones
-    /// slowly, for a push that goes out too early is the dearer mistake.
+    /// A launch well after the send shows that the device held the push, and then the time since
+    /// the launch before is its own spacing. The estimate follows longer ones at once and shorter
+    /// ones slowly, for a push that goes out too early is the dearer mistake.
     ///
-    /// Where the app says when it was launched, its receipts show how late they come. That estimate
-    /// follows shorter times quickly and longer ones slowly: one that was kept for hours says little
-    /// of the next.
+    /// Where the app says when it was launched, its receipts show how late they come. That
+    /// estimate follows shorter times quickly and longer ones slowly: one that was kept for hours
+    /// says little of the next.
     ///
     /// Where the app says that it synced, the pending wake has nothing to add if all its requests
     /// came before that launch.

@@ -32,8 +32,9 @@ public struct BudgetSettings: Hashable, Sendable {
     public var holdSeconds = 86_400
 
     /// Whether this topic's app was ever heard to confirm a launch with a receipt. Where it was
-    /// not, silence means nothing, and no device is backed off (A). Nor is a device that never
-    /// confirmed one itself, not for ``BudgetLimits/receiptLifeSeconds``, or later than the spacing.
+    /// not, silence means nothing, and no device is backed off (A). Nor is a device that
+    /// never confirmed one itself, not for ``BudgetLimits/receiptLifeSeconds``, or later than the
+    /// spacing.
     public var confirmsLaunches = false
     /// Seconds between two sends to a device that has confirmed the last one. iOS holds one push
     /// per app, the newest, and launches it when its own spacing lets it ("Pushing background
@@ -68,8 +69,8 @@ public struct BudgetSettings: Hashable, Sendable {
     /// How long a report that Background App Refresh is off suppresses wakes, in seconds: then the
     /// next wake is sent, and its receipt ends the report. While none comes, a device that confirms
     /// gets one wake in that time. Default: 3 h, because a switch that is on again, or was off in
-    /// Low Power Mode only, shows no other way (A; that it stops background launches: WWDC20 session
-    /// 10063, E).
+    /// Low Power Mode only, shows no other way (A; that it stops background launches: WWDC20
+    /// session 10063, E).
     /// Range: ``BudgetLimits/signalLifeSeconds``.
     public var refreshOffLifeSeconds = 10_800
     /// How long a report of a force-quit holds wakes back, in seconds, if no foreground ends it.

@@ -82,14 +82,14 @@ public struct DeviceFamily: Hashable, Sendable {
     private func drawnProfile(_ generator: inout SeededGenerator) -> DayProfile {
         var profile = DayProfile(name: name, summary: summary)
         let bedtime = generator.integer(in: 20 * 60...26 * 60)
-        let sleep = generator.integer(in: 5 * 60...9 * 60)
+        let night = generator.integer(in: 5 * 60...9 * 60)
         profile.night = DayProfile.Span(
-            from: bedtime % 1440, to: (bedtime + sleep) % 1440,
+            from: bedtime % 1440, to: (bedtime + night) % 1440,
             jitter: generator.integer(in: 0...60))
         // By night, or for some hours of the day.
         let isNightly = generator.chance(0.7)
         let plugged = isNightly ? bedtime : generator.integer(in: 8 * 60...18 * 60)
-        let charge = isNightly ? sleep : generator.integer(in: 60...240)
+        let charge = isNightly ? night : generator.integer(in: 60...240)
         profile.charging = [
             DayProfile.Span(from: plugged % 1440, to: (plugged + charge) % 1440, jitter: 30)
         ]

@@ -16,7 +16,7 @@ protocol SendingRule {
     mutating func release(at now: Int64) -> ReleaseAnswer
     /// The app confirmed a launch; whether that ended what waits.
     mutating func confirm(_ receipt: ReceivedReceipt, at now: Int64) -> Bool
-    /// What became of its last push was decided; whether the app has it, and with that all there is.
+    /// What became of its last push was decided; whether the app has it, and so all there is.
     mutating func end(reachedApp: Bool, at now: Int64) -> Bool
     /// The app reported something of its device; whether that ended what waits.
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool

@@ -92,6 +92,7 @@ struct StandardOutputTests {
                     "queues": [
                         [
                             "kind": "voip", "state": "held", "since": "now",
+                            "message": Self.hostile,
                             "reason": Self.hostile, "unanswered_since": "now",
                             "failure": Self.hostile,
                         ]

@@ -85,9 +85,9 @@ struct TerminalTests {
     func smallTerminal() async throws {
         // One answer to all three questions.
         let reason = String(repeating: "a long reason ", count: 9)
-        let queues = #"[{"kind":"background","state":"held","since":"now","reason":"r"}]"#
+        let queue = #"{"kind":"background","state":"held","message":"m","reason":"r"}"#
         let apps = (1...9).map {
-            #"{"app":"com.\#($0)","environment":"sandbox","queues":\#(queues)}"#
+            #"{"app":"com.\#($0)","environment":"sandbox","queues":[\#(queue)]}"#
         }
         let body = """
             {"status":"not-ready","reasons":["\(reason)"],"accepted":1,"unended":1,"in_flight":0,\

@@ -164,7 +164,7 @@ private struct MessageReader {
     struct Message {
         let bytes: [UInt8]
 
-        /// The parse of a COMMIT: libpq sends parse, bind, describe and execute one behind the other.
+        /// The parse of a COMMIT: libpq sends parse, bind, describe and execute in this order.
         var isCommit: Bool {
             bytes.first == UInt8(ascii: "P")
                 && String(decoding: bytes, as: UTF8.self).contains("COMMIT\0")

@@ -95,7 +95,7 @@ struct StoredRowsFuzzTests {
         for state in WakeState.allCases {
             for _ in 0..<8 {
                 var writer = ByteWriter()
-                writer.put(try StoredWakeTests.wake(state, &random))
+                writer.put(try RandomWake.make(state, &random))
                 wakes.append(writer.bytes)
             }
         }

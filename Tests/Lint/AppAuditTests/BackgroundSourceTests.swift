@@ -135,7 +135,8 @@ struct BackgroundSourceTests {
     func relays() {
         let handler = """
             - (void)pushRegistry:(PKPushRegistry *)registry
-                didReceiveIncomingPushWithPayload:(PKPushPayload *)payload forType:(NSString *)type {
+                didReceiveIncomingPushWithPayload:(PKPushPayload *)payload
+                forType:(PKPushType)type {
               [RNVoipPushNotificationManager didReceiveIncomingPushWithPayload:payload
                 forType:(NSString *)type];
             }

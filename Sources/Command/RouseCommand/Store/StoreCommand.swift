@@ -24,9 +24,9 @@ struct StoreMigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Make the tables of the shared store, or bring older ones up to date.",
         discussion: """
-            Works in the schema "rouse" of the database that the configuration names under store, in \
-            one transaction; whoever comes at the same time waits. The role must own the database, \
-            or be allowed to create a schema in it. Tables of a newer version are left alone (65). \
+            Works in the schema "rouse" of the database that the configuration names under store, \
+            in one transaction; whoever comes at the same time waits. The role must own the \
+            database, or be allowed to create a schema in it. Tables of a newer version are left alone (65). \
             Doing it again changes nothing.
 
             Example:

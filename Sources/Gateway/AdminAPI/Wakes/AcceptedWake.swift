@@ -76,13 +76,15 @@ struct AcceptedWake {
 
 extension Problem {
     /// No such app is configured; `name` is what it was called, in the member or parameter `field`.
+    /// What has no dot is no bundle identifier that Apple would give, and may be a token or another
+    /// secret in the wrong place, so it is not repeated.
     static func unknownApp(
         _ name: String?, _ environment: APNsEnvironment?, field: String = "app"
     ) -> Problem {
         let place = environment.map { " for \($0)" } ?? ""
         var problem = Problem(
             .unknownApp,
-            (name.map { "The app \($0)" } ?? "The app")
+            (name.flatMap { $0.contains(".") ? "The app \($0)" : nil } ?? "The app")
                 + " is not configured\(place). Add it to apps in the gateway's configuration.")
         problem.field = field
         return problem

@@ -74,7 +74,7 @@ final class FreshLeases: Sendable {
         }
     }
 
-    /// Those whose lease ends after an instant, which only a clock that was wrong can have put there.
+    /// Those whose lease ends after an instant, which only a wrong clock can have put there.
     func numbers(after bound: WallInstant) -> [Int64] {
         state.withLock { $0.ends.filter { $0.value.at > bound }.keys.sorted() }
     }

@@ -73,8 +73,8 @@ package struct ConnectionSettings: Sendable {
         }
         if !isLocal, mode != "verify-full" {
             warnings.append(
-                "sslmode is \(mode ?? "prefer"), so whoever is between the gateway and the database "
-                    + "can read and change everything; use verify-full.")
+                "sslmode is \(mode ?? "prefer"), so whoever is between the gateway and the "
+                    + "database can read and change everything; use verify-full.")
         }
         self.warnings = warnings
         displayName = Self.displayName(given, hosts: hosts, port: value("port", "PGPORT"))

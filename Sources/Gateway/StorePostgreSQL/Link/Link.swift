@@ -276,7 +276,7 @@ final class Link {
         switch status {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: try takeSuccess(step, result)
         case PGRES_FATAL_ERROR:
-            // An implicit transaction's commit can fail; its synchronization comes behind the error.
+            // An implicit transaction's commit can fail; its Sync comes behind the error.
             if case .synchronize = step { nextStep -= 1 }
             try takeError(step, result)
         case PGRES_PIPELINE_ABORTED: break
@@ -300,8 +300,9 @@ final class Link {
         }
     }
 
-    /// Leaves a commit in doubt that did not wait for its standby: a failover may forget it. Whoever
-    /// resolves the doubt commits too, and that commit waits for the standby and for all before it.
+    /// Leaves a commit in doubt that did not wait for its standby: a failover may forget it.
+    /// Whoever resolves the doubt commits too, and that commit waits for the standby and for all
+    /// before it.
     private func checkReplication() throws(Broken) {
         guard opened?.notices.hasGivenUpStandby == true else { return }
         throw Broken(message: "the server did not wait for its synchronous standby")

@@ -88,8 +88,8 @@ extension XcodeProject {
         }
     }
 
-    /// Whether a Podfile beside the project, or above it, has a target's name: CocoaPods changes the
-    /// project only where its pods are fetched.
+    /// Whether a Podfile beside the project, or above it, has a target's name: CocoaPods changes
+    /// the project only where its pods are fetched.
     private func podfileNames(_ target: XcodeTarget) -> Bool {
         [folder, Paths.folder(of: folder)].contains { folder in
             let path = Paths.join(folder, "Podfile")

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+package import Gateway
 import GatewayTestKit
-import SeedKit
-import StoreRows
-import Testing
+package import SeedKit
 import WakeBudget
 import WakeModel
 
-@testable import StoreSQLite
-
-@Suite("A wake in its row")
-struct StoredWakeTests {
+/// Wakes of all forms that a row may have, with instants at their edges, by a seed.
+package enum RandomWake {
     private static func instant(_ random: inout SeededGenerator) -> WallInstant {
         let edges: [Int64] = [.min, -1, 0, 1, .max]
         let milliseconds: Int64 =
@@ -46,7 +42,8 @@ struct StoredWakeTests {
         }
     }
 
-    static func wake(
+    /// A wake in this state.
+    package static func make(
         _ state: WakeState, _ random: inout SeededGenerator
     ) throws -> WakeRow {
         let id = WakeID(
@@ -74,38 +71,5 @@ struct StoredWakeTests {
         if state.isEnd { wake.endedAt = instant(&random) }
         if Bool.random(using: &random) { wake.launchedAt = instant(&random) }
         return wake
-    }
-
-    @Test("It is read as it was written, in each state", arguments: WakeState.allCases)
-    func roundTrip(state: WakeState) throws {
-        for seed in 1...200 as ClosedRange<UInt64> {
-            var random = SeededGenerator(seed: seed)
-            let wake = try Self.wake(state, &random)
-            var writer = ByteWriter()
-            writer.put(wake)
-            var reader = ByteReader(writer.bytes)
-            let read = try reader.wake(
-                number: wake.number, state: state, device: wake.device)
-            #expect(read == wake, "seed \(seed)")
-        }
-    }
-
-    @Test("A row that was cut, or is longer, is damaged and nothing else")
-    func damaged() throws {
-        var random = SeededGenerator(seed: 7)
-        let wake = try Self.wake(.claimed, &random)
-        var writer = ByteWriter()
-        writer.put(wake)
-        for count in 0..<writer.bytes.count {
-            var reader = ByteReader(Array(writer.bytes.prefix(count)))
-            #expect(throws: StoreFailure.self) {
-                try reader.wake(
-                    number: wake.number, state: .claimed, device: wake.device)
-            }
-        }
-        var longer = ByteReader(writer.bytes + [0])
-        #expect(throws: StoreFailure.self) {
-            try longer.wake(number: wake.number, state: .claimed, device: wake.device)
-        }
     }
 }

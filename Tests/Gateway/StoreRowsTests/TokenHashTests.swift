@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import StoreRows
 import Testing
 import WakeModel
 
-@testable import StoreSQLite
+@testable import StoreRows
 
 @Suite("The number of a device")
 struct TokenHashTests {
