@@ -26,8 +26,8 @@ struct StoreMigrateCommand: AsyncParsableCommand {
         discussion: """
             Works in the schema "rouse" of the database that the configuration names under store, \
             in one transaction; whoever comes at the same time waits. The role must own the \
-            database, or be allowed to create a schema in it. Tables of a newer version are left alone (65). \
-            Doing it again changes nothing.
+            database, or be allowed to create a schema in it. Tables of a newer version are left \
+            alone (65). Doing it again changes nothing.
 
             Example:
 
