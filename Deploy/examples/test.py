@@ -228,7 +228,7 @@ class Language:
 
     def test_what_is_refused_is_explained(self):
         for token, environment, words in (
-                ("no-token", {}, r"^400 invalid-field: device token "),
+                ("no-token", {}, r"^400 invalid-field: device_token "),
                 (self.token(), {"ROUSE_API_KEY": "wrong"}, r"^401 unauthorized: "),
                 (self.token(), {"ROUSE_APP": "com.example.none"}, r"^404 unknown-app: ")):
             done = self.wake(token, **environment)
