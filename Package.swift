@@ -300,7 +300,7 @@ let package = Package(
         .testTarget(
             name: "StoreContractTests",
             dependencies: [
-                "Gateway", "GatewayTestKit", "PostgreSQLTestKit", "SeedKit", "StorePostgreSQL",
+                "Gateway", "GatewayTestKit", "PayloadRules", "PostgreSQLTestKit", "SeedKit", "StorePostgreSQL",
                 "StoreSQLite", "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
             ], path: "Tests/Gateway/StoreContractTests", swiftSettings: swiftSettings),
         // A server of Debian's packages, and a proxy that cuts connections.

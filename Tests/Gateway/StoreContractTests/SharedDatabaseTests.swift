@@ -2,6 +2,7 @@
 
 import Gateway
 import GatewayTestKit
+import PayloadRules
 import PostgreSQLTestKit
 import StorePostgreSQL
 import StoreTestKit
@@ -73,6 +74,22 @@ struct SharedDatabaseTests {
                 #expect(ids.count == 2 && Set(ids).count == 1)
             }
             #expect(try await stores[0].perform(CountWakes()).accepted == 20)
+        }
+    }
+
+    @Test("A device's wakes are one chain, though the gateway that takes one is behind another")
+    func clocksApart() async throws {
+        try await withTwo { stores, _ in
+            // Clocks half a minute apart, each store by turns.
+            let clocks = [Self.now.advanced(bySeconds: 30), Self.now]
+            for round in 0..<6 {
+                let wake = Samples.wake(at: clocks[round % 2])
+                _ = try await Counter(store: stores[round % 2]).admitOne(wake)
+            }
+            let query = WakeQuery(deviceToken: Samples.wake().wake.deviceToken)
+            for store in stores {
+                #expect(try await store.perform(ListWakes(query)).wakes.count == 6)
+            }
         }
     }
 

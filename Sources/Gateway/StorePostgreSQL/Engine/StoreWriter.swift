@@ -105,11 +105,13 @@ final class StoreWriter: StoreEngine {
 
     func write(_ changes: Changes) async throws(StoreFailure) -> WriteOutcome {
         guard var writer = link.writer(of: session) else { throw lose("it has no writer") }
+        // Not above this write's own leases: its gateway may never come to another one.
+        let floor =
+            link.fresh.floor(ofSlot: writer.identity.numbers.slot) ?? writer.lastNumber + 1
         writer.lastNumber = max(writer.lastNumber, changes.lastNumber)
         var plan = WritePlan(
             changes, by: writer.identity, sequence: writer.sequence + 1,
-            floor: link.fresh.floor(ofSlot: writer.identity.numbers.slot) ?? writer.lastNumber,
-            lastNumber: &writer.lastNumber)
+            floor: floor, lastNumber: &writer.lastNumber)
         if hasTurns.load(ordering: .acquiring) {
             plan.append(Query(Self.endTurns, .int8(writer.identity.id)))
         }

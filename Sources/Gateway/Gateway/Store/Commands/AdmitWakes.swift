@@ -288,7 +288,7 @@ extension WorkingSet {
             case .voip: CallFingerprint(new.wake.callID ?? "\(new.entropy)")
             }
         return WakeRow(
-            id: WakeID(number: makeNumber(at: now), entropy: new.entropy),
+            id: WakeID(number: makeNumber(at: now, above: device.latest), entropy: new.entropy),
             device: device.number, queue: queue.row.number, previous: device.latest,
             acceptedAt: now, decision: .send, coalescing: new.coalescing, ref: new.ref,
             call: call, urgency: new.urgency, state: .pending, dueAt: now,
