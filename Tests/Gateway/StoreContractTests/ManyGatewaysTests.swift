@@ -12,7 +12,7 @@ import WakeModel
 
 /// Random wakes at several gateways on one store, of which one dies with its hands full and
 /// another one is stopped.
-@Suite("Several gateways on one store", .timeLimit(.minutes(4)))
+@Suite("Several gateways on one store", .timeLimit(.minutes(10)))
 struct ManyGatewaysTests {
     /// How many wakes each round brings, and how many rounds there are.
     private static let roundCount = 3

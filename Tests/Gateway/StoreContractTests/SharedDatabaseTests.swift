@@ -11,7 +11,7 @@ import Testing
 import WakeModel
 
 /// Gateways whose stores know nothing of each other, on one database.
-@Suite("Several stores on one database", .timeLimit(.minutes(3)))
+@Suite("Several stores on one database", .timeLimit(.minutes(10)))
 struct SharedDatabaseTests {
     private static let now = Samples.start
     private let grant = ClaimGrant(

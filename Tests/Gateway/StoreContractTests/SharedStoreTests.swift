@@ -9,7 +9,7 @@ import WaitKit
 import WakeModel
 
 /// What two gateways on one store make of each other's wakes.
-@Suite("Two gateways on one store", .timeLimit(.minutes(2)))
+@Suite("Two gateways on one store", .timeLimit(.minutes(10)))
 struct SharedStoreTests {
     private static let kinds: [StoreKind] = [.memory, .sqlite, .postgresql]
 

@@ -360,7 +360,7 @@ struct StoreWalk {
     }
 }
 
-@Suite("Each store does what the specification does", .timeLimit(.minutes(4)))
+@Suite("Each store does what the specification does", .timeLimit(.minutes(10)))
 struct StoreWalkTests {
     @Test("A random life has the same answers in SQLite", arguments: 1...6 as ClosedRange<UInt64>)
     func walk(seed: UInt64) async throws {

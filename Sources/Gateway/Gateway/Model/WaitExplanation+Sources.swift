@@ -50,10 +50,10 @@ public struct WaitContext: Sendable {
     }
 
     private func leasedElsewhere(_ wake: WakeRecord) -> WaitExplanation.Reason {
-        WaitExplanation.Reason(
+        let end = wake.leaseUntil.map { " at \($0)" } ?? ""
+        return WaitExplanation.Reason(
             .leasedElsewhere,
-            sentence: "If that one has died, the wake comes back when its lease ends at "
-                + "\(wake.leaseUntil).")
+            sentence: "If that one has died, the wake comes back when its lease ends\(end).")
     }
 }
 

@@ -30,8 +30,8 @@ public struct WakeRecord: Hashable, Sendable {
     public let notBefore: WallInstant
     /// From when on it is never sent any more.
     public let deadline: WallInstant
-    /// When its lease ends, while it is claimed.
-    public let leaseUntil: WallInstant
+    /// When its lease ends; `nil` when it is not claimed.
+    public let leaseUntil: WallInstant?
     /// The rules that kept it back when they were asked last.
     public let holds: DelayReasons
     /// How many attempts may have reached APNs, not counting a last one that ended it.
@@ -66,7 +66,7 @@ public struct WakeRecord: Hashable, Sendable {
         dueAt = row.dueAt
         notBefore = row.notBefore
         deadline = row.deadline
-        leaseUntil = row.leaseUntil
+        leaseUntil = row.state == .claimed ? row.leaseUntil : nil
         holds = row.holds
         tries = row.tries
         end = row.end
