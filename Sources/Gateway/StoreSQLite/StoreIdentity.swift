@@ -24,8 +24,9 @@ enum StoreIdentity {
     private static let namedTables = 5
 
     /// Throws a ``Gateway/StoreFailure`` of kind `corrupt` unless the file is a store, or an empty
-    /// file or database that can become one, and the log beside it can be its own. It is read through `descriptor`, and where its header
-    /// does not say it, by SQLite, which leaves it as it is.
+    /// file or database that can become one, and the log beside it can be its own. The file is read
+    /// through `descriptor`, and where its header does not say it, by SQLite, which leaves it as it
+    /// is.
     static func check(_ descriptor: CInt, path: String) throws(StoreFailure) {
         var header = [UInt8](repeating: 0, count: headerByteCount)
         // SAFETY: pread writes at most as many bytes as the buffer has, within the call.

@@ -73,9 +73,10 @@ final class ListenerConnection: Sendable {
 ///
 /// A connection on which no key was accepted yet is a stranger's. Strangers may take every place,
 /// but keep none: when all places are taken, or all that one peer may have, the new connection gets
-/// that of the stranger who is silent for longest, from the peer that has the most. When no stranger is left,
-/// a few places are kept for health and metrics. So neither silent connections nor too many
-/// callers with keys hide a living gateway from who watches it.
+/// that of the stranger who is silent for longest, from the peer that has the most
+/// (``StrangerOrder``). When no stranger is left, a few places are kept for health and metrics. So
+/// neither silent connections nor too many callers with keys hide a living gateway from who watches
+/// it.
 ///
 /// May be used from any thread.
 final class ListenerConnections: Sendable {
