@@ -21,6 +21,13 @@ import Synchronization
 /// the kernel may have dropped what it could not write. From then on everything fails, until the
 /// store is opened again, which copies what is known of the log before anything is written behind
 /// it. Who owns the process ends it for that, see ``ends``.
+///
+/// A checkpoint flushes the log too, by SQLite's own descriptor, and its failure ends the store in
+/// the same way (``Checkpointer``). A flush beside it is not believed once that is known, though it
+/// worked. One that ends between the failure and its being known is answered for as it went. Since
+/// Linux 4.13 each descriptor that was open when the write failed is told of it by its own next
+/// `fdatasync` (fsync(2)), so that such a flush fails too; on a system that tells one descriptor
+/// only, it would be believed.
 final class LogFlusher: Sendable {
     private struct State {
         var waiting: [@Sendable (StoreFailure?) -> Void] = []

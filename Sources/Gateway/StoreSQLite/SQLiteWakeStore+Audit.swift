@@ -66,11 +66,13 @@ extension SQLiteWakeStore {
     /// log and its lock stand beside it.
     public static func place(of path: String) -> String { StorePath.resolve(path) }
 
-    /// Why a gateway would refuse the file at this path as another program's, in words; `nil` when
-    /// it is a store or a database without tables. It only reads, as ``audit(path:)`` does, and
-    /// throws as that does.
+    /// Why a gateway would refuse the file at this path, in words: it is another program's, or the
+    /// log beside it is another database's. `nil` when it is a store or a database without tables.
+    /// It only reads, as ``audit(path:)`` does, and throws as that does. Not for a process that has
+    /// the store open: looking at a file by a descriptor drops SQLite's locks on it there.
     public static func refusal(path: String) throws(StoreFailure) -> String? {
-        try StoreIdentity.failure(at: path, allowsEmpty: true)?.message
+        if let failure = LogPairing.failure(at: path) { return failure.message }
+        return try StoreIdentity.failure(at: path, allowsEmpty: true)?.message
     }
 
     /// Why a gateway would refuse to make a store at a path where no file is, or an empty one: the

@@ -24,13 +24,15 @@ enum StoreIdentity {
     private static let namedTables = 5
 
     /// Throws a ``Gateway/StoreFailure`` of kind `corrupt` unless the file is a store, or an empty
-    /// file or database that can become one. It is read through `descriptor`, and where its header
-    /// does not say it, by SQLite, which leaves it as it is.
+    /// file or database that can become one, and the log beside it can be its own. The file is read
+    /// through `descriptor`, and where its header does not say it, by SQLite, which leaves it as it
+    /// is.
     static func check(_ descriptor: CInt, path: String) throws(StoreFailure) {
         var header = [UInt8](repeating: 0, count: headerByteCount)
         // SAFETY: pread writes at most as many bytes as the buffer has, within the call.
         let count = header.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
         if count == 0, let failure = orphanedLog(besides: path) { throw failure }
+        if let failure = LogPairing.failure(besides: path, descriptor) { throw failure }
         // What cannot be read is said better by SQLite.
         guard count != 0 else { return }
         guard count == headerByteCount, header.starts(with: magic) else {

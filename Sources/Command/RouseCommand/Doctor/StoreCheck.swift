@@ -118,7 +118,7 @@ enum StoreCheck {
         do throws(StoreFailure) {
             if let refusal = try SQLiteWakeStore.refusal(path: path) {
                 return .wrong(
-                    "store", refusal, "Name another file under store, or move this one away.")
+                    "store", refusal, "Do as it says, or name another file under store.")
             }
             guard try SQLiteWakeStore.isOfNewerVersion(path: path) else { return nil }
             return .wrong(

@@ -15,11 +15,16 @@ final class ListenerConnection: Sendable {
     fileprivate let channel: any Channel
     /// Ascends in the order of the accepts.
     fileprivate let number: UInt64
+    private let owner: ListenerConnections
     private let hasKey = Atomic(false)
     private let isAsking = Atomic(false)
 
-    fileprivate init(_ channel: any Channel, peer: PeerAddress, number: UInt64, isReserve: Bool) {
+    fileprivate init(
+        _ channel: any Channel, of owner: ListenerConnections, peer: PeerAddress, number: UInt64,
+        isReserve: Bool
+    ) {
         self.channel = channel
+        self.owner = owner
         self.peer = peer
         self.number = number
         self.isReserve = isReserve
@@ -27,14 +32,25 @@ final class ListenerConnection: Sendable {
 
     /// Whether the key that the caller showed last was accepted, or none is asked for.
     var isAuthenticated: Bool {
-        get { hasKey.load(ordering: .relaxed) }
-        set { hasKey.store(newValue, ordering: .relaxed) }
+        get { hasKey.load(ordering: .sequentiallyConsistent) }
+        set {
+            guard hasKey.exchange(newValue, ordering: .sequentiallyConsistent) != newValue
+            else { return }
+            owner.review(self)
+        }
     }
 
     /// Whether a request was read whose answer has not ended: the place is not given away then.
     var isBusy: Bool {
-        get { isAsking.load(ordering: .relaxed) }
-        set { isAsking.store(newValue, ordering: .relaxed) }
+        get { isAsking.load(ordering: .sequentiallyConsistent) }
+        set {
+            // With a key it is no stranger's either way. Who takes the key away looks again, and
+            // sees what was stored before: both orderings are the same for all.
+            guard isAsking.exchange(newValue, ordering: .sequentiallyConsistent) != newValue,
+                !isAuthenticated
+            else { return }
+            owner.review(self)
+        }
     }
 
     /// Closes the connection at once, in front of TLS: its farewell waits for the caller's, and the
@@ -57,9 +73,10 @@ final class ListenerConnection: Sendable {
 ///
 /// A connection on which no key was accepted yet is a stranger's. Strangers may take every place,
 /// but keep none: when all places are taken, or all that one peer may have, the new connection gets
-/// that of the stranger who came first, from the peer that has the most. When no stranger is left,
-/// a few places are kept for health and metrics. So neither silent connections nor too many
-/// callers with keys hide a living gateway from who watches it.
+/// that of the stranger who is silent for longest, from the peer that has the most
+/// (``StrangerOrder``). When no stranger is left, a few places are kept for health and metrics. So
+/// neither silent connections nor too many callers with keys hide a living gateway from who watches
+/// it.
 ///
 /// May be used from any thread.
 final class ListenerConnections: Sendable {
@@ -68,43 +85,49 @@ final class ListenerConnections: Sendable {
 
     private struct State {
         var connections: [ObjectIdentifier: ListenerConnection] = [:]
-        /// Those of each peer, in the order of their accepts.
-        var peers: [PeerAddress: [ListenerConnection]] = [:]
+        /// The same by their numbers.
+        var numbers: [UInt64: ListenerConnection] = [:]
+        var order = StrangerOrder()
+        /// The places in that order of those that are strangers'.
+        var strangers: [UInt64: UInt64] = [:]
         var lastNumber: UInt64 = 0
         var reserveCount = 0
+
+        mutating func add(_ connection: ListenerConnection) {
+            connections[ObjectIdentifier(connection.channel)] = connection
+            numbers[connection.number] = connection
+            order.add(connection.peer)
+            if connection.isReserve { reserveCount += 1 }
+            review(connection)
+        }
 
         mutating func remove(_ connection: ListenerConnection) {
             let id = ObjectIdentifier(connection.channel)
             guard connections[id] === connection else { return }
             connections[id] = nil
-            if let place = peers[connection.peer]?.firstIndex(where: { $0 === connection }) {
-                peers[connection.peer]?.remove(at: place)
+            numbers[connection.number] = nil
+            if let place = strangers.removeValue(forKey: connection.number) {
+                order.leave(place, of: connection.peer)
             }
-            if peers[connection.peer]?.isEmpty ?? false { peers[connection.peer] = nil }
+            order.remove(connection.peer)
             if connection.isReserve { reserveCount -= 1 }
         }
 
-        /// The stranger that has to go first. A peer is looked at only as far as its first one, and
-        /// not at all when another has more connections.
-        func stranger(of peer: PeerAddress?) -> ListenerConnection? {
-            if let peer { return peers[peer].flatMap { Self.stranger(among: $0) } }
-            var found: (connection: ListenerConnection, count: Int)?
-            for connections in peers.values where connections.count >= found?.count ?? 0 {
-                guard let first = Self.stranger(among: connections) else { continue }
-                if let found, found.count == connections.count,
-                    found.connection.number < first.number
-                {
-                    continue
-                }
-                found = (first, connections.count)
+        /// Takes note of whether a connection is a stranger's that can be closed.
+        mutating func review(_ connection: ListenerConnection) {
+            let number = connection.number
+            guard numbers[number] != nil else { return }
+            let isStranger = !connection.isAuthenticated && !connection.isBusy
+            if isStranger, strangers[number] == nil {
+                strangers[number] = order.append(number, of: connection.peer)
+            } else if !isStranger, let place = strangers.removeValue(forKey: number) {
+                order.leave(place, of: connection.peer)
             }
-            return found?.connection
         }
 
-        private static func stranger(
-            among connections: [ListenerConnection]
-        ) -> ListenerConnection? {
-            connections.first { !$0.isAuthenticated && !$0.isBusy }
+        /// The stranger that has to go first.
+        mutating func stranger(of peer: PeerAddress?) -> ListenerConnection? {
+            order.first(of: peer).flatMap { numbers[$0] }
         }
     }
 
@@ -130,7 +153,7 @@ final class ListenerConnections: Sendable {
             state -> (ListenerConnection?, ListenerConnection?) in
             var victim: ListenerConnection?
             var isReserve = false
-            let isPeerFull = peer.isRemote && state.peers[peer]?.count ?? 0 >= placesOfPeer
+            let isPeerFull = peer.isRemote && state.order.count(of: peer) >= placesOfPeer
             if isPeerFull || isShortOfFiles || state.connections.count >= places {
                 victim = state.stranger(of: isPeerFull ? peer : nil)
                 isReserve = victim?.isReserve ?? true
@@ -141,10 +164,8 @@ final class ListenerConnections: Sendable {
             if let victim { state.remove(victim) }
             state.lastNumber += 1
             let connection = ListenerConnection(
-                channel, peer: peer, number: state.lastNumber, isReserve: isReserve)
-            state.connections[ObjectIdentifier(channel)] = connection
-            state.peers[peer, default: []].append(connection)
-            if isReserve { state.reserveCount += 1 }
+                channel, of: self, peer: peer, number: state.lastNumber, isReserve: isReserve)
+            state.add(connection)
             return (connection, victim)
         }
         victim?.cut()
@@ -155,6 +176,11 @@ final class ListenerConnections: Sendable {
             }
         }
         return connection
+    }
+
+    /// Takes note of what changed about a connection.
+    fileprivate func review(_ connection: ListenerConnection) {
+        state.withLock { $0.review(connection) }
     }
 
     /// Closes the connection of the stranger that has to go first. Whether there is one.
