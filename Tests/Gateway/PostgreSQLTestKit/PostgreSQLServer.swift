@@ -23,7 +23,7 @@ package final class PostgreSQLServer: Sendable {
     private let data: String
     private let programs: String
     private let process = Mutex<ServerProcess?>(nil)
-    private let databases = Atomic(0)
+    private let databases = Mutex<(count: Int, free: [String])>((0, []))
 
     /// The owner of all databases, a superuser.
     package static let user = "rouse"
@@ -104,17 +104,30 @@ package final class PostgreSQLServer: Sendable {
 
     /// Makes an empty database for one test, and returns its name.
     package func makeDatabase() throws -> String {
-        let name = "test_\(databases.add(1, ordering: .relaxed).newValue)"
-        try execute("CREATE DATABASE \(name)")
-        return name
+        try databases.withLock { databases in
+            if databases.free.isEmpty {
+                // Some at once: a process costs more than a database.
+                let names = (1...8).map { "test_\(databases.count + $0)" }
+                try psql(names.map { "CREATE DATABASE \($0)" }, in: "postgres")
+                databases.count += names.count
+                databases.free = names.reversed()
+            }
+            return databases.free.removeLast()
+        }
     }
 
     /// Runs SQL with psql as the superuser, and returns what it prints: rows, columns apart by `|`.
     @discardableResult
     package func execute(_ sql: String, in database: String = "postgres") throws -> String {
-        try run(
-            "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", uri(database), "-c",
-            sql)
+        try psql([sql], in: database)
+    }
+
+    /// Runs commands with psql, each in a transaction of its own.
+    @discardableResult
+    private func psql(_ commands: [String], in database: String) throws -> String {
+        let options = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", uri(database)]
+        return try ServerProcess.run(
+            [programs + "/psql"] + options + commands.flatMap { ["-c", $0] })
     }
 
     /// Runs one of PostgreSQL's programs to its end, and returns its output.

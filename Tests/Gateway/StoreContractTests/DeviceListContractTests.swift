@@ -14,7 +14,7 @@ struct DeviceListContractTests {
     private static let apps = ["com.example.app", "com.example.other"].flatMap { name in
         [APNsEnvironment.sandbox, .production].map { Samples.identity(name, $0) }
     }
-    private static let wakeCount = 400
+    private static let wakeCount = 160
 
     /// A wake of a random queue; one in four is another device's.
     private static func wake(_ counter: Counter, _ generator: inout SeededGenerator) -> NewWake {

@@ -293,7 +293,11 @@ struct MigrationTests {
             #expect(try SQLiteWakeStore.audit(path: path).isSound)
             let store = try SQLiteWakeStore(path: path)
             #expect(before.count == 5)
-            #expect(try await store.perform(ListWakes(WakeQuery())).wakes == before)
+            // Opening moves leases, and nothing else.
+            let after = try await store.perform(ListWakes(WakeQuery())).wakes
+            #expect(after.map(\.id) == before.map(\.id))
+            #expect(after.map(\.state) == before.map(\.state))
+            #expect(after.filter { $0.state != .claimed } == before.filter { $0.state != .claimed })
             #expect(try await store.perform(ListQueues()) == queues)
             // The call that was in hand may have rung.
             let later = Counter(store: store).later(120)
