@@ -19,6 +19,19 @@ public struct NumberSeries: Hashable, Sendable {
         self.slotCount = slotCount
     }
 
+    /// The first number of the series behind the last of it, and behind a device's latest wake,
+    /// which another writer may have numbered by a clock that is ahead. Where there is no other
+    /// writer, a latest wake with a larger number is damaged; so is one of years to come.
+    public func number(after last: Int64, andLatest latest: Int64, at now: WallInstant) -> Int64 {
+        guard slotCount > 1, latest > last,
+            latest < WakeID.firstNumber(at: now.advanced(bySeconds: Self.farthestSeconds))
+        else { return number(after: last, at: now) }
+        return number(after: latest, at: now)
+    }
+
+    /// Ten years.
+    private static let farthestSeconds: Int64 = 3_653 * 86_400
+
     /// The first number of the series behind another one, and not before an instant.
     public func number(after last: Int64, at now: WallInstant) -> Int64 {
         let least = max(last + 1, WakeID.firstNumber(at: now))

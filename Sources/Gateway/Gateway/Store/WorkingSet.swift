@@ -210,11 +210,10 @@ public final class WorkingSet {
     /// A number that no wake, no entry of the feedback feed and no webhook has had, at or after the
     /// first of this instant. As it comes from the time, a store that was restored from a backup
     /// does not give the numbers again that the lost one had given since. It is above `latest`, the
-    /// device's latest wake, which another writer may have numbered by a clock that is ahead: along
-    /// a device's chain numbers rise.
+    /// device's latest wake: along a device's chain numbers rise.
     func makeNumber(at now: WallInstant, above latest: Int64) -> Int64 {
         changes.lastNumber = loaded.numbers.number(
-            after: max(changes.lastNumber, latest), at: now)
+            after: changes.lastNumber, andLatest: latest, at: now)
         return changes.lastNumber
     }
 
