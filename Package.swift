@@ -300,7 +300,8 @@ let package = Package(
         .testTarget(
             name: "StoreContractTests",
             dependencies: [
-                "Gateway", "GatewayTestKit", "PayloadRules", "PostgreSQLTestKit", "SeedKit", "StorePostgreSQL",
+                "Gateway", "GatewayTestKit", "PayloadRules", "PostgreSQLTestKit", "SeedKit",
+                "StorePostgreSQL",
                 "StoreSQLite", "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
             ], path: "Tests/Gateway/StoreContractTests", swiftSettings: swiftSettings),
         // A server of Debian's packages, and a proxy that cuts connections.
@@ -342,9 +343,8 @@ let package = Package(
             of: "RouseCommand", in: .command,
             [
                 "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CurlTransport", "Gateway",
-                "GatewayTestKit", "HTTPTestKit", "PushTransport", "StoreSQLite", "WaitKit",
-                "WakeBudget", "WakeModel",
-                "rouse", lifecycle, logging,
+                "GatewayTestKit", "HTTPTestKit", "PostgreSQLTestKit", "PushTransport",
+                "StoreSQLite", "WaitKit", "WakeBudget", "WakeModel", "rouse", lifecycle, logging,
             ],
             exclude: ["Golden"]),
 

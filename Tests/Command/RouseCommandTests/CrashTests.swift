@@ -17,7 +17,7 @@ import WakeModel
 /// `ROUSE_KILLS=200 swift test --filter CrashTests` is the long version.
 @Suite("kill -9 at any moment", .timeLimit(.minutes(120)))
 struct CrashTests {
-    private static let kills =
+    static let kills =
         ProcessInfo.processInfo.environment["ROUSE_KILLS"].flatMap { Int($0) } ?? 4
     /// Wakes of one request.
     private static let batchCount = 100
@@ -26,13 +26,13 @@ struct CrashTests {
     /// How long a background wake is good for. One whose fate is unknown would wait longer.
     private static let lifeSeconds = 30
     /// What strikes, each 1 % of the pushes.
-    private static let faults: [Fault.Kind] = [
+    static let faults: [Fault.Kind] = [
         .closeConnection, .resetStream(.internalError), .neverAnswer,
         .goAway(.init(lastStream: .highestSeen)), .reject(.serviceUnavailable),
     ]
 
     /// What senders know: which wakes were answered 202, over all lives of the gateway.
-    private final class Ledger: Sendable {
+    final class Ledger: Sendable {
         private let answered = Mutex<[String: Bool]>([:])
         private let next = Atomic(0)
 
@@ -90,9 +90,9 @@ struct CrashTests {
         }
     }
 
-    /// Sends batches until the gateway is gone.
-    private static func send(_ base: String, _ ledger: Ledger) async {
-        while true {
+    /// Sends batches until the gateway is gone, or the task is cancelled.
+    static func send(_ base: String, _ ledger: Ledger) async {
+        while !Task.isCancelled {
             let devices = ledger.devices(batchCount)
             let lines = devices.map { number in
                 let token = String(number, radix: 16)
@@ -124,8 +124,8 @@ struct CrashTests {
         }
     }
 
-    private static func waitUntilSettled(_ base: String) async throws {
-        for _ in 0..<(lifeSeconds + 60) * 10 {
+    static func waitUntilSettled(_ base: String, leaseSeconds: Int = 0) async throws {
+        for _ in 0..<(lifeSeconds + leaseSeconds + 60) * 10 {
             let page = try await ServeTests.curl([
                 "\(base)/v1/wakes?state=pending,claimed&limit=1"
             ])
@@ -152,7 +152,7 @@ struct CrashTests {
         return states
     }
 
-    private static func compare(
+    static func compare(
         _ answered: [String: Bool], _ kept: [String: String], _ pushes: [ReceivedPush]
     ) {
         #expect(answered.values.contains(true) && answered.values.contains(false))

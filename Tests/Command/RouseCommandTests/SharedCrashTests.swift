@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNsSimulator
+import Foundation
+import PostgreSQLTestKit
+import Testing
+import WaitKit
+
+/// Three gateways on one database of a real PostgreSQL server, of which one after the other is
+/// killed, and another one started in its place, while others send wakes to all of them; at the end
+/// the books of ``CrashTests`` are compared, and are the same whichever gateway is asked.
+///
+/// `ROUSE_KILLS=200 swift test --filter SharedCrashTests` is the long version, in which some are
+/// stopped for longer than the others wait for a sign of life, and go on.
+@Suite("kill -9 of gateways on one database", .timeLimit(.minutes(120)))
+struct SharedCrashTests {
+    private static let gatewayCount = 3
+    /// The longest that a lease of a gateway that was killed lasts.
+    private static let leaseSeconds = 120
+
+    /// A gateway, and those who send wakes to it until it is gone.
+    private struct Member {
+        let gateway: RunningRouse
+        let base: String
+        let senders: Task<Void, Never>
+
+        init(_ path: String, _ ledger: CrashTests.Ledger) async throws {
+            let (gateway, base) = try await ServeTests.start(["--config", path])
+            self.gateway = gateway
+            self.base = base
+            senders = Task { await CrashTests.send(base, ledger) }
+        }
+    }
+
+    @Test("three books agree: nothing answered is lost, no call is sent twice")
+    func threeGateways() async throws {
+        let server = try PostgreSQLServer.running()
+        let store = server.uri(try server.makeDatabase())
+            .replacing(/:[^:@]*@/, with: "@")
+        try await RunningSimulator.with {
+            $0.log = .last(1_000_000)
+        } _: { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
+            _ = try simulator.folder.write(PostgreSQLServer.password, to: "database-password")
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            // The last section of it is the transport's.
+            try
+                (text.replacing(/store: .*/, with: "store: \(store)")
+                + "\n  push-timeout-seconds: 5\n")
+                .replacing("listen:", with: "store-password-file: database-password\nlisten:")
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            let migrated = try await Rouse.run(["store", "migrate", "--config", path])
+            #expect(migrated.status == 0, "\(migrated.all)")
+            for fault in CrashTests.faults {
+                simulator.simulator.inject(Fault(fault, for: .share(0.01)))
+            }
+            let ledger = CrashTests.Ledger()
+            var members: [Member] = []
+            for _ in 0..<Self.gatewayCount { members.append(try await Member(path, ledger)) }
+            for _ in 0..<600 where ledger.ids.isEmpty {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            for life in 0..<CrashTests.kills {
+                let place = life % Self.gatewayCount
+                try await elapse(.milliseconds(50 + life * 197 % 650))
+                if CrashTests.kills >= 20, life % 10 == 9 {
+                    members[place].gateway.signal(SIGSTOP)
+                    try await elapse(.seconds(40))
+                    members[place].gateway.signal(SIGCONT)
+                    continue
+                }
+                #expect(try await members[place].gateway.end(SIGKILL) == -1)
+                await members[place].senders.value
+                members[place] = try await Member(path, ledger)
+            }
+            for member in members { member.senders.cancel() }
+            for member in members { await member.senders.value }
+            simulator.simulator.clearFaults()
+            try await CrashTests.waitUntilSettled(
+                members[0].base, leaseSeconds: Self.leaseSeconds)
+            let kept = try await CrashTests.records(members[0].base)
+            for member in members.dropFirst() {
+                #expect(try await CrashTests.records(member.base) == kept)
+            }
+            for member in members { #expect(try await member.gateway.end(SIGTERM) == 0) }
+            CrashTests.compare(ledger.ids, kept, simulator.simulator.receivedPushes)
+        }
+    }
+}
