@@ -25,6 +25,8 @@ OTHER_ROUTES = ("/3/device/", "/push/", "/pushes", "/counters", "/faults", "/dev
                 "/goaway", "/connections", "/ca.pem")
 # Members of payloads in examples: an app's own.
 OTHER_MEMBERS = {"version", "priority", "aps", "alert", "badge", "sound"}
+# PostgreSQL's and PgBouncer's own settings, which the documents name.
+OTHER_SETTINGS = {"synchronous_commit", "max_prepared_statements"}
 
 
 def documents():
@@ -132,7 +134,8 @@ class Names(unittest.TestCase):
             used |= set(re.findall(r'`"?([a-z]+_[a-z_]+)"?(?::[^`]*)?`', rest))
             for name in sorted(used):
                 count += 1
-                if not name.startswith("rouse_") and name not in self.members | {"node_modules"}:
+                if not name.startswith("rouse_") and name not in self.members | OTHER_SETTINGS \
+                        | {"node_modules"}:
                     findings.append(f"{path}: no request or answer has {name}")
         self.fail_with(findings, 60, count)
 
