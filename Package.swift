@@ -104,6 +104,12 @@ let package = Package(
             name: "APNsClient", targets: ["APNsClient", "APNsWire", "PushTransport", "WakeModel"]),
         // For programs on Debian 12 that use APNsClient in process; see its header.
         .library(name: "CNghttp2ResetGuard", targets: ["CNghttp2ResetGuard"]),
+        .library(
+            name: "Gateway",
+            targets: [
+                "APNsClient", "APNsSender", "Gateway", "PushTransport", "StoreSQLite", "WakeBudget",
+                "WakeModel",
+            ]),
         .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
         .library(name: "PayloadRules", targets: ["PayloadRules", "WakeModel"]),
         .library(name: "WakeBudget", targets: ["WakeBudget", "WakeModel"]),
@@ -165,8 +171,8 @@ let package = Package(
         tests(
             of: "PayloadLint", in: .lint, ["PayloadRules", "SeedKit", "WakeModel"],
             exclude: ["Golden"]),
-        module("AppAudit", in: .lint, ["PayloadRules", yams]),
-        tests(of: "AppAudit", in: .lint, ["PayloadRules", "SeedKit"]),
+        module("AppAudit", in: .lint, ["PayloadLint", "PayloadRules", yams]),
+        tests(of: "AppAudit", in: .lint, ["PayloadLint", "PayloadRules", "SeedKit"]),
 
         // Layer 2: the gateway.
         module(
@@ -326,13 +332,26 @@ let package = Package(
                 "WakeBudget", "WakeModel", coreMetrics, httpTypes, lifecycle, logging,
             ]),
 
+        // Where the gateway meets the client of APNs.
+        module(
+            "APNsSender", in: .gateway,
+            ["APNsClient", "APNsWire", "Gateway", "PushTransport", "WakeModel"]),
+        tests(
+            of: "APNsSender", in: .gateway,
+            [
+                "APNsClient", "APNsSimulator", "APNsWire", "Gateway", "GatewayTestKit",
+                "PushTransport",
+                "StoreSQLite", "StoreTestKit", "WakeModel", logging,
+            ]),
+
         cModule("CProcess", in: .command),
 
         // Layer 4: where the modules are wired together.
         module(
             "RouseCommand", in: .command,
             [
-                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "CProcess",
+                "APNsClient", "APNsSender", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit",
+                "CProcess",
                 "CurlHTTP", "CurlTransport", "DeviceModel", "Gateway", "HTTP2Transport",
                 "OpenSSLCrypto", "PayloadLint", "PayloadRules", "PushTransport", "StorePostgreSQL",
                 "StoreSQLite", "WakeBudget", "WakeModel", "WakeSimulation", argumentParser,
@@ -342,8 +361,9 @@ let package = Package(
         tests(
             of: "RouseCommand", in: .command,
             [
-                "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "CurlTransport", "Gateway",
-                "GatewayTestKit", "HTTPTestKit", "PostgreSQLTestKit", "PushTransport",
+                "APNsClient", "APNsSender", "APNsSimulator", "APNsWire", "AdminAPI",
+                "CurlTransport", "Gateway", "GatewayTestKit", "HTTPTestKit", "PostgreSQLTestKit",
+                "PushTransport",
                 "StoreSQLite", "WaitKit", "WakeBudget", "WakeModel", "rouse", lifecycle, logging,
             ],
             exclude: ["Golden"]),

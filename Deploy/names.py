@@ -26,7 +26,10 @@ OTHER_ROUTES = ("/3/device/", "/push/", "/pushes", "/counters", "/faults", "/dev
 # Members of payloads in examples: an app's own.
 OTHER_MEMBERS = {"version", "priority", "aps", "alert", "badge", "sound"}
 # PostgreSQL's and PgBouncer's own settings, which the documents name.
-OTHER_SETTINGS = {"synchronous_commit", "max_prepared_statements"}
+OTHER_SETTINGS = {
+    "synchronous_commit", "synchronous_standby_names", "full_page_writes", "lock_timeout",
+    "statement_timeout", "plan_cache_mode", "max_prepared_statements",
+}
 
 
 def documents():

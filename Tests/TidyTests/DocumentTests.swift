@@ -68,4 +68,27 @@ struct DocumentTests {
         #expect(rows.count >= 10)
         for row in rows { #expect(row.contains("]("), "\(row)") }
     }
+
+    @Test("the guide for contributors follows one wake through few files, each step in its order")
+    func walk() throws {
+        let path = "Deploy/CONTRIBUTING.md"
+        let tree = SourceTree.checkout
+        let text = try tree.text(of: path)
+        let section = try #require(
+            text.split(separator: "\n## ").first { $0.hasPrefix("Follow one wake") })
+        let rows = section.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
+        let steps = rows.map { row in Int(row.dropFirst(2).prefix(while: \.isNumber)) }
+        #expect(steps == Array(1...10))
+        var files: [String] = []
+        for row in rows {
+            let links = MarkdownPage(path: path, text: String(row)).links.map(\.target)
+            #expect(!links.isEmpty, "\(row)")
+            for link in links {
+                let file = String(link.dropFirst("../".count))
+                #expect(try !tree.text(of: file).isEmpty, "\(link)")
+                files.append(file)
+            }
+        }
+        #expect(files.count <= 25 && Set(files).count == files.count)
+    }
 }

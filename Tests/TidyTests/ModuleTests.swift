@@ -16,7 +16,7 @@ struct ModuleTests {
         "WakeSimulation": ["DeviceModel", "WakeBudget", "WakeModel"],
         "APNsWire": ["PushTransport", "WakeModel"],
         "PayloadLint": ["Darwin", "Glibc", "Musl", "PayloadRules", "WakeModel", "Yams"],
-        "AppAudit": ["FoundationEssentials", "Glibc", "PayloadRules", "Yams"],
+        "AppAudit": ["FoundationEssentials", "Glibc", "PayloadLint", "PayloadRules", "Yams"],
         "Gateway": [
             "Glibc", "Logging", "PayloadRules", "ServiceLifecycle",
             "Synchronization", "WakeBudget", "WakeModel",
@@ -32,6 +32,9 @@ struct ModuleTests {
         "APNsClient": [
             "APNsWire", "CCacheHints", "CurlTransport", "DequeModule", "Glibc", "HTTP2Transport",
             "LoopKit", "OpenSSLCrypto", "PushTransport", "Synchronization", "WakeModel",
+        ],
+        "APNsSender": [
+            "APNsClient", "APNsWire", "Gateway", "PushTransport", "Synchronization", "WakeModel",
         ],
         "StoreRows": ["Gateway", "PayloadRules", "WakeBudget", "WakeModel"],
         "StoreSQLite": [
@@ -58,7 +61,8 @@ struct ModuleTests {
             "WakeModel",
         ],
         "RouseCommand": [
-            "APNsClient", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit", "ArgumentParser",
+            "APNsClient", "APNsSender", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit",
+            "ArgumentParser",
             "CProcess", "CurlHTTP", "CurlTransport", "DeviceModel", "Foundation", "Gateway",
             "Glibc", "HTTP2Transport", "Logging", "OpenSSLCrypto", "PayloadLint", "PayloadRules",
             "PushTransport",

@@ -21,6 +21,9 @@ public struct AdminConfiguration: Sendable {
     /// The largest body of a batch, in bytes: room for ``batchItemCount`` wakes with the largest
     /// payload that APNs takes, 5 KiB of a VoIP push, and with everything around it.
     public var batchByteCount = 67_108_864
+    /// The largest body of a multicast, in bytes: room for 10 000 of the longest device tokens,
+    /// 512 digits each, and for one payload.
+    public var multicastByteCount = 6_291_456
     /// The largest body with receipts, in bytes.
     public var receiptsByteCount = 1_048_576
     /// How much of the bodies of all connections together is held at a time, in bytes. The first

@@ -130,19 +130,19 @@ public final class Gateway: Service {
     // MARK: Taking wakes
 
     /// Checks a request, decides on it and keeps it. The answer
-    /// ``Acceptance/admitted(_:diagnostics:)`` means that it is on disk and ends, or has ended, in
+    /// ``AdmissionResult/admitted(_:)`` means that it is on disk and ends, or has ended, in
     /// exactly one recorded outcome.
     ///
     /// `environment` may be left out when the app is configured for one only.
     public func accept(
         _ request: WakeRequest, environment: APNsEnvironment? = nil,
         idempotency: IdempotencyKey? = nil
-    ) async -> Acceptance {
+    ) async -> AdmissionResult {
         await accept(Inquiry(request, environment: environment, idempotency: idempotency))
     }
 
     /// Checks a request, decides on it and keeps it.
-    public func accept(_ inquiry: Inquiry) async -> Acceptance { await accept([inquiry])[0] }
+    public func accept(_ inquiry: Inquiry) async -> AdmissionResult { await accept([inquiry])[0] }
 
     /// Checks requests and keeps those that are fine; answers one by one, in order. One that is
     /// refused does not fail the others. They share few transactions, which is what makes a batch
@@ -157,26 +157,27 @@ public final class Gateway: Service {
     /// come from a bounded set.
     public func accept(
         _ inquiries: [Inquiry], spreadSeconds: Int = 0, caller: String = ""
-    ) async -> [Acceptance] {
+    ) async -> [AdmissionResult] {
         let now = clock.now()
         let apps = context.configuration.apps
         let spread = Int64(max(0, spreadSeconds)) * 1000
         let start = inquiries.count == 1 && spread > 0 ? Int64(entropy() % UInt64(spread)) : 0
         let findings =
             inquiries.count > 1 ? context.limits.batchFindingCount : context.limits.findingCount
-        var answers: [Acceptance?] = Array(repeating: nil, count: inquiries.count)
+        var answers: [AdmissionResult?] = Array(repeating: nil, count: inquiries.count)
         var background = Batch()
         var calls = Batch()
         background.reserveCapacity(inquiries.count)
+        var verdicts = LastVerdict(validator, findingCount: findings)
         let turn = inquiries.count > 1 ? await workTurns.begin() : nil
         for (index, inquiry) in inquiries.enumerated() {
             await turn?.pause()
             let offset = start + spread * Int64(index) / Int64(inquiries.count)
             let delay = Delay(spread: spread, offset: offset)
-            switch examine(inquiry, apps, now: now, delay, most: findings) {
-            case .refused(let acceptance): answers[index] = acceptance
+            switch examine(inquiry, apps, now: now, delay, &verdicts) {
+            case .refused(let result): answers[index] = result
             case .fine(let submission, let diagnostics):
-                if submission.wake.wake.kind == .voip {
+                if submission.wake.kind == .voip {
                     calls.append(submission, diagnostics, index)
                 } else {
                     background.append(submission, diagnostics, index)
@@ -185,11 +186,11 @@ public final class Gateway: Service {
         }
         turn?.end()
         let (kept, called) = await submit(background.submissions, calls.submissions, caller)
-        background.fill(&answers, kept.map(acceptance)) {
-            diagnostics(on: inquiries[$0], of: $1, most: findings)
+        background.fill(&answers, kept) {
+            diagnostics(on: inquiries[$0], of: $1, &verdicts)
         }
-        calls.fill(&answers, called.map(acceptance)) {
-            diagnostics(on: inquiries[$0], of: $1, most: findings)
+        calls.fill(&answers, called) {
+            diagnostics(on: inquiries[$0], of: $1, &verdicts)
         }
         return answers.map { answer in
             guard let answer else { preconditionFailure("The intake answers each submission.") }
@@ -201,8 +202,8 @@ public final class Gateway: Service {
     /// Background wakes and calls at the same time. Where there is one kind only, nothing waits for
     /// a task that would submit none of the other.
     private func submit(
-        _ background: [Submission], _ calls: [Submission], _ caller: String
-    ) async -> (background: [Intake.Answer], calls: [Intake.Answer]) {
+        _ background: [WakeSubmission], _ calls: [WakeSubmission], _ caller: String
+    ) async -> (background: [AdmissionResult], calls: [AdmissionResult]) {
         guard !calls.isEmpty else {
             return (await intake.submit(background, areCalls: false, caller: caller), [])
         }
@@ -215,7 +216,7 @@ public final class Gateway: Service {
 
     /// Submissions of one kind, and where their answers belong.
     private struct Batch {
-        var submissions: [Submission] = []
+        var submissions: [WakeSubmission] = []
         var places: [(index: Int, diagnostics: [Diagnostic])] = []
 
         mutating func reserveCapacity(_ count: Int) {
@@ -223,7 +224,9 @@ public final class Gateway: Service {
             places.reserveCapacity(count)
         }
 
-        mutating func append(_ submission: Submission, _ diagnostics: [Diagnostic], _ index: Int) {
+        mutating func append(
+            _ submission: WakeSubmission, _ diagnostics: [Diagnostic], _ index: Int
+        ) {
             submissions.append(submission)
             places.append((index, diagnostics))
         }
@@ -231,24 +234,24 @@ public final class Gateway: Service {
         /// Puts the answers in their places; `first` says what was remarked on a request that is
         /// repeated, if that is not what is remarked on it now.
         func fill(
-            _ answers: inout [Acceptance?], _ acceptances: [Acceptance],
+            _ answers: inout [AdmissionResult?], _ results: [AdmissionResult],
             first: (_ index: Int, _ wake: AdmittedWake) -> [Diagnostic]?
         ) {
-            for (place, acceptance) in zip(places, acceptances) {
-                if case .admitted(let wake, _) = acceptance {
-                    let diagnostics = wake.isRepeated ? first(place.index, wake) : nil
-                    answers[place.index] = .admitted(
-                        wake, diagnostics: diagnostics ?? place.diagnostics)
-                } else {
-                    answers[place.index] = acceptance
+            for (place, result) in zip(places, results) {
+                guard case .admitted(var wake) = result else {
+                    answers[place.index] = result
+                    continue
                 }
+                let diagnostics = wake.isRepeated ? first(place.index, wake) : nil
+                wake.diagnostics = diagnostics ?? place.diagnostics
+                answers[place.index] = .admitted(wake)
             }
         }
     }
 
     private enum Examined {
-        case refused(Acceptance)
-        case fine(Submission, diagnostics: [Diagnostic])
+        case refused(AdmissionResult)
+        case fine(WakeSubmission, diagnostics: [Diagnostic])
     }
 
     /// How far a wake is put off: a part of the time over which it is spread, or of what its own
@@ -282,7 +285,7 @@ public final class Gateway: Service {
 
     private func examine(
         _ inquiry: Inquiry, _ apps: [AppIdentity], now: WallInstant, _ delay: Delay,
-        most findings: Int
+        _ verdicts: inout LastVerdict
     ) -> Examined {
         let request = inquiry.request
         var found: AppIdentity?
@@ -294,20 +297,19 @@ public final class Gateway: Service {
             found = app
         }
         guard let app = found else { return .refused(.unknownApp) }
-        switch validator.validate(request, now: now, most: findings) {
+        switch verdicts.verdict(on: request, now: now) {
         case .invalid(let diagnostics):
             return .refused(.invalid(diagnostics))
         case .valid(let wake, let diagnostics):
-            let new = NewWake(
+            let submission = WakeSubmission(
                 wake: wake, environment: app.environment, acceptedAt: now,
                 notBefore: delay.notBefore(
                     wake, now: now,
                     holdSeconds: (context.configuration.policies[app] ?? .standard).settings
                         .holdSeconds),
                 urgency: inquiry.urgency, coalescing: inquiry.coalescing,
-                ref: inquiry.ref, entropy: entropy())
-            return .fine(
-                Submission(wake: new, idempotency: inquiry.idempotency), diagnostics: diagnostics)
+                ref: inquiry.ref, entropy: entropy(), idempotency: inquiry.idempotency)
+            return .fine(submission, diagnostics: diagnostics)
         }
     }
 
@@ -315,30 +317,18 @@ public final class Gateway: Service {
     /// time that is left until its expiration, and the answer must be the same. `nil` where that
     /// is not known better than by looking now.
     private func diagnostics(
-        on inquiry: Inquiry, of wake: AdmittedWake, most findings: Int
+        on inquiry: Inquiry, of wake: AdmittedWake, _ verdicts: inout LastVerdict
     ) -> [Diagnostic]? {
         guard inquiry.idempotency != nil, !inquiry.hasLifetime,
-            case .valid(_, let diagnostics) = validator.validate(
-                inquiry.request, now: wake.acceptedAt, most: findings)
+            case .valid(_, let diagnostics) = verdicts.verdict(
+                on: inquiry.request, now: wake.acceptedAt)
         else { return nil }
         return diagnostics
     }
 
-    private func acceptance(_ answer: Intake.Answer) -> Acceptance {
-        switch answer {
-        case .stored(.admitted(let wake)): .admitted(wake, diagnostics: [])
-        case .stored(.conflict): .idempotencyConflict
-        case .stored(.damaged(let reason)): .damaged(reason)
-        case .overloaded(let pause): .overloaded(retryAfterSeconds: pause)
-        case .closed: .unavailable("The gateway is shutting down.")
-        case .failed(let failure), .stored(.failed(let failure)):
-            failure.kind == .damaged ? .damaged(failure.message) : .unavailable(failure.message)
-        }
-    }
-
-    private func note(_ acceptance: Acceptance) {
-        switch acceptance {
-        case .admitted(let wake, _):
+    private func note(_ result: AdmissionResult) {
+        switch result {
+        case .admitted(let wake):
             context.logger.debug(
                 wake.isRepeated ? "a request was repeated" : "a wake was accepted",
                 metadata: ["wake": "\(wake.id)"])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PayloadLint
 public import PayloadRules
 
 /// Audits the app's side of pushes: finds its files, reads them, and asks the rules.
@@ -21,17 +22,14 @@ public struct Audit: Sendable {
     public var targets: Set<String>
     /// The build configurations to look at; empty for all.
     public var configurations: Set<String>
-    /// Patterns of files and folders that are passed over (`*`, `?`, `**`), from ``excludedFrom``.
-    public var excluded: [String]
-    /// The folder that the patterns begin at.
-    public var excludedFrom: String
+    /// The settings, which say what files and folders are passed over.
+    package var settings: SettingsSearch.Found = SettingsSearch.Found()
 
     /// Will look at these paths.
     public init(
         paths: [String], sends: Set<ServerPush> = [], storefronts: Set<String> = [],
         targets: Set<String> = [], configurations: Set<String> = [],
-        sendsByTarget: [String: Set<ServerPush>] = [:], excluded: [String] = [],
-        excludedFrom: String = "."
+        sendsByTarget: [String: Set<ServerPush>] = [:]
     ) {
         self.paths = paths
         self.sends = sends
@@ -39,8 +37,6 @@ public struct Audit: Sendable {
         self.targets = targets
         self.configurations = configurations
         self.sendsByTarget = sendsByTarget
-        self.excluded = excluded
-        self.excludedFrom = excludedFrom
     }
 
     /// Looks at everything and returns what was found. `progress` is told how many files were
@@ -52,7 +48,7 @@ public struct Audit: Sendable {
         progress: ((Int) -> Void)? = nil
     ) throws(AuditFailure) -> AuditReport {
         let library = FileLibrary(isChosen: !targets.isEmpty, progress)
-        library.tree.exclude(excluded, from: excludedFrom)
+        library.tree.settings = settings
         let found = try FoundFiles(paths, library.tree)
         var facts: [AppFacts] = []
         var known = (targets: Set<String>(), configurations: Set<String>())
@@ -73,6 +69,9 @@ public struct Audit: Sendable {
         library.noteUnreadableFolders()
         guard !facts.isEmpty || !library.problems.isEmpty else { throw .nothingToAudit }
         var recipients = Recipients(facts, scopes)
+        recipients.areGenerated = known.targets.isEmpty && found.isGenerated
+        // The app is then more likely theirs than the only one that was read.
+        recipients.mayBeOthers = !known.targets.isEmpty && !found.tuistManifests.isEmpty
         recipients.apply(
             sends, sendsByTarget, isChosen: !targets.isEmpty,
             areNamed: !paths.contains(where: isFolder))
@@ -84,7 +83,7 @@ public struct Audit: Sendable {
         var report = library.report(
             AppFinding.merged(findings),
             configurationCount: Set(facts.compactMap(\.configuration)).count)
-        report.unjudged += recipients.unjudged
+        report.unjudged += recipients.unjudged + found.unjudged
         return report
     }
 
@@ -111,6 +110,10 @@ public struct Audit: Sendable {
 struct Recipients {
     private(set) var facts: [AppFacts]
     private(set) var unjudged: [AuditReport.Unjudged] = []
+    /// Whether a generator that was not read may add to what the apps' files say.
+    var areGenerated = false
+    /// Whether there may be apps beside those that were read.
+    var mayBeOthers = false
     private let scopes: [Int]
 
     /// An app in all of its configurations.
@@ -143,7 +146,8 @@ struct Recipients {
                 if bundle.hasCallMode { withCalls.insert(app) }
             }
         }
-        let receivers = apps.filter { isChosen || apps.count == 1 || signs[$0]?.isEmpty == false }
+        let isAlone = apps.count == 1 && !mayBeOthers
+        let receivers = apps.filter { isChosen || isAlone || signs[$0]?.isEmpty == false }
         var pushes: [App: Set<ServerPush>] = [:]
         for push in sends.sorted(by: { $0.rawValue < $1.rawValue }) {
             var showing = receivers.filter { signs[$0]?.contains(push) == true }
@@ -170,7 +174,8 @@ struct Recipients {
                 let named = Self.named(bundle.name, in: byTarget)
                 facts[index].bundles[place].sends = named ?? pushes[app] ?? []
                 facts[index].bundles[place].isOnlyAssumed =
-                    named == nil && !isChosen && !areNamed && signs[app]?.isEmpty != false
+                    areGenerated
+                    || named == nil && !isChosen && !areNamed && signs[app]?.isEmpty != false
             }
         }
     }
@@ -257,6 +262,8 @@ struct FoundFiles {
     private(set) var named: Set<String> = []
     /// The files by which other tools build or fetch what no Info.plist speaks of.
     private(set) var otherBuilds: Set<String> = []
+    /// The manifests of Tuist that no project beside them was made from.
+    private(set) var tuistManifests: [String] = []
     private var specifications: [String] = []
 
     /// Looks at these paths.
@@ -275,6 +282,8 @@ struct FoundFiles {
         projects += specifications.filter {
             named.contains($0) || !made.contains(Paths.folder(of: $0))
         }
+        tuistManifests.removeAll { made.contains(Paths.folder(of: $0)) }
+        if !tuistManifests.isEmpty { otherBuilds.insert("Project.swift") }
         projects.sort()
     }
 
@@ -291,13 +300,48 @@ struct FoundFiles {
             || named.contains(file) && name.hasSuffix(".plist")
         {
             infoPlists.append(file)
-        } else if Self.namesOfOtherBuilds.contains(name) {
+        } else if Self.generators.contains(name) || Self.packageManagers.contains(name) {
             otherBuilds.insert(name)
+        } else if name.hasSuffix(".podspec") {
+            // A pod is built with others that it names.
+            otherBuilds.insert(name)
+        } else if name == "Project.swift", Self.isOfTuist(file) {
+            tuistManifests.append(file)
         }
     }
 
-    private static let namesOfOtherBuilds: Set = [
-        "Project.swift", "Package.swift", "Podfile", "Cartfile", "BUILD", "BUILD.bazel", "BUCK",
-        "app.json", "app.config.js", "app.config.ts",
+    private static let packageManagers: Set = ["Package.swift", "Podfile", "Cartfile"]
+    /// What makes projects, and may write other property lists than those that are there.
+    private static let generators: Set = [
+        "BUILD", "BUILD.bazel", "BUCK", "app.json", "app.config.js", "app.config.ts",
     ]
+
+    /// Whether a file is a manifest of Tuist: apps have types of that name too.
+    private static func isOfTuist(_ file: String) -> Bool {
+        guard let bytes = try? FileTree.read(file, limit: AuditLimits.sourceBytes) else {
+            return false
+        }
+        return WordFilter(["ProjectDescription"]).finds(in: bytes)
+    }
+
+    /// Whether a generator that is not read may add to what the property lists say.
+    var isGenerated: Bool {
+        !tuistManifests.isEmpty || !otherBuilds.isDisjoint(with: Self.generators)
+    }
+
+    /// What is said of the manifests that are not read.
+    var unjudged: [AuditReport.Unjudged] {
+        guard let first = tuistManifests.first else { return [] }
+        let count = tuistManifests.count
+        let manifests =
+            count == 1
+            ? "\(first) of Tuist was"
+            : "\(count) manifests of Tuist, such as \(first), were"
+        return [
+            AuditReport.Unjudged(
+                targets: [],
+                reason: manifests + " not read; run `tuist generate`, and audit what it makes",
+                rules: [])
+        ]
+    }
 }

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import PayloadLint
 
 /// The files below the paths that an audit was given.
 final class FileTree {
@@ -18,8 +19,8 @@ final class FileTree {
     private var entriesLeft = AuditLimits.folderEntries
     /// The folders that were listed, so that targets that share one do not list it again.
     private var listed: [String: [String]] = [:]
-    private var excluded: [PathPattern] = []
-    private var excludedFrom = ""
+    /// Which files and folders are passed over.
+    var settings = SettingsSearch.Found()
 
     /// The folders whose names could not be read: what is in them was not looked at.
     private(set) var unreadableFolders: Set<String> = []
@@ -45,18 +46,6 @@ final class FileTree {
         return isFolder ? .folder : .file
     }
 
-    /// Passes over what patterns name, from a folder on.
-    func exclude(_ patterns: [String], from folder: String) {
-        excluded = patterns.map { PathPattern($0) }
-        excludedFrom = folder == "." ? "" : Paths.normalised(folder) + "/"
-    }
-
-    private func isExcluded(_ path: String) -> Bool {
-        guard !excluded.isEmpty else { return false }
-        let rest = path.hasPrefix(excludedFrom) ? path.dropFirst(excludedFrom.count) : path[...]
-        return excluded.contains { $0.matches(rest) }
-    }
-
     /// The files below a folder at any depth, in the order of their paths. Hidden folders and those
     /// of tests, of builds and of packages that others wrote are passed over; symbolic links are
     /// not followed.
@@ -76,11 +65,12 @@ final class FileTree {
             return
         }
         let isTop = folder == "."
+        let place = settings.configuration.excluded.isEmpty ? nil : realPath(folder)
         for entry in entries {
             guard entriesLeft > 0 else { return }
             entriesLeft -= 1
             let path = isTop ? entry.name : folder + "/" + entry.name
-            guard !isExcluded(path) else { continue }
+            if let place, settings.excludes(place + "/" + entry.name) { continue }
             switch entry.kind {
             case .folder where !Self.isSkipped(entry.name):
                 collect(path, depth: depth + 1, into: &files)

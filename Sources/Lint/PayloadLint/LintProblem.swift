@@ -8,7 +8,7 @@ public struct LintProblem: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Kind: Hashable, Sendable {
         /// An option has a value that it cannot have.
         case usage
-        /// An input is no text at all.
+        /// An input is no text at all, or no more than that.
         case notText
         /// There is no such file, or it cannot be read.
         case missing

@@ -10,7 +10,7 @@ public struct ValidWake: Hashable, Sendable {
     /// Background or VoIP.
     public let kind: WakeKind
     /// The device.
-    public let deviceToken: DeviceToken
+    public private(set) var deviceToken: DeviceToken
     /// The app.
     public let bundleID: BundleID
     /// The JSON body, byte for byte as it was given. Never logged.
@@ -31,6 +31,13 @@ public struct ValidWake: Hashable, Sendable {
         self.expiration = expiration
         collapseID = request.collapseID
         self.callID = callID
+    }
+
+    /// The same wake for another device. It is as valid: no rule looks at a device token.
+    public func addressed(to device: DeviceToken) -> ValidWake {
+        var wake = self
+        wake.deviceToken = device
+        return wake
     }
 }
 

@@ -27,19 +27,14 @@ extension ServerTests {
                     $0.maximumStreamsPerConnection = 60
                 }
             ) { bench in
-                // A simulator that has logged a push and then refuses it invites a knowing
-                // transport to send it again: that one gets refusals before the body, and honest
-                // GOAWAYs.
-                let refusalStage: Fault.Stage = maker.knowsRefusals ? .headers : .answer
-                let lastStream: Fault.GoAway.LastStream =
-                    maker.knowsRefusals ? .highestSeen : .theOneBefore
+                // A simulator that logs a push and then refuses it invites the transport to send it
+                // again, so refusals come before the body, and every GOAWAY is honest.
                 let faults: [(Fault.Kind, Fault.Stage, Double)] = [
                     (.resetStream(.internalError), .answer, 0.01),
-                    (.resetStream(.refusedStream), refusalStage, 0.0005),
+                    (.resetStream(.refusedStream), .headers, 0.0005),
                     (.delay(milliseconds: 30), .answer, 0.05), (.neverAnswer, .answer, 0.001),
                     (.reject(.tooManyRequests), .answer, 0.01), (.closeConnection, .answer, 0.0003),
-                    (.goAway(.init(lastStream: .highestSeen)), .answer, 0.0003),
-                    (.goAway(.init(lastStream: lastStream)), .answer, 0.0003),
+                    (.goAway(.init(lastStream: .highestSeen)), .answer, 0.0006),
                     (.closeConnection, .body, 0.0003), (.resetStream(.cancel), .headers, 0.002),
                     (.refuseTLS, .connection, 0.1), (.closeConnection, .connection, 0.1),
                 ]

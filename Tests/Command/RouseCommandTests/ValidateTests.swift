@@ -26,10 +26,20 @@ struct ValidateTests {
         try Data([0x7f, 0x45, 0x4c, 0x46, 0, 0, 0, 0]).write(to: URL(filePath: binary))
         let settings = try folder.write("serverity: {}\n", to: "settings.yaml")
         let none = folder.path + "/none.json"
+        for (name, file, text) in [
+            ("broken", "a.json", "{"), ("other", "a.json", "{}"), ("pushes", "a.apns", "{"),
+        ] {
+            try FileManager.default.createDirectory(
+                atPath: folder.path + "/" + name, withIntermediateDirectories: false)
+            try folder.write(text, to: name + "/" + file)
+        }
         let cases: [([String], Int32)] = [
             ([good], 0), ([bad], 1), ([good, bad], 1), ([warned], 0), ([warned, "--strict"], 1),
             ([bad, "--ignore", "BG004"], 0), ([bad, "--select", "H"], 0), ([binary], 65),
             ([bad, binary], 65), ([none], 66), ([good, none, bad], 66), ([binary, none], 66),
+            ([folder.path + "/broken"], 65), ([folder.path + "/other"], 66),
+            ([folder.path + "/pushes"], 1), ([folder.path + "/broken", good], 0),
+            ([good, "--select", "CF"], 64),
         ]
         for (arguments, status) in cases {
             let result = try await Self.validate(arguments + Self.background)

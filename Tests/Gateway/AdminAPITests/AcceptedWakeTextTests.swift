@@ -16,7 +16,7 @@ struct AcceptedWakeTextTests {
         arguments: 1...20 as ClosedRange<UInt64>)
     func same(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        var text = AcceptedWakeText()
+        var text = AcceptedWakeText(withDiagnostics: true)
         for _ in 0..<200 {
             let wake = try Self.wake(&random)
             var bytes: [UInt8] = []
@@ -31,15 +31,15 @@ struct AcceptedWakeTextTests {
     private static func wake(_ random: inout SeededGenerator) throws -> AcceptedWake {
         let accepted = WallInstant(millisecondsSinceEpoch: 1_700_000_000_000)
             .advanced(bySeconds: Int64(random.below(2)))
-        let wake = AdmittedWake(
+        var wake = AdmittedWake(
             id: id(&random), acceptedAt: accepted,
             deadline: accepted.advanced(bySeconds: Int64(random.below(2))),
             decision: decision(&random))
         let remark = Diagnostic(
             rule: "BG001", severity: .warning,
             message: "a \"word\" and a line\nbreak", fix: "Mend it.", line: 1 + random.below(2))
-        return try AcceptedWake(
-            .admitted(wake, diagnostics: random.chance(oneIn: 3) ? [remark] : []))
+        if random.chance(oneIn: 3) { wake.diagnostics = [remark] }
+        return try AcceptedWake(.admitted(wake))
     }
 
     private static func id(_ random: inout SeededGenerator) -> WakeID {

@@ -105,7 +105,8 @@ struct AppAccessTests {
             connections: ListenerConnections(places: 1, placesOfPeer: 1),
             streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
         let known: Set = [
-            "POST /v1/wakes", "POST /v1/wakes/batch", "GET /v1/wakes", "GET /v1/wakes/{id}",
+            "POST /v1/wakes", "POST /v1/wakes/batch", "POST /v1/wakes/multicast",
+            "GET /v1/wakes", "GET /v1/wakes/{id}",
             "DELETE /v1/wakes/{id}", "GET /v1/devices/{token}", "DELETE /v1/devices/{token}",
             "PUT /v1/devices/{token}/signals", "POST /v1/devices/{token}/registered",
             "POST /v1/receipts", "GET /v1/feedback", "GET /v1/events", "GET /v1/apps",
@@ -131,6 +132,13 @@ struct AppAccessTests {
                     try await caller.send(
                         "POST", "/v1/wakes", body.replacing(#""app":"#, with: #""topic":"#),
                         as: caller.other), "topic")
+                try Self.expectRefused(
+                    try await caller.send(
+                        "POST", "/v1/wakes/multicast",
+                        body.replacing(#""device_token":"\#(token)""#, with: "")
+                            .replacing("{\"kind\"", with: "{\"device_tokens\":[\"aa\"],\"kind\"")
+                            .replacing(",,", with: ","),
+                        as: caller.other), "app")
                 for path in ["/v1/wakes", "/v1/devices/\(token)"] {
                     try Self.expectRefused(
                         try await caller.send("GET", "\(path)?app=\(app)", as: caller.other),

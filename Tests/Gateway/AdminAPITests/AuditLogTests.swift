@@ -39,7 +39,7 @@ struct AuditLogTests {
     /// Routes with another method than GET that are no changes somebody made: they ask, or they are
     /// the traffic.
     private static let otherPaths: Set<String> = [
-        "/v1/wakes", "/v1/wakes/batch", "/v1/validate", "/v1/receipts",
+        "/v1/wakes", "/v1/wakes/batch", "/v1/wakes/multicast", "/v1/validate", "/v1/receipts",
         "/v1/devices/{token}/signals", "/v1/devices/{token}/registered",
     ]
 

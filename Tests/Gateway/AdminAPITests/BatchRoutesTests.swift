@@ -193,8 +193,35 @@ struct BatchRoutesTests {
             let key = ["Idempotency-Key": "b-1"]
             let first = try await caller.send("POST", "/v1/wakes/batch", text, headers: key)
             let second = try await caller.send("POST", "/v1/wakes/batch", text, headers: key)
-            #expect(first.body == second.body)
+            #expect(try items(first).allSatisfy { $0["replayed"] == nil })
+            #expect(try items(second).allSatisfy { $0["replayed"] as? Bool == true })
+            // Nothing else differs.
+            #expect(first.body == second.body.replacing(#""replayed":true,"#, with: ""))
             #expect(try await caller.send("GET", "/v1/stats").json()["accepted"] as? Int == 3)
+            let more = try await caller.send(
+                "POST", "/v1/wakes/batch", text.dropLast() + ",\(APIBench.body(device: 4))]",
+                headers: key)
+            #expect(try items(more).map { $0["replayed"] as? Bool } == [true, true, true, nil])
+        }
+    }
+
+    @Test("What the rules found in accepted wakes comes on demand")
+    func diagnostics() async throws {
+        try await APIBench().serve { caller in
+            let body = APIBench.body(#","collapse_id":"inbox""#)
+            for (query, isThere) in [
+                ("", false), ("?diagnostics=false", false), ("?diagnostics=true", true),
+            ] {
+                let answer = try await caller.send(
+                    "POST", "/v1/wakes/batch\(query)", "[\(body)]")
+                let wake = try #require(try items(answer).first?["wake"] as? [String: Any])
+                #expect((wake["diagnostics"] != nil) == isThere, "\(query) \(answer.body)")
+            }
+            let single = try await caller.send("POST", "/v1/wakes", body)
+            #expect(try single.json()["diagnostics"] is [Any], "\(single.body)")
+            try expectProblem(
+                try await caller.send("POST", "/v1/wakes/batch?diagnostics=yes", "[\(body)]"),
+                .invalidField)
         }
     }
 

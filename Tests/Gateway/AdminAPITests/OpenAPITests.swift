@@ -119,6 +119,7 @@ struct OpenAPITests {
         #expect(
             try rules("Signals").contains(
                 #"{"dependentRequired":{"charging":["battery_percent"]}}"#))
+        #expect(try rules("MulticastRequest") == rules("WakeRequest"))
         #expect((schemas["WakeRequest"]?["oneOf"] as? [Any])?.count == 2)
         #expect((schemas["Receipt"]?["oneOf"] as? [Any])?.count == 3)
         let app = try #require(

@@ -46,6 +46,30 @@ struct StoreTroubleTests {
         }
     }
 
+    @Test("What is for operators alone, such as the database's host, is in no answer")
+    func cause() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let (gateway, bench) = try bench(store)
+        try await withAPI(gateway, configuration: bench.configuration) { port in
+            let caller = APIBench.Caller(port: port, keys: bench.keys)
+            let failure = StoreFailure(
+                kind: .unavailable, message: "The database cannot be reached.",
+                cause: "It says: db.internal:5432 refuses")
+            #expect("\(failure)".contains("db.internal"))
+            store.fail(with: failure)
+            for (method, path, body) in [
+                ("POST", "/v1/wakes", APIBench.body() as String?),
+                ("POST", "/v1/wakes/batch", "[\(APIBench.body())]"), ("GET", "/v1/stats", nil),
+                ("GET", "/readyz", nil),
+            ] {
+                let answer = try await caller.send(method, path, body)
+                #expect(answer.status == 503)
+                #expect(answer.body.contains("The database cannot be reached."))
+                #expect(!answer.body.contains("db.internal"))
+            }
+        }
+    }
+
     @Test("A store with too much to do is a 429 with Retry-After, whatever it is asked")
     func overloadedStore() async throws {
         let store = WatchfulStore(InMemoryWakeStore())

@@ -42,9 +42,18 @@ package func sampleGateway(
     ) { generator.withLock { $0.next() } }
 }
 
-extension Acceptance {
+extension WakeSubmission {
+    /// The same, with a key that recognises its repetition.
+    package func with(_ key: IdempotencyKey?) -> WakeSubmission {
+        var submission = self
+        submission.idempotency = key
+        return submission
+    }
+}
+
+extension AdmissionResult {
     /// The id of an admitted wake.
     package var admittedID: WakeID? {
-        if case .admitted(let wake, _) = self { wake.id } else { nil }
+        if case .admitted(let wake) = self { wake.id } else { nil }
     }
 }

@@ -64,13 +64,13 @@ package enum Samples {
         dueIn: Int64 = 0, device: UInt64 = 7, expiration: Expiration? = nil,
         payload: String? = nil, call: UInt64? = nil, urgency: Urgency = .normal,
         coalescing: Coalescing = .replace, ref: String? = nil
-    ) -> NewWake {
+    ) -> WakeSubmission {
         var request = request(kind, app: app, device: device, expiration: expiration, call: call)
         if let payload { request.payload = Array(payload.utf8) }
         guard case .valid(let valid, _) = WakeValidator().validate(request, now: at) else {
             fatalError("The sample is not valid by the rules.")
         }
-        return NewWake(
+        return WakeSubmission(
             wake: valid, environment: app.environment, acceptedAt: at,
             notBefore: dueIn == 0 ? nil : at.advanced(bySeconds: dueIn), urgency: urgency,
             coalescing: coalescing, ref: ref.map(name),

@@ -123,7 +123,7 @@ package final class WatchfulStore: WakeStore {
         if let admit = command as? AdmitWakes {
             state.withLock { $0.admissions.append(admit.submissions.count) }
             try checkSpoiled { spoiled in
-                admit.submissions.contains { spoiled.tokens.contains($0.wake.wake.deviceToken) }
+                admit.submissions.contains { spoiled.tokens.contains($0.wake.deviceToken) }
             }
         }
         if let settle = command as? SettleWakes {

@@ -162,7 +162,7 @@ struct DamageTests {
         let grant = ClaimGrant(
             queues: Set(Samples.queues), background: 3, calls: 0, leaseSeconds: 60)
         let admitted = try await context.admit(
-            (1...3 as ClosedRange<UInt64>).map { Submission(wake: Samples.wake(device: $0)) },
+            (1...3 as ClosedRange<UInt64>).map { Samples.wake(device: $0) },
             grant: grant
         ).get()
         let claims = admitted.claims
@@ -188,7 +188,7 @@ struct DamageTests {
         let grant = ClaimGrant(
             queues: Set(Samples.queues), background: 1, calls: 0, leaseSeconds: 60)
         let admitted = try await context.admit(
-            [Submission(wake: Samples.wake())], grant: grant
+            [Samples.wake()], grant: grant
         ).get()
         let claim = try #require(admitted.claims.first)
         store.spoil([], wakes: [claim.id], with: Self.corrupt)

@@ -36,7 +36,7 @@ struct DecisionTests {
         rows.deviceNumbers[name] = 5
         rows.devices[5] = .absent
         let command = AdmitWakes(
-            (0..<3).map { _ in Submission(wake: Samples.wake(dueIn: 60)) }, grant: nil,
+            (0..<3).map { _ in Samples.wake(dueIn: 60) }, grant: nil,
             under: StoreRules())
         guard case .made(let answer, let changes) = command.decide(over: rows, noting: { _ in })
         else {
@@ -64,7 +64,7 @@ struct DecisionTests {
         rows.devices[1] = .damaged(failure, rest: nil)
         rows.devices[2] = .absent
         let command = AdmitWakes(
-            [Submission(wake: Samples.wake(device: 1)), Submission(wake: Samples.wake(device: 2))],
+            [Samples.wake(device: 1), Samples.wake(device: 2)],
             grant: nil, under: StoreRules())
         guard case .made(let answer, let changes) = command.decide(over: rows, noting: { _ in })
         else {

@@ -25,7 +25,7 @@ struct DispatcherTests {
         }
         let running = Task { await dispatcher.run() }
         let asked = (1...16 as ClosedRange<UInt64>).map {
-            Submission(wake: Samples.wake(device: $0))
+            Samples.wake(device: $0)
         }
         func grantOfAll() async throws -> AdmissionGrant {
             var grant: AdmissionGrant?
@@ -40,7 +40,7 @@ struct DispatcherTests {
         #expect(first.room.background == 16)
         _ = try await store.perform(
             AdmitWakes(
-                [Submission(wake: Samples.wake(device: 99))], grant: nil, under: context.rules))
+                [Samples.wake(device: 99)], grant: nil, under: context.rules))
         dispatcher.signal.ring()
         try await eventually { dispatcher.state.withLock { !$0.withoutRoom.isEmpty } }
         dispatcher.admitted(nil, under: first)

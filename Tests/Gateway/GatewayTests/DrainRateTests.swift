@@ -7,7 +7,7 @@ import Testing
 @Suite("The rate at which the intake is emptied")
 struct DrainRateTests {
     private let start = ContinuousClock.now
-    private let bounds = Acceptance.overloadPauseSeconds
+    private let bounds = AdmissionResult.overloadPauseSeconds
 
     private func instant(_ seconds: Double) -> ContinuousClock.Instant {
         start.advanced(by: .seconds(seconds))

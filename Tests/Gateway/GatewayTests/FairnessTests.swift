@@ -118,7 +118,7 @@ struct FairnessTests {
         var limits = GatewayLimits()
         limits.intakeQueueCount = 2_000
         let intake = Intake(limits: limits) { submissions in
-            let names = submissions.map { $0.wake.ref?.value ?? "" }
+            let names = submissions.map { $0.ref?.value ?? "" }
             let isFirst = sizes.withLock { sizes in
                 sizes.append(names)
                 return sizes.count == 1
@@ -127,9 +127,9 @@ struct FairnessTests {
             return .failure(StoreFailure(kind: .unavailable, message: "It is not kept."))
         }
         let run = Task { await intake.run() }
-        func ask(_ caller: String, _ count: Int) -> Task<[Intake.Answer], Never> {
+        func ask(_ caller: String, _ count: Int) -> Task<[AdmissionResult], Never> {
             let submissions = (0..<count).map { _ in
-                Submission(wake: Samples.wake(ref: caller))
+                Samples.wake(ref: caller)
             }
             return Task { await intake.submit(submissions, areCalls: false, caller: caller) }
         }
@@ -145,7 +145,7 @@ struct FairnessTests {
         let (_, answers, answer) = (await first.value, await flood.value, await one.value)
         intake.close()
         await run.value
-        guard case .failed = answer.first else {
+        guard case .unavailable("It is not kept.") = answer.first else {
             Issue.record("It was not written: \(answer)")
             return
         }
@@ -165,14 +165,14 @@ struct FairnessTests {
         var limits = GatewayLimits()
         limits.intakeSharingMilliseconds = 600_000
         let intake = Intake(limits: limits) { submissions in
-            let names = submissions.map { $0.wake.ref?.value ?? "" }
+            let names = submissions.map { $0.ref?.value ?? "" }
             batches.withLock { $0.append(names) }
             if names.contains("flood") { await gate.wait() }
             return .failure(StoreFailure(kind: .unavailable, message: "It is not kept."))
         }
         let run = Task { await intake.run() }
-        func ask(_ caller: String, _ count: Int) async -> [Intake.Answer] {
-            let submissions = (0..<count).map { _ in Submission(wake: Samples.wake(ref: caller)) }
+        func ask(_ caller: String, _ count: Int) async -> [AdmissionResult] {
+            let submissions = (0..<count).map { _ in Samples.wake(ref: caller) }
             return await intake.submit(submissions, areCalls: false, caller: caller)
         }
         let flood = Task { await ask("flood", 600) }
@@ -209,7 +209,7 @@ struct FairnessTests {
 
         init(gated: @escaping @Sendable (String) -> Bool) {
             intake = Intake(limits: GatewayLimits()) { [log, gate] submissions in
-                let names = submissions.map { $0.wake.ref?.value ?? "" }
+                let names = submissions.map { $0.ref?.value ?? "" }
                 log.batches.withLock { $0.append(names) }
                 if names.contains(where: gated) { await gate.wait() }
                 return .failure(StoreFailure(kind: .unavailable, message: "It is not kept."))
@@ -219,8 +219,8 @@ struct FairnessTests {
 
         func ask(
             _ name: String, _ count: Int, caller: String = "one"
-        ) -> Task<[Intake.Answer], Never> {
-            let submissions = (0..<count).map { _ in Submission(wake: Samples.wake(ref: name)) }
+        ) -> Task<[AdmissionResult], Never> {
+            let submissions = (0..<count).map { _ in Samples.wake(ref: name) }
             return Task { [intake] in
                 await intake.submit(submissions, areCalls: false, caller: caller)
             }
@@ -296,8 +296,8 @@ struct FairnessTests {
             return .success(submissions.map { _ in .damaged("It is not kept.") })
         }
         let run = Task { await intake.run() }
-        func ask(_ count: Int) -> Task<[Intake.Answer], Never> {
-            let submissions = (0..<count).map { _ in Submission(wake: Samples.wake()) }
+        func ask(_ count: Int) -> Task<[AdmissionResult], Never> {
+            let submissions = (0..<count).map { _ in Samples.wake() }
             return Task { await intake.submit(submissions, areCalls: false, caller: "one") }
         }
         var asked = [ask(1)]

@@ -61,7 +61,7 @@ struct GatewayTests {
             for device in 0..<40 as Range<UInt64> {
                 let inquiry = Inquiry(Samples.request(device: device), environment: nil)
                 let answer = await gateway.accept([inquiry], spreadSeconds: 100)[0]
-                guard case .admitted(let wake, _) = answer else {
+                guard case .admitted(let wake) = answer else {
                     Issue.record("It was refused: \(answer)")
                     continue
                 }
@@ -74,7 +74,7 @@ struct GatewayTests {
             #expect(delays.count { $0 < 50_000 } >= 5 && delays.count { $0 >= 50_000 } >= 5)
             let call = Inquiry(Samples.request(.voip), environment: nil)
             let answer = await gateway.accept([call], spreadSeconds: 100)[0]
-            guard case .admitted(let wake, _) = answer else {
+            guard case .admitted(let wake) = answer else {
                 Issue.record("A call was refused: \(answer)")
                 return
             }
@@ -93,7 +93,7 @@ struct GatewayTests {
                     environment: nil)
             }
             for answer in await gateway.accept(inquiries, spreadSeconds: 7 * 86_400) {
-                guard case .admitted(let wake, _) = answer else {
+                guard case .admitted(let wake) = answer else {
                     Issue.record("It was refused: \(answer)")
                     continue
                 }
@@ -167,8 +167,8 @@ struct GatewayTests {
         _ = try await store.perform(
             AdmitWakes(
                 [
-                    Submission(wake: Samples.wake(app: Samples.otherApp)),
-                    Submission(wake: Samples.wake(app: Samples.app)),
+                    Samples.wake(app: Samples.otherApp),
+                    Samples.wake(app: Samples.app),
                 ], grant: nil, under: StoreRules()))
         let lines = RecordedLines()
         let gateway = Gateway(
@@ -199,7 +199,7 @@ struct GatewayTests {
         let wakes = (0..<20 as Range<UInt64>).map { Samples.wake(device: $0) }
         _ = try await store.perform(
             AdmitWakes(
-                (wakes + [Samples.wake(.voip)]).map { Submission(wake: $0) }, grant: nil,
+                wakes + [Samples.wake(.voip)], grant: nil,
                 under: StoreRules()))
         let sender = ScriptedSender()
         let gateway = sampleGateway(store: store, sender: sender, clock: clock)
@@ -366,7 +366,7 @@ struct GatewayTests {
             let answers = await crowd(gateway, count: 20, opensAfter: 16)
             let refused = answers.count { answer in
                 guard case .overloaded(let pause) = answer else { return false }
-                return Acceptance.overloadPauseSeconds.contains(pause)
+                return AdmissionResult.overloadPauseSeconds.contains(pause)
             }
             #expect(answers.count { $0.admittedID != nil } == 20 - refused)
             #expect(refused == 16 || refused == 17)
@@ -445,7 +445,7 @@ struct GatewayTests {
     func cancelledBeforeSending() async throws {
         let answer = try await store.perform(
             AdmitWakes(
-                [Submission(wake: Samples.wake(.voip))], grant: nil, under: StoreRules()))
+                [Samples.wake(.voip)], grant: nil, under: StoreRules()))
         guard case .admitted(let wake) = answer.admissions[0] else {
             Issue.record("It was not admitted.")
             return
@@ -467,13 +467,13 @@ struct GatewayTests {
     }
 
     /// Sends requests all at once; opens the store's gate when so many answers are there.
-    private func crowd(_ gateway: Gateway, count: Int, opensAfter: Int) async -> [Acceptance] {
+    private func crowd(_ gateway: Gateway, count: Int, opensAfter: Int) async -> [AdmissionResult] {
         let store = store
-        return await withTaskGroup(of: Acceptance.self) { group in
+        return await withTaskGroup(of: AdmissionResult.self) { group in
             for device in 0..<UInt64(count) {
                 group.addTask { await gateway.accept(Samples.request(device: device)) }
             }
-            var answers: [Acceptance] = []
+            var answers: [AdmissionResult] = []
             while let answer = await group.next() {
                 answers.append(answer)
                 // One is being written and three wait: the others come back first.

@@ -127,7 +127,7 @@ struct GatewayVerbTests {
             }
             let answers = await gateway.accept(inquiries, spreadSeconds: 100)
             let dues = answers.compactMap { answer -> WallInstant? in
-                guard case .admitted(let wake, _) = answer else { return nil }
+                guard case .admitted(let wake) = answer else { return nil }
                 guard case .deferred(let until, let holds) = wake.decision else {
                     return Samples.start
                 }

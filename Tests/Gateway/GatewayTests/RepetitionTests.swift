@@ -23,12 +23,12 @@ struct RepetitionTests {
     }
 
     /// The id, the decision and what the rules remark; `nil` for every other answer.
-    private func words(_ acceptance: Acceptance) -> (AdmittedWake, rules: [String])? {
-        guard case .admitted(let wake, let diagnostics) = acceptance else { return nil }
-        return (wake, diagnostics.map(\.rule.rawValue))
+    private func words(_ result: AdmissionResult) -> (AdmittedWake, rules: [String])? {
+        guard case .admitted(let wake) = result else { return nil }
+        return (wake, wake.diagnostics.map(\.rule.rawValue))
     }
 
-    private func expectSame(_ first: Acceptance, _ second: Acceptance) throws {
+    private func expectSame(_ first: AdmissionResult, _ second: AdmissionResult) throws {
         let first = try #require(words(first), "\(first)")
         let second = try #require(words(second), "\(second)")
         #expect(!first.0.isRepeated && second.0.isRepeated)

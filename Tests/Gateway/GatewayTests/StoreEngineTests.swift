@@ -28,11 +28,11 @@ struct StoreEngineTests {
     }
 
     private static func admit(
-        _ wakes: [NewWake], _ key: IdempotencyKey? = nil, to store: InMemoryWakeStore
+        _ wakes: [WakeSubmission], _ key: IdempotencyKey? = nil, to store: InMemoryWakeStore
     ) async throws -> AdmitAnswer {
         try await store.perform(
             AdmitWakes(
-                wakes.map { Submission(wake: $0, idempotency: key) }, grant: nil,
+                wakes.map { $0.with(key) }, grant: nil,
                 under: Samples.rules))
     }
 
@@ -92,7 +92,7 @@ struct StoreEngineTests {
                 group.addTask {
                     try await store.perform(
                         AdmitWakes(
-                            [Submission(wake: Samples.wake())], grant: grant,
+                            [Samples.wake()], grant: grant,
                             under: Samples.rules)
                     ).claims.count
                 }

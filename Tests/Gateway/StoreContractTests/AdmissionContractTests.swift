@@ -204,9 +204,9 @@ struct AdmissionContractTests {
             let answer = try await connection.store.perform(
                 AdmitWakes(
                     [
-                        Submission(wake: Samples.wake(), idempotency: mark(1, 1)),
-                        Submission(wake: Samples.wake(), idempotency: mark(1, 1)),
-                        Submission(wake: Samples.wake(), idempotency: mark(1, 2)),
+                        Samples.wake().with(mark(1, 1)),
+                        Samples.wake().with(mark(1, 1)),
+                        Samples.wake().with(mark(1, 2)),
                     ], grant: nil, under: connection.rules))
             guard case .admitted(let first) = answer.admissions[0],
                 case .admitted(let again) = answer.admissions[1]
@@ -216,7 +216,7 @@ struct AdmissionContractTests {
             }
             #expect(!first.isRepeated && again.isRepeated)
             #expect(again.id == first.id && again.decision == first.decision)
-            #expect(answer.admissions[2] == .conflict)
+            #expect(answer.admissions[2] == .idempotencyConflict)
             #expect(try await connection.store.perform(RecountWakes()).accepted == 1)
         }
     }
@@ -227,12 +227,12 @@ struct AdmissionContractTests {
     func idempotentAnswer(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
             func ask(
-                _ wakes: [NewWake], _ keys: [UInt8]
+                _ wakes: [WakeSubmission], _ keys: [UInt8]
             ) async throws -> [AdmittedWake] {
                 let answer = try await connection.store.perform(
                     AdmitWakes(
                         zip(wakes, keys).map {
-                            Submission(wake: $0, idempotency: mark($1, $1, seconds: 100_000))
+                            $0.with(mark($1, $1, seconds: 100_000))
                         }, grant: nil, under: connection.rules))
                 return answer.admissions.compactMap {
                     if case .admitted(let wake) = $0 { wake } else { nil }
@@ -284,15 +284,13 @@ struct AdmissionContractTests {
         try await kind.withCounter { (connection) async throws in
             _ = try await connection.store.perform(
                 AdmitWakes(
-                    [Submission(wake: Samples.wake(device: 1), idempotency: mark(1, 1))],
+                    [Samples.wake(device: 1).with(mark(1, 1))],
                     grant: nil, under: connection.rules))
             let later = connection.later(60)
             let answer = try await later.store.perform(
                 AdmitWakes(
                     [
-                        Submission(
-                            wake: Samples.wake(at: later.now, device: 2),
-                            idempotency: mark(1, 2, seconds: 120))
+                        Samples.wake(at: later.now, device: 2).with(mark(1, 2, seconds: 120))
                     ], grant: nil, under: connection.rules))
             guard case .admitted(let admitted) = answer.admissions[0] else {
                 Issue.record("The key is not free: \(answer.admissions).")

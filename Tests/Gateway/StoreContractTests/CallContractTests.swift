@@ -11,7 +11,7 @@ import WakeModel
 /// nothing.
 @Suite("What every store keeps to: the same call")
 struct CallContractTests {
-    private func call(_ call: UInt64, at now: WallInstant, device: UInt64 = 7) -> NewWake {
+    private func call(_ call: UInt64, at now: WallInstant, device: UInt64 = 7) -> WakeSubmission {
         Samples.wake(.voip, at: now, device: device, call: call)
     }
 

@@ -17,7 +17,9 @@ struct DeviceListContractTests {
     private static let wakeCount = 160
 
     /// A wake of a random queue; one in four is another device's.
-    private static func wake(_ counter: Counter, _ generator: inout SeededGenerator) -> NewWake {
+    private static func wake(
+        _ counter: Counter, _ generator: inout SeededGenerator
+    ) -> WakeSubmission {
         Samples.wake(
             generator.chance(oneIn: 3) ? .voip : .background, app: generator.pick(apps),
             at: counter.now, device: generator.chance(oneIn: 4) ? 8 : 7)

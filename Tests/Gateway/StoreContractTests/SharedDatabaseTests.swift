@@ -63,7 +63,7 @@ struct SharedDatabaseTests {
                     let wake = Samples.wake(device: UInt64(round))
                     return try await store.perform(
                         AdmitWakes(
-                            [Submission(wake: wake, idempotency: mark)], grant: nil,
+                            [wake.with(mark)], grant: nil,
                             under: Samples.rules)
                     ).admissions
                 }
@@ -104,8 +104,8 @@ struct SharedDatabaseTests {
                     try await store.perform(
                         AdmitWakes(
                             [
-                                Submission(wake: Samples.wake(.voip, device: round, call: round)),
-                                Submission(wake: Samples.wake(device: round % 4)),
+                                Samples.wake(.voip, device: round, call: round),
+                                Samples.wake(device: round % 4),
                             ], grant: grant, under: Samples.rules)
                     ).claims
                 }.flatMap { $0 }
@@ -122,7 +122,7 @@ struct SharedDatabaseTests {
     func claims() async throws {
         try await withTwo { stores, _ in
             let submissions = (0..<400 as Range<UInt64>).map {
-                Submission(wake: Samples.wake(device: $0))
+                Samples.wake(device: $0)
             }
             _ = try await stores[0].perform(
                 AdmitWakes(submissions, grant: nil, under: Samples.rules))
@@ -178,7 +178,7 @@ struct SharedDatabaseTests {
                             let wake = Samples.wake(device: UInt64(1_000 * place + round))
                             let claims = try await store.perform(
                                 AdmitWakes(
-                                    [Submission(wake: wake)], grant: grant, under: Samples.rules)
+                                    [wake], grant: grant, under: Samples.rules)
                             ).claims
                             _ = try await store.perform(
                                 SettleWakes(

@@ -77,7 +77,7 @@ struct StoreWalk {
     // MARK: Verbs
 
     private mutating func admit() async throws {
-        var submissions: [Submission] = []
+        var submissions: [WakeSubmission] = []
         for _ in 0..<draw(1..<4) {
             let isCall = draw(0..<4) == 0
             let expiry: Expiration? =
@@ -100,7 +100,7 @@ struct StoreWalk {
                     key: [UInt8(draw(0..<20))], request: [UInt8(draw(0..<2))],
                     expiresAt: now.advanced(bySeconds: Int64(draw(1..<3_000))))
             }
-            submissions.append(Submission(wake: wake, idempotency: mark))
+            submissions.append(wake.with(mark))
         }
         var grant: ClaimGrant?
         if draw(0..<2) == 0 {

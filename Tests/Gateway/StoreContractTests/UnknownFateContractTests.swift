@@ -112,7 +112,7 @@ struct UnknownFateContractTests {
 
     private func wake(
         _ key: String, _ coalescing: Coalescing, at now: WallInstant, urgency: Urgency = .normal
-    ) -> NewWake {
+    ) -> WakeSubmission {
         Samples.wake(
             at: now, payload: #"{"aps":{"content-available":1},"\#(key)":1}"#, urgency: urgency,
             coalescing: coalescing)

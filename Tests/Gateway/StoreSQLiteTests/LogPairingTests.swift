@@ -16,7 +16,7 @@ struct LogPairingTests {
     private func admit(_ devices: Range<UInt64>, to store: SQLiteWakeStore) async throws {
         _ = try await store.perform(
             AdmitWakes(
-                devices.map { Submission(wake: Samples.wake(device: $0)) }, grant: nil,
+                devices.map { Samples.wake(device: $0) }, grant: nil,
                 under: Samples.rules))
     }
 

@@ -66,7 +66,7 @@ struct MigrationTests {
         try await withTemporaryFolder { folder in
             let mark = IdempotencyKey(
                 key: [1], request: [2], expiresAt: Samples.start.advanced(bySeconds: 3_600))
-            let submission = Submission(wake: Samples.wake(dueIn: 60), idempotency: mark)
+            let submission = Samples.wake(dueIn: 60).with(mark)
             let today = folder + "/today.sqlite"
             let store = try SQLiteWakeStore(path: today)
             let first = try await store.perform(
@@ -99,10 +99,10 @@ struct MigrationTests {
             try queue.close()
 
             let migrated = try SQLiteWakeStore(path: path)
-            func ask(_ mark: IdempotencyKey) async throws -> Admission? {
+            func ask(_ mark: IdempotencyKey) async throws -> AdmissionResult? {
                 try await migrated.perform(
                     AdmitWakes(
-                        [Submission(wake: submission.wake, idempotency: mark)], grant: nil,
+                        [submission.with(mark)], grant: nil,
                         under: StoreRules()
                     )
                 ).admissions.first
@@ -118,7 +118,7 @@ struct MigrationTests {
                             id: wake.id, acceptedAt: wake.acceptedAt, deadline: wake.deadline,
                             decision: wake.decision, isRepeated: true)))
             let other = IdempotencyKey(key: [1], request: [3], expiresAt: mark.expiresAt)
-            #expect(try await ask(other) == .conflict)
+            #expect(try await ask(other) == .idempotencyConflict)
             let new = IdempotencyKey(key: [4], request: [5], expiresAt: mark.expiresAt)
             guard case .admitted(let next) = try await ask(new) else {
                 Issue.record("It was not taken.")
@@ -136,7 +136,7 @@ struct MigrationTests {
     @Test("A call that was let through before the update is the same call after it")
     func calls() async throws {
         try await withTemporaryFolder { folder in
-            func call(_ number: UInt64, _ seconds: Int64 = 0) -> NewWake {
+            func call(_ number: UInt64, _ seconds: Int64 = 0) -> WakeSubmission {
                 Samples.wake(
                     .voip, at: Samples.start.advanced(bySeconds: seconds), call: number)
             }

@@ -86,7 +86,7 @@ struct StoreIdentityTests {
             let (path, moved) = (folder + "/store.sqlite", folder + "/moved.sqlite")
             let store = try SQLiteWakeStore(path: folder + "/live.sqlite")
             _ = try await store.perform(
-                AdmitWakes([Submission(wake: Samples.wake())], grant: nil, under: Samples.rules))
+                AdmitWakes([Samples.wake()], grant: nil, under: Samples.rules))
             // As after a kill: what was accepted is in the log.
             for end in ["", "-wal"] {
                 try FileManager.default.copyItem(

@@ -270,7 +270,7 @@ struct StoredRowsFuzzTests {
             expiresAt: connection.now.advanced(bySeconds: 86_400))
         _ = try await connection.store.perform(
             AdmitWakes(
-                devices.map { Submission(wake: Samples.wake(device: $0), idempotency: mark) },
+                devices.map { Samples.wake(device: $0).with(mark) },
                 grant: ClaimGrant(
                     queues: Set(Samples.queues), background: 6, calls: 6, leaseSeconds: 60),
                 under: connection.rules))

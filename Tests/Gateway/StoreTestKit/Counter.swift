@@ -22,14 +22,15 @@ package struct Counter {
 
     /// Admits wakes without leave to claim them.
     @discardableResult
-    package func admit(_ wakes: [NewWake], grant: ClaimGrant? = nil) async throws -> AdmitAnswer {
+    package func admit(
+        _ wakes: [WakeSubmission], grant: ClaimGrant? = nil
+    ) async throws -> AdmitAnswer {
         try await store.perform(
-            AdmitWakes(
-                wakes.map { Submission(wake: $0) }, grant: grant, under: rules))
+            AdmitWakes(wakes, grant: grant, under: rules))
     }
 
     /// Admits one wake and gives its receipt.
-    package func admitOne(_ wake: NewWake) async throws -> AdmittedWake {
+    package func admitOne(_ wake: WakeSubmission) async throws -> AdmittedWake {
         let answer = try await admit([wake])
         guard case .admitted(let admitted) = try #require(answer.admissions.first) else {
             throw Unexpected()
@@ -49,7 +50,7 @@ package struct Counter {
     }
 
     /// Admits a wake and claims it.
-    package func claimOne(_ wake: NewWake) async throws -> Claim {
+    package func claimOne(_ wake: WakeSubmission) async throws -> Claim {
         let id = try await admitOne(wake).id
         return try #require(try await claim().claims.first { $0.id == id })
     }

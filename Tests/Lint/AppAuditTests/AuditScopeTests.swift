@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import PayloadLint
 import PayloadRules
 import Testing
 
@@ -9,12 +10,12 @@ import Testing
 /// Which apps are judged, what is read for them, and what is said of the rest.
 @Suite("Scope of an audit")
 struct AuditScopeTests {
-    private static func rules(_ report: AuditReport) -> [String] {
+    static func rules(_ report: AuditReport) -> [String] {
         report.findings.map { $0.diagnostic.rule.rawValue }
     }
 
     /// Writes a project with one app, whose settings and objects are added.
-    private static func write(
+    static func write(
         _ folder: TestFolder, _ name: String, settings: String, objects: String = "",
         target: String = "", source: String = "let x = 1"
     ) throws {
@@ -165,17 +166,8 @@ struct AuditScopeTests {
         #expect(report.count(.error) == 1)
     }
 
-    @Test("the manifest of a generator that is not read is named")
-    func manifest() throws {
-        let folder = try TestFolder()
-        try folder.write("let project = Project(name: \"App\")", to: "Project.swift")
-        try folder.write("let x = 1", to: "Sources/App.swift")
-        let report = try Audit(paths: [folder.path]).report()
-        #expect(report.unjudged.map(\.reason) == ["1 project (Project.swift) was not read"])
-    }
-
-    private static let mode = "INFOPLIST_KEY_UIBackgroundModes = \"remote-notification\";"
-    private static let handler = """
+    static let mode = "INFOPLIST_KEY_UIBackgroundModes = \"remote-notification\";"
+    static let handler = """
         func application(_ a: A, didReceiveRemoteNotification u: U) async -> R { .noData }
         """
 
@@ -391,10 +383,21 @@ struct AuditScopeTests {
         try folder.write("<plist>", to: "Broken/Broken.plist")
         #expect(try Audit(paths: [folder.path]).report().problems.count == 1)
         #expect(try Audit(paths: [folder.path], targets: ["App"]).report().problems == [])
-        let report = try Audit(
-            paths: [folder.path], excluded: ["Brok*"], excludedFrom: folder.path
-        ).report()
-        #expect(report.problems == [])
+        var audit = Audit(paths: [folder.path])
+        audit.settings = try Self.settings("exclude: ['Brok*']\n", folder)
+        #expect(try audit.report().problems == [])
+        audit.settings = try Self.settings("exclude: ['**/*.{plist,txt}']\n", folder)
+        #expect(try audit.report().problems.count == 1, "the project still names the file")
+    }
+
+    /// The settings of a folder, whose file is written anew.
+    private static func settings(
+        _ yaml: String, _ folder: TestFolder
+    ) throws -> SettingsSearch.Found {
+        try folder.write(yaml, to: LintConfiguration.fileName)
+        var search = SettingsSearch(.nearest)
+        let index = try search.index(forPath: folder.path + "/A.swift")
+        return search.found[index]
     }
 
     @Test("each file that keeps the token is a finding of its own")
@@ -419,22 +422,19 @@ struct AuditScopeTests {
         try folder.write(
             source.replacing("{\n", with: "{\n  // rouse:ignore CF026 compared, never sent\n"),
             to: "A.swift")
-        #expect(AuditPolicy().applied(to: try audit.report()).findings == [])
+        #expect(try audit.report().applying(RulePolicy()).findings == [])
         try folder.write(
             source.replacing("{\n", with: "{\n  // rouse:ignore CF027 another\n"), to: "A.swift")
-        #expect(AuditPolicy().applied(to: try audit.report()).findings.count == 1)
-        try folder.write(
-            "severity: {CF026: error, BG001: off}\nignore: [CF030]\nselect: [CF]\n"
-                + "sends: {App: [voip]}\n",
-            to: ".rouse-lint.yaml")
-        let configuration = try AuditConfiguration(nearestTo: folder.path + "/A.swift")
-        #expect(configuration.sendsByTarget == ["App": [.voip]])
-        #expect(configuration.policy.applied(to: report).count(.error) == 1)
-        var other = configuration.policy
-        other.ignored = ["CF026"]
-        #expect(other.applied(to: report).findings == [])
-        #expect(throws: AuditConfigurationFailure.self) {
-            try AuditConfiguration(file: try folder.write("select: [CF999]", to: "x.yaml"))
+        #expect(try audit.report().applying(RulePolicy()).findings.count == 1)
+        func policy(_ yaml: String, ignoring rules: [String] = []) throws -> RulePolicy {
+            RulePolicy(
+                selected: nil, ignored: try RuleSelection(rules),
+                settings: try Self.settings(yaml, folder).configuration, rules: .apps)
         }
+        let yaml = "severity: {CF026: error, BG001: off}\nignore: [CF030]\nselect: [CF, BG001]\n"
+        #expect(report.applying(try policy(yaml)).count(.error) == 1)
+        #expect(report.applying(try policy(yaml, ignoring: ["CF026"])).findings == [])
+        // Rules of the other command alone select nothing, so that all are asked.
+        #expect(report.applying(try policy("select: [BG]\n")).findings.count == 1)
     }
 }

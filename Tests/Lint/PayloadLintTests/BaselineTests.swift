@@ -68,6 +68,20 @@ struct BaselineTests {
         }
     }
 
+    @Test("a baseline that the settings name can be written before it is there")
+    func firstBaseline() async throws {
+        let folder = try TestFolder()
+        try folder.write(Self.bad, to: "old/a.json")
+        try folder.write(Self.bad, to: "b.json")
+        try folder.write("baseline: known.json\nexclude: [old]\n", to: ".rouse-lint.yaml")
+        let run = try await FinishedRun([folder.path]) {
+            $0.settings = .nearest
+            $0.newBaseline = folder.path + "/known.json"
+        }
+        #expect(run.result.baseline?.contains("b.json") == true)
+        #expect(run.result.summary.excludedFiles == 1, "a folder that is excluded")
+    }
+
     @Test("the findings of the other command stay in a baseline that is written anew")
     func others() async throws {
         let folder = try TestFolder()

@@ -47,6 +47,16 @@ struct CurlTests {
         #expect(item.draft.headersAreComplete)
     }
 
+    @Test("what was cut or crossed out is not judged", arguments: ["xxx", "XXXX", "***", "a5..."])
+    func redacted(token: String) async throws {
+        let text = """
+            curl --http2 -H "apns-topic: com.example.app" -H "apns-push-type: alert" \\
+              -H "authorization: bearer eyJhbGciOiJFUzI1NiIsImtpZCI6IkFCQ0RFRkdISUoifQ..." \\
+              -d '{"aps":{"alert":"x"}}' https://api.push.apple.com/3/device/\(token)
+            """
+        #expect(try await Self.findings(text, "H,AU") == [])
+    }
+
     @Test("findings point into the script")
     func places() async throws {
         let text = """

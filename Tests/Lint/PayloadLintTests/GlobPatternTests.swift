@@ -25,6 +25,17 @@ struct GlobPatternTests {
         #expect(GlobPattern(pattern).matches(path) == isMatch)
     }
 
+    @Test(
+        "a pattern that means a folder covers what is in it",
+        arguments: [
+            ("a", "a/b/c", true), ("a/*", "a/b/c", true), ("a/b/c", "a/b/c", true),
+            ("b", "a/b/c", false), ("**/b", "a/b/c", true), ("a/b/c/d", "a/b/c", false),
+            ("{x,a}", "a/b", true), ("", "a", false),
+        ])
+    func covering(pattern: String, path: String, isCovered: Bool) {
+        #expect(GlobPattern(pattern).covers(path) == isCovered)
+    }
+
     @Test("a hostile pattern takes no long time")
     func hostile() {
         let pattern = String(repeating: "*a", count: 200) + "b"

@@ -27,7 +27,15 @@ struct LintConfigurationTests {
               voip-expiration-seconds: 5
               background-per-hour: 2
             exclude: ["**/package.json"]
+            sends: {App: [voip, alert], Watch: "background,widgets"}
             """)
+        #expect(configuration.sends == [])
+        #expect(
+            configuration.sendsByTarget == [
+                "App": [.voip, .alert], "Watch": [.background, .widgets],
+            ])
+        #expect(try Self.read("sends: [voip]").sends == [.voip])
+        #expect(try Self.read("sends: voip, alert").sends == [.voip, .alert])
         #expect(configuration.weights == ["BG004": .severity(.warning), "BG018": .off])
         #expect(configuration.validator.extraPushTypes == ["newtype", "other"])
         #expect(configuration.validator.callIdentifierKeys == ["call"])
@@ -80,6 +88,8 @@ struct LintConfigurationTests {
             ("thresholds: {background-per-hour: -1}", "is not a whole number from 0 to"),
             ("thresholds: {background-per-hour: 1h}", "is not a whole number from 0 to"),
             ("authentication: tokens", "authentication is neither token nor certificate"),
+            ("sends: {App: [viop]}", "sends.App names what is no kind of push. Did you mean voip?"),
+            ("sends: [[voip]]", "sends names what is no kind of push"),
             ("- 1", "x.yaml:1: the file is not a mapping"),
             ("severity: {", "x.yaml:2:"), ("a: 1\na: 2", "x.yaml:1: a stands there twice"),
         ])

@@ -46,7 +46,7 @@ struct RunTests {
         #expect(run.result.isFailure)
     }
 
-    @Test("findings come in the order of their places, also those of headers")
+    @Test("errors come first, and findings of one weight in the order of their places")
     func orderOfFindings() async throws {
         let folder = try TestFolder()
         let path = try folder.write(
@@ -66,6 +66,20 @@ struct RunTests {
                 "BG004 2:31 /payload/aps/badge", "BG006 4:18 /headers/apns-priority",
                 "H007 5:15 /headers/apns-topic", "H011 7:20 /headers/apns-expiration",
             ])
+    }
+
+    @Test("a note about the whole payload stands behind the errors in it")
+    func errorsFirst() async throws {
+        let folder = try TestFolder()
+        let text = #"{"aps":{"content-available":true,"alert":"","badge":0}}"#
+        let path = try folder.write(text, to: "a.json")
+        let run = try await FinishedRun([path], Self.options("BG,G001"))
+        // The empty alert is one finding, of the rule that refuses any.
+        #expect(
+            try run.findings().map { $0.prefix(5) } == [
+                "BG002", "BG004", "BG011", "BG018", "BG023",
+            ]
+                || run.findings().map { $0.prefix(5) } == ["BG002", "BG004", "BG011", "BG023"])
     }
 
     @Test(
@@ -260,6 +274,32 @@ struct RunTests {
         }
         let told = try await FinishedRun([folder.path]) { $0.kind = .payload }
         #expect(told.result.summary.foreignFiles == 0)
+    }
+
+    @Test(
+        "a run over folders in which nothing is about pushes is a problem",
+        arguments: [
+            (#"{"name": "#, LintProblem.Kind.notText), (#"{"name": 1}"#, .missing),
+        ])
+    func nothingToCheck(text: String, kind: LintProblem.Kind) async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(text, to: "a.json")
+        try folder.write(#"{"info":{}}"#, to: "Contents.json")
+        try folder.write("spec: {{ .Values.spec }}\n  - x: [", to: "chart/a.yaml")
+        let run = try await FinishedRun([folder.path + "/chart", folder.path])
+        #expect(run.result.problems.map(\.kind) == [.notText])
+        #expect(run.remarks.first?.hasPrefix("Nothing was checked: no sign of a push is") == true)
+        try FileManager.default.removeItem(atPath: folder.path + "/chart")
+        let other = try await FinishedRun([folder.path])
+        #expect(other.result.problems.map(\.kind) == [kind])
+        #expect(other.result.problems.first?.path == (kind == .notText ? path : nil))
+        // One push is something to look at, and so is a broken text that speaks of one.
+        for (name, text) in [("b.json", Self.background), ("b.yaml", "aps: [\n")] {
+            let added = try folder.write(text, to: name)
+            let more = try await FinishedRun([folder.path])
+            #expect(more.result.problems == [] && more.result.summary.files == 1, "\(name)")
+            try FileManager.default.removeItem(atPath: added)
+        }
     }
 
     @Test("YAML about other things is passed over in folders, and a fault where it is named")

@@ -228,6 +228,16 @@ extension DraftCase {
         .payload(
             "BG016", .alert, #"{"aps":{"content-available":1,"alert":""}}"#,
             .found(at: "/aps/alert", .warning)),
+        .payload(
+            "BG016", .alert, #"{"aps":{"content-available":1,"alert":{}}}"#,
+            .found(at: "/aps/alert", .warning)),
+        .payload(
+            "BG016", .alert, #"{"aps":{"content-available":1,"sound":""}}"#,
+            .found(at: "/aps/sound", .warning)),
+        .payload(
+            "BG016", .alert, #"{"aps":{"content-available":1,"alert":"x","sound":"default"}}"#,
+            .clean),
+        .payload("BG016", .alert, #"{"aps":{"alert":""}}"#, .clean),
         .request(
             "VO001", .voip, [.init("apns-topic", "com.example.app")],
             .found(at: "apns-topic", .error)),

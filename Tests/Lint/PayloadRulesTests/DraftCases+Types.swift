@@ -140,8 +140,8 @@ extension DraftCase {
         .payload(
             "LA007", .liveactivity, activity(#""event":"start","input-push-token":1"#), .clean),
         .payload(
-            "LA008", .liveactivity, activity(#""content-state":{"home_score":1}"#),
-            .found(at: "/aps/content-state/home_score", .warning)),
+            "LA008", .liveactivity, activity(#""content-state":{"home_score":1,"away_score":2}"#),
+            .found(at: "/aps/content-state/home_score", .note)),
         .payload(
             "LA008", .liveactivity,
             activity(#""content-state":{"a":[{"end":"2026-11-21T09:34:00Z"}]}"#),

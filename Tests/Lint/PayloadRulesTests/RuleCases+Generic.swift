@@ -92,6 +92,8 @@ extension RuleCase {
         .data("G013", #""badge":1"#, .found(at: "/badge", .warning)),
         .data("G013", #""mutableContent":1"#, .found(at: "/mutableContent", .warning)),
         .data("G013", #""category":"x","Alert":1,"a":{"sound":1}"#, .clean),
+        .data("G013", #""alert":{"action":"remind"}"#, .clean),
+        .data("G013", #""alert":{"body":"x"}"#, .found(at: "/alert", .warning)),
         RuleCase("G013", .voip, #"{"callUUID":"x","sound":"ring.caf"}"#, .clean),
         .aps("G014", #"{"badge":"1"}"#, .found(at: "/aps/badge", .error)),
         .aps("G014", #"{"badge":-1}"#, .found(at: "/aps/badge", .error)),
@@ -125,6 +127,7 @@ extension RuleCase {
         .data("G016", #""from":"x""#, .found(at: "/from", .warning)),
         .data("G016", #""message_type":"x""#, .found(at: "/message_type", .warning)),
         .data("G016", #""from":"x","Simulator Target Bundle":"com.example.app""#, .clean),
+        .call("G016", #""from":"x""#, .clean),
         .data("G016", #""fromage":1,"google":1,"a":{"from":1}"#, .clean),
     ]
 

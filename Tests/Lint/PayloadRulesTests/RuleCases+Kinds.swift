@@ -48,11 +48,8 @@ extension RuleCase {
             .found(at: "/aps/content-available", .warning)),
         .aps("BG012", #"{"content-available":1}"#, .clean),
         .aps("BG012", #"{"content-available":"0"}"#, .clean),
-        .aps("BG016", #"{"content-available":1,"alert":""}"#, .found(at: "/aps/alert", .warning)),
-        .aps("BG016", #"{"content-available":1,"alert":{}}"#, .found(at: "/aps/alert", .warning)),
-        .aps("BG016", #"{"content-available":1,"sound":""}"#, .found(at: "/aps/sound", .warning)),
-        .aps("BG016", #"{"content-available":1,"alert":"x","sound":"default"}"#, .clean),
-        .aps("BG016", #"{"alert":""}"#, .clean),
+        // BG002 says it.
+        .aps("BG016", #"{"content-available":1,"alert":""}"#, .clean),
         .aps(
             "BG017", #"{"content-available":1,"mutable-content":1}"#,
             .found(at: "/aps/mutable-content", .warning)),

@@ -6,14 +6,14 @@ import PayloadRules
 
 /// What `rouse audit` needs: where to look, and for what.
 struct AuditPlan {
-    private let audit: Audit
+    private var audit: Audit
     private let isStrict: Bool
     private let settings: AuditSettings
 
     /// Reads what was typed.
     init(_ command: AuditCommand) throws(CommandFailure) {
         settings = try AuditSettings(command.settings, paths: command.paths)
-        let configuration = settings.configuration
+        let configuration = settings.found.configuration
         var sends: Set<ServerPush> = []
         var byTarget: [String: Set<ServerPush>] = [:]
         for value in command.sends {
@@ -33,8 +33,8 @@ struct AuditPlan {
             paths: command.paths, sends: isSaid ? sends : configuration.sends,
             storefronts: storefronts, targets: Set(command.target),
             configurations: Set(command.configuration),
-            sendsByTarget: isSaid ? byTarget : configuration.sendsByTarget,
-            excluded: configuration.excluded, excludedFrom: configuration.folder)
+            sendsByTarget: isSaid ? byTarget : configuration.sendsByTarget)
+        audit.settings = settings.found
         isStrict = command.strict
     }
 

@@ -38,56 +38,38 @@ struct AuditSettingsOptions: ParsableArguments {
 
 /// What a team settled: the nearest `.rouse-lint.yaml`, the options over it, and a baseline.
 struct AuditSettings {
-    let configuration: AuditConfiguration
+    let found: SettingsSearch.Found
+    private let policy: RulePolicy
     private let baseline: Baseline?
     private let target: String?
 
     /// Reads what was typed, and the files that it names.
     init(_ options: AuditSettingsOptions, paths: [String]) throws(CommandFailure) {
-        do throws(AuditConfigurationFailure) {
-            var configuration = AuditConfiguration()
-            if let file = options.config {
-                configuration = try AuditConfiguration(file: file)
-            } else if !options.noConfig, let path = paths.first {
-                configuration = try AuditConfiguration(nearestTo: path)
-            }
-            self.configuration = configuration
-        } catch {
-            throw CommandFailure(.configuration, error.message)
-        }
         target = options.baseline.writeBaseline
-        let known = options.baseline.baseline ?? configuration.baseline
+        let source =
+            options.config.map { SettingsSource.file($0) } ?? (options.noConfig ? .none : .nearest)
         do throws(LintProblem) {
-            baseline = target == nil ? try known.map(Baseline.init(readingFrom:)) : nil
+            var search = SettingsSearch(source, readsBaselines: target == nil)
+            let index = try search.index(forPath: paths.first ?? ".")
+            found = search.found[index]
+            policy = RulePolicy(
+                selected: try Self.selection(options.select),
+                ignored: try Self.selection(options.ignore), settings: found.configuration,
+                rules: .apps)
+            let known = target == nil ? options.baseline.baseline : nil
+            baseline = try known.map(Baseline.init(readingFrom:)) ?? found.baseline
         } catch {
-            throw CommandFailure(.configuration, error.message)
+            throw CommandFailure(error)
         }
-        var policy = configuration.policy
-        do throws(AuditConfigurationFailure) {
-            let selected = try Self.rules(options.select)
-            if !selected.isEmpty { policy.selected = selected }
-            policy.ignored.formUnion(try Self.rules(options.ignore))
-        } catch {
-            throw CommandFailure(.usage, error.message)
-        }
-        self.policy = policy
     }
 
-    private let policy: AuditPolicy
-
-    private static func rules(
-        _ values: [String]
-    ) throws(AuditConfigurationFailure) -> Set<RuleID> {
-        var rules: Set<RuleID> = []
-        for name in values.flatMap({ $0.split(separator: ",") }) {
-            rules.formUnion(try AuditPolicy.rules(named: name))
-        }
-        return rules
+    private static func selection(_ names: [String]) throws(LintProblem) -> RuleSelection? {
+        names.isEmpty ? nil : try RuleSelection(names, of: .apps)
     }
 
     /// What of a report counts. Writes a baseline, where one is asked for, and then nothing does.
     func applied(to report: AuditReport, _ console: Console) throws(CommandFailure) -> AuditReport {
-        var asked = policy.applied(to: report)
+        var asked = report.applying(policy)
         if let target {
             let recorder = Baseline(at: target)
             let entries = asked.files.flatMap { Self.entries(of: $0, in: asked, recorder) }

@@ -16,7 +16,7 @@ enum StoreCheck {
 
     /// What was found.
     static func findings(of configuration: ServeConfiguration) async -> [DoctorChecks.Finding] {
-        if let url = configuration.storeURL { return [await shared(url, configuration)] }
+        if let url = configuration.storeURL { return await shared(url, configuration) }
         let path = SQLiteWakeStore.place(of: configuration.storePath)
         if let fault = folderFault(path) ?? fault(of: path) { return [fault] }
         let isThere = access(path, F_OK) == 0
@@ -34,34 +34,48 @@ enum StoreCheck {
         return findings
     }
 
-    /// Whether the database answers, and holds a store of this program's version.
+    /// Whether the database answers, holds a store of this program's version, and keeps what it
+    /// acknowledges.
     private static func shared(
         _ url: String, _ configuration: ServeConfiguration
-    ) async -> DoctorChecks.Finding {
+    ) async -> [DoctorChecks.Finding] {
+        let settings = configuration.sharedStoreSettings
         do throws(StoreFailure) {
-            let version = try await PostgreSQLWakeStore.version(
-                url: url, settings: configuration.sharedStoreSettings)
-            let known = PostgreSQLWakeStore.schemaVersion
-            if version == known {
-                return .fine("store", "The database answers; its tables are of version \(version).")
-            }
-            guard version <= known else {
-                return .wrong(
-                    "store",
-                    "The database's tables are of version \(version), newer than \(known).",
-                    "Use the version of rouse that made them.")
-            }
+            let (version, remarks) = try await PostgreSQLWakeStore.survey(
+                url: url, settings: settings)
+            return [tables(version)]
+                + remarks.map { remark in
+                    remark.weight == .warning
+                        || remark.weight == .losesCommits && settings.acceptsLoss
+                        ? .warning("store", remark.problem, remark.cure)
+                        : .wrong("store", remark.problem, remark.cure, .unavailable)
+                }
+        } catch {
+            return [
+                .wrong(
+                    "store", "The database cannot be used: \(error)",
+                    "See to what it says, or name another one under store.", .unavailable)
+            ]
+        }
+    }
+
+    private static func tables(_ version: Int) -> DoctorChecks.Finding {
+        let known = PostgreSQLWakeStore.schemaVersion
+        if version == known {
+            return .fine("store", "The database answers; its tables are of version \(version).")
+        }
+        guard version <= known else {
             return .wrong(
                 "store",
-                version == 0
-                    ? "The database holds no store."
-                    : "The database's tables are of version \(version), older than \(known).",
-                "Run rouse store migrate with this configuration.")
-        } catch {
-            return .wrong(
-                "store", "The database cannot be used: \(error.message)",
-                "See to what it says, or name another one under store.", .unavailable)
+                "The database's tables are of version \(version), newer than \(known).",
+                "Use the version of rouse that made them.")
         }
+        return .wrong(
+            "store",
+            version == 0
+                ? "The database holds no store."
+                : "The database's tables are of version \(version), older than \(known).",
+            "Run rouse store migrate with this configuration.")
     }
 
     private static func folderFault(_ path: String) -> DoctorChecks.Finding? {

@@ -98,7 +98,7 @@ struct GatewayAssembly {
         if case .failure(let error) = outcome {
             let what = isListening.withLock { $0 } ? "stopped" : "cannot listen on \(address)"
             let why =
-                (error as? ListenerFailure)?.advice ?? (error as? StoreFailure)?.message
+                (error as? ListenerFailure)?.advice ?? (error as? StoreFailure)?.description
                 ?? "\(error)."
             throw CommandFailure(.unavailable, "The gateway \(what): \(why)")
         }
@@ -180,7 +180,7 @@ extension CommandFailure {
             case .corrupt, .damaged: .data
             case .full, .inUse, .overloaded, .unavailable: .unavailable
             }
-        self.init(status, failure.message)
+        self.init(status, failure.description)
     }
 }
 

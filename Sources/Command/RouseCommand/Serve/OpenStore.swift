@@ -99,6 +99,7 @@ extension ServeConfiguration {
     var sharedStoreSettings: PostgreSQLWakeStore.Settings {
         var settings = PostgreSQLWakeStore.Settings()
         settings.passwordFile = storePasswordPath
+        settings.acceptsLoss = storeDurability != .disk
         return settings
     }
 }

@@ -18,7 +18,7 @@ struct StoreFailureMonitor: Service {
         for await failure in failures.cancelOnGracefulShutdown() {
             logger.critical(
                 "the gateway ends: its store has to be opened again",
-                metadata: ["kind": "\(failure.kind.rawValue)", "reason": "\(failure.message)"])
+                metadata: ["kind": "\(failure.kind.rawValue)", "reason": "\(failure)"])
             throw failure
         }
     }
@@ -31,7 +31,7 @@ extension StoreNotice {
         case .logIsNotCopied(let failure):
             logger.error(
                 "the store's log cannot be copied into it, and grows; that is tried again",
-                metadata: ["kind": "\(failure.kind.rawValue)", "reason": "\(failure.message)"])
+                metadata: ["kind": "\(failure.kind.rawValue)", "reason": "\(failure)"])
         case .logIsCopiedAgain: logger.notice("the store's log is copied again")
         case .logIsFull:
             logger.error(

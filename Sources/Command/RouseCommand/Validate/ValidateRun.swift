@@ -112,7 +112,7 @@ struct ValidateRun {
         _ names: [String]
     ) throws(CommandFailure) -> RuleSelection? {
         guard !names.isEmpty else { return nil }
-        return try failing { () throws(LintProblem) in try RuleSelection(names) }
+        return try failing { () throws(LintProblem) in try RuleSelection(names, of: .pushes) }
     }
 
     private static func failing<Value>(

@@ -138,8 +138,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard waitingRefusal == nil else { return }
         switch part {
         case .head(let head):
-            guard connection?.isReserve != true || Self.isOfReserve(head) else {
-                return refuse(context, Self.noPlace)
+            if let shortage = connection?.shortage, !Self.isOfReserve(head) {
+                return refuse(context, Self.noPlace(shortage))
             }
             reading = .body
             isDeaf = isDeaf || Self.asksForUpgrade(head)
@@ -157,9 +157,17 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    private static let noPlace = Problem(
-        .unavailable, "The connections that the gateway may have are all in use."
-    ).retrying(afterSeconds: 1)
+    private static func noPlace(_ shortage: ListenerConnection.Shortage) -> Problem {
+        let detail =
+            switch shortage {
+            case .placesOfPeer:
+                "The connections that the gateway may have from one address are all in use: "
+                    + "send more requests over each, or close some."
+            case .places: "The connections that the gateway may have are all in use."
+            case .files: "The files that the system lets the gateway open are nearly all in use."
+            }
+        return Problem(.unavailable, detail).retrying(afterSeconds: 1)
+    }
 
     /// Whether NIO's parser reads nothing behind this request, because another protocol might come.
     private static func asksForUpgrade(_ head: HTTPRequest) -> Bool {

@@ -10,8 +10,8 @@ final class ListenerConnection: Sendable {
     let presence = CallerPresence()
     /// Where the caller is.
     let peer: PeerAddress
-    /// Whether all places are taken and this one is for health and metrics only.
-    let isReserve: Bool
+    /// Why this place is one for health and metrics only; `nil` for any other place.
+    let shortage: Shortage?
     fileprivate let channel: any Channel
     /// Ascends in the order of the accepts.
     fileprivate let number: UInt64
@@ -21,14 +21,24 @@ final class ListenerConnection: Sendable {
 
     fileprivate init(
         _ channel: any Channel, of owner: ListenerConnections, peer: PeerAddress, number: UInt64,
-        isReserve: Bool
+        shortage: Shortage?
     ) {
         self.channel = channel
         self.owner = owner
         self.peer = peer
         self.number = number
-        self.isReserve = isReserve
+        self.shortage = shortage
     }
+
+    /// What there was no more of when a connection came.
+    enum Shortage: Sendable {
+        case placesOfPeer
+        case places
+        case files
+    }
+
+    /// Whether this place is for health and metrics only.
+    var isReserve: Bool { shortage != nil }
 
     /// Whether the key that the caller showed last was accepted, or none is asked for.
     var isAuthenticated: Bool {
@@ -152,19 +162,22 @@ final class ListenerConnections: Sendable {
         let (connection, victim) = state.withLock {
             state -> (ListenerConnection?, ListenerConnection?) in
             var victim: ListenerConnection?
-            var isReserve = false
             let isPeerFull = peer.isRemote && state.order.count(of: peer) >= placesOfPeer
-            if isPeerFull || isShortOfFiles || state.connections.count >= places {
+            var shortage: ListenerConnection.Shortage? =
+                isPeerFull
+                ? .placesOfPeer
+                : isShortOfFiles ? .files : state.connections.count >= places ? .places : nil
+            if shortage != nil {
                 victim = state.stranger(of: isPeerFull ? peer : nil)
-                isReserve = victim?.isReserve ?? true
                 guard victim != nil || state.reserveCount < Self.reserveCount else {
                     return (nil, nil)
                 }
+                if victim?.isReserve == false { shortage = nil }
             }
             if let victim { state.remove(victim) }
             state.lastNumber += 1
             let connection = ListenerConnection(
-                channel, of: self, peer: peer, number: state.lastNumber, isReserve: isReserve)
+                channel, of: self, peer: peer, number: state.lastNumber, shortage: shortage)
             state.add(connection)
             return (connection, victim)
         }

@@ -14,6 +14,7 @@ enum Component: String, CaseIterable {
     case validationRequest = "ValidationRequest"
     case validationReport = "ValidationReport"
     case wakeRequest = "WakeRequest"
+    case multicastRequest = "MulticastRequest"
     case backgroundPayload = "BackgroundPayload"
     case voipPayload = "VoIPPayload"
     case acceptedWake = "AcceptedWake"
@@ -49,6 +50,7 @@ enum Component: String, CaseIterable {
         case .validationRequest: ValidateRoutes.requestSchema
         case .validationReport: ValidateRoutes.reportSchema
         case .wakeRequest: WakeBody.schema
+        case .multicastRequest: MulticastBody.schema
         case .backgroundPayload: Self.payload(.background)
         case .voipPayload: Self.payload(.voip)
         case .acceptedWake: AcceptedWake.schema

@@ -35,7 +35,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case methodNotAllowed = "method-not-allowed"
     /// The head or the body of the request did not arrive in its time.
     case requestTimeout = "request-timeout"
-    /// The idempotency key was used with another body, or another item of a batch.
+    /// The idempotency key was used with another body, or for another item of a batch.
     case idempotencyConflict = "idempotency-conflict"
     /// The wake has ended, or is on its way to APNs.
     case notCancellable = "not-cancellable"
@@ -135,8 +135,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .methodNotAllowed: "The method does not fit the resource; `Allow` names those that do."
         case .requestTimeout: "The head or the body of the request did not arrive in its time."
         case .idempotencyConflict:
-            "The idempotency key was used with another body. In a batch, an item that differs "
-                + "from the one that was in its place gets this, and the batch a 200."
+            "The idempotency key was used with another body. In a batch or a multicast, a place "
+                + "that differs from what was there gets this, and the request a 200."
         case .notCancellable: "The wake has ended, or is on its way to APNs."
         case .bodyTooLarge: "The body has more bytes, or a list in it more items, than are read."
         case .unsupportedMediaType: "The body is not of a media type that the route reads."
@@ -187,7 +187,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
             "Send `Content-Type: application/json`; batches also take `application/x-ndjson`."
         case .rateLimited:
             "Wait for `Retry-After`, or give the key more `requests-per-second`; each item of a "
-                + "batch counts."
+                + "batch and each device token of a multicast counts."
         case .overloaded:
             "Wait for `Retry-After`, with the same `Idempotency-Key`; look at the store's disk if "
                 + "it stays so."

@@ -31,6 +31,18 @@ struct Query {
         return number
     }
 
+    /// `true` or `false`; `nil` when the parameter is missing.
+    func boolean(_ name: String) throws(Problem) -> Bool? {
+        guard let text = string(name) else { return nil }
+        guard text == "true" || text == "false" else {
+            throw Problem(
+                InvalidField(
+                    field: name, problem: "is neither true nor false",
+                    remedy: "Write \(name)=true, or leave it out."))
+        }
+        return text == "true"
+    }
+
     /// One of a few words; `nil` when the parameter is missing.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ type: Choice.Type = Choice.self

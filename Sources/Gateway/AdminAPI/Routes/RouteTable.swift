@@ -13,6 +13,7 @@ struct RouteTable: Sendable {
         var routes: [Route] = []
         routes += WakeRoutes(services: services).routes
         routes += BatchRoutes(services: services).routes
+        routes += MulticastRoutes(services: services).routes
         routes += ValidateRoutes(services: services).routes
         routes += DeviceRoutes(services: services).routes
         routes += ReceiptRoutes(services: services).routes

@@ -89,13 +89,13 @@ struct WakeRoutes {
         let (text, _) = try await request.readBody(limit: limit, context)
         let now = gateway.now
         let body = try WakeBody(text, now: now)
-        try context.checkAccess(to: body.request.bundleID, field: body.appField)
+        try context.checkAccess(to: body.terms.bundleID, field: body.terms.appField)
         let mark = try IdempotencyKey.make(
             request.headers, caller: context.callerName, body: text,
             expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
         let inquiry = body.inquiry(mark)
         let answers = await gateway.accept(
-            [inquiry], spreadSeconds: body.spreadSeconds ?? 0,
+            [inquiry], spreadSeconds: body.terms.spreadSeconds ?? 0,
             caller: context.callerName)
         let accepted = try AcceptedWake(answers[0], to: inquiry)
         if wait == .outcome,

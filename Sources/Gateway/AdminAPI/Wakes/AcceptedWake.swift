@@ -8,14 +8,11 @@ import WakeModel
 /// A wake that the gateway took, as an answer tells it.
 struct AcceptedWake {
     let wake: AdmittedWake
-    let diagnostics: [Diagnostic]
 
     /// Takes it out of the gateway's answer to an inquiry. Throws ``Problem`` for every other one.
-    init(_ acceptance: Acceptance, to inquiry: Inquiry? = nil) throws(Problem) {
-        switch acceptance {
-        case .admitted(let wake, let diagnostics):
-            self.wake = wake
-            self.diagnostics = diagnostics
+    init(_ result: AdmissionResult, to inquiry: Inquiry? = nil) throws(Problem) {
+        switch result {
+        case .admitted(let wake): self.wake = wake
         case .invalid(let diagnostics):
             var problem = Problem(.invalidWake, "See the diagnostics.")
             // Errors first: they are why. Within a severity the rules' order stays.
@@ -56,7 +53,10 @@ struct AcceptedWake {
             ("accepted_at", .string(wake.acceptedAt.description)),
             ("deadline", .string(wake.deadline.description)),
             ("decision", wake.decision.json(wake.decision.message(until: wake.deadline))),
-            ("diagnostics", diagnostics.isEmpty ? nil : .array(diagnostics.map(\.json))),
+            (
+                "diagnostics",
+                wake.diagnostics.isEmpty ? nil : .array(wake.diagnostics.map(\.json))
+            ),
         ])
     }
 

@@ -4,7 +4,8 @@ import Gateway
 import PayloadRules
 import WakeModel
 
-/// Writes accepted wakes of one batch as JSON, each to the same bytes as ``AcceptedWake/json``.
+/// Writes accepted wakes of one batch as JSON, each to the same bytes as ``AcceptedWake/json``, or
+/// to those without its diagnostics.
 ///
 /// The wakes of a batch mostly differ in their ids alone: what was written for the one before is
 /// kept, so that an answer is copied and not made anew.
@@ -21,10 +22,13 @@ struct AcceptedWakeText {
         let deadline: WallInstant
     }
 
+    private let withDiagnostics: Bool
     private var acceptedAt: Known<WallInstant>?
     private var deadline: Known<WallInstant>?
     private var decision: Known<DecisionUntil>?
     private var diagnostics: Known<[Diagnostic]>?
+
+    init(withDiagnostics: Bool) { self.withDiagnostics = withDiagnostics }
 
     /// Appends the text of one wake.
     mutating func append(_ accepted: AcceptedWake, to bytes: inout [UInt8]) {
@@ -40,9 +44,11 @@ struct AcceptedWakeText {
         Self.append(known, &decision, to: &bytes) {
             $0.decision.json($0.decision.message(until: $0.deadline))
         }
-        if !accepted.diagnostics.isEmpty {
+        if withDiagnostics, !accepted.wake.diagnostics.isEmpty {
             bytes.append(contentsOf: #","diagnostics":"#.utf8)
-            Self.append(accepted.diagnostics, &diagnostics, to: &bytes) { .array($0.map(\.json)) }
+            Self.append(accepted.wake.diagnostics, &diagnostics, to: &bytes) {
+                .array($0.map(\.json))
+            }
         }
         bytes.append(UInt8(ascii: "}"))
     }

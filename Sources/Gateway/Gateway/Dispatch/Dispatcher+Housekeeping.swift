@@ -61,7 +61,7 @@ extension Dispatcher {
         } catch {
             context.logger.debug(
                 "a step of the housekeeping failed",
-                metadata: ["step": "\(step)", "reason": "\(error.message)"])
+                metadata: ["step": "\(step)", "reason": "\(error)"])
             return false
         }
     }

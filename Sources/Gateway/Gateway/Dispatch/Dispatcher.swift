@@ -135,12 +135,12 @@ final class Dispatcher: Sendable {
 
     /// What an admission of submissions of one kind may claim at once, and what keeps their queues
     /// from sending; room in flight is reserved for it until ``admitted(_:under:)``.
-    func makeGrant(for submissions: [Submission]) -> AdmissionGrant? {
-        let areCalls = submissions.first?.wake.wake.kind == .voip
+    func makeGrant(for submissions: [WakeSubmission]) -> AdmissionGrant? {
+        let areCalls = submissions.first?.wake.kind == .voip
         var counts: [WakeQueueKey: Int] = [:]
-        for submission in submissions { counts[submission.wake.queue, default: 0] += 1 }
+        for submission in submissions { counts[submission.queue, default: 0] += 1 }
         let now = clock.now()
-        let first = submissions.lazy.map(\.wake.acceptedAt).min() ?? now
+        let first = submissions.lazy.map(\.acceptedAt).min() ?? now
         return state.withLock { state in
             var slots: [WakeQueueKey: Int] = [:]
             var obstacles: [WakeQueueKey: DelayReasons] = [:]

@@ -13,26 +13,14 @@ import WakeModel
 /// shared evenly between callers (``CallerQueues``), and a caller's queue is bounded: when it is
 /// full, that is said at once.
 final class Intake: Sendable {
-    /// The answer to one submission.
-    enum Answer: Sendable {
-        /// The store took it, or recognised it.
-        case stored(Admission)
-        /// Too many requests wait; nothing was kept. After so many seconds those will be written.
-        case overloaded(retryAfterSeconds: Int)
-        /// The gateway is shutting down; nothing was kept.
-        case closed
-        /// The store failed. Nothing was kept, unless its words say that this is not known.
-        case failed(StoreFailure)
-    }
-
     /// Submissions that came together and are answered together.
     fileprivate struct Parcel {
         /// How many of them were taken; the rest is refused with `refusal`.
         let taken: Int
         let refused: Int
-        let refusal: Answer
-        var answers: [Answer] = []
-        let continuation: CheckedContinuation<[Answer], Never>
+        let refusal: AdmissionResult
+        var answers: [AdmissionResult] = []
+        let continuation: CheckedContinuation<[AdmissionResult], Never>
 
         var isAnswered: Bool { answers.count == taken }
 
@@ -44,7 +32,7 @@ final class Intake: Sendable {
 
     /// What waits of one kind.
     fileprivate struct Line {
-        var queues = CallerQueues<Submission>()
+        var queues = CallerQueues<WakeSubmission>()
         var parcels: [Int: Parcel] = [:]
     }
 
@@ -65,7 +53,7 @@ final class Intake: Sendable {
         /// The next submission of each caller whose turn may come, and how many it has.
         func fronts(
             of line: WritableKeyPath<State, Line>
-        ) -> [(item: Submission, count: Int)] {
+        ) -> [(item: WakeSubmission, count: Int)] {
             self[keyPath: line].queues.fronts { passes($0, in: line) }
         }
 
@@ -111,9 +99,9 @@ final class Intake: Sendable {
 
         /// What is said to a caller for whom there is no room. A call is worth nothing a minute
         /// later, so it is told the least.
-        func refusal(_ caller: String, areCalls: Bool) -> Answer {
-            guard !isClosed else { return .closed }
-            let bounds = Acceptance.overloadPauseSeconds
+        func refusal(_ caller: String, areCalls: Bool) -> AdmissionResult {
+            guard !isClosed else { return Intake.closed }
+            let bounds = AdmissionResult.overloadPauseSeconds
             guard !areCalls else { return .overloaded(retryAfterSeconds: bounds.lowerBound) }
             // Its own queue is emptied as fast as those of the others beside it.
             let all = small.queues.count + others.queues.count
@@ -125,13 +113,16 @@ final class Intake: Sendable {
         }
     }
 
+    /// What is said while the gateway shuts down; nothing is kept.
+    private static let closed = AdmissionResult.unavailable("The gateway is shutting down.")
+
     private let state = Mutex(State())
     private let callSignal = AsyncSignal()
     private let smallSignal = AsyncSignal()
     private let signal = AsyncSignal()
     private let limits: GatewayLimits
     private let hasRoom: @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool
-    private let write: @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
+    private let write: @Sendable ([WakeSubmission]) async -> Result<[AdmissionResult], StoreFailure>
 
     /// An intake that hands each batch to `write`, which answers when it is on disk. `hasRoom` says
     /// whether waiting a moment would not help a batch to leave at once; of each caller that waits
@@ -139,7 +130,8 @@ final class Intake: Sendable {
     init(
         limits: GatewayLimits,
         hasRoom: @escaping @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool = { _ in true },
-        write: @escaping @Sendable ([Submission]) async -> Result<[Admission], StoreFailure>
+        write:
+            @escaping @Sendable ([WakeSubmission]) async -> Result<[AdmissionResult], StoreFailure>
     ) {
         self.limits = limits
         self.hasRoom = hasRoom
@@ -154,7 +146,9 @@ final class Intake: Sendable {
     /// Waits until each submission is on disk, or refused; answers one by one, in order. They may
     /// end up in several transactions. Calls go before the rest. `caller` is whose they are. Needs
     /// ``run()`` to be running.
-    func submit(_ submissions: [Submission], areCalls: Bool, caller: String) async -> [Answer] {
+    func submit(
+        _ submissions: [WakeSubmission], areCalls: Bool, caller: String
+    ) async -> [AdmissionResult] {
         guard !submissions.isEmpty else { return [] }
         let isSmall = submissions.count <= limits.intakeSmallCount
         return await withCheckedContinuation { continuation in
@@ -165,7 +159,7 @@ final class Intake: Sendable {
                 let parcel = Parcel(
                     taken: taken, refused: submissions.count - taken,
                     refusal: taken < submissions.count
-                        ? state.refusal(caller, areCalls: areCalls) : .closed,
+                        ? state.refusal(caller, areCalls: areCalls) : Self.closed,
                     continuation: continuation)
                 guard taken > 0 else { return (parcel, nil) }
                 if !areCalls, state.small.queues.count + state.others.queues.count == 0 {
@@ -233,7 +227,7 @@ final class Intake: Sendable {
         while true {
             let (waiting, isOver, isHurried) = state.withLock { state in
                 (
-                    state.fronts(of: line).map { ($0.item.wake.queue, $0.count) },
+                    state.fronts(of: line).map { ($0.item.queue, $0.count) },
                     state.isClosed && state[keyPath: line].queues.isEmpty,
                     // A small request does not wait until another caller's wakes have come back.
                     state.isClosed
@@ -308,8 +302,8 @@ extension Intake.Line {
     /// Gives the answers of a batch to those who wait for them; the parcels that have all of
     /// theirs, which are let go of.
     fileprivate mutating func give(
-        _ result: Result<[Admission], StoreFailure>,
-        to portions: [CallerQueues<Submission>.Portion]
+        _ result: Result<[AdmissionResult], StoreFailure>,
+        to portions: [CallerQueues<WakeSubmission>.Portion]
     ) -> [Intake.Parcel] {
         var answered: [Intake.Parcel] = []
         var place = 0
@@ -319,11 +313,10 @@ extension Intake.Line {
             }
             switch result {
             case .success(let admissions):
-                parcel.answers += admissions[place..<place + portion.count].map {
-                    .stored($0)
-                }
+                parcel.answers += admissions[place..<place + portion.count]
             case .failure(let failure):
-                parcel.answers += repeatElement(.failed(failure), count: portion.count)
+                parcel.answers += repeatElement(
+                    AdmissionResult(failure), count: portion.count)
             }
             place += portion.count
             if parcel.isAnswered {

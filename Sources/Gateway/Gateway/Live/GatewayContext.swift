@@ -67,7 +67,7 @@ final class GatewayContext: Sendable {
     /// until it is known whom that concerns; the others are kept. Whether the store fails is known
     /// at the end of that, and not with each part.
     func admit(
-        _ submissions: [Submission], grant: ClaimGrant?
+        _ submissions: [WakeSubmission], grant: ClaimGrant?
     ) async -> Result<AdmitAnswer, StoreFailure> {
         let result = await admitTogether(submissions, grant: grant)
         guard case .failure(let failure) = result, failure.isOfSomeRows else {
@@ -93,8 +93,9 @@ final class GatewayContext: Sendable {
                 if !failure.isOfSomeRows { obstacle = failure }
                 guard halving.failed(part, mayHalve: failure.isOfSomeRows) else { continue }
                 // What fails as a whole by now is no fault of these wakes.
-                let admission: Admission =
-                    failure.isOfSomeRows ? .damaged(failure.message) : .failed(failure)
+                let admission: AdmissionResult =
+                    failure.isOfSomeRows
+                    ? .damaged(failure.message) : AdmissionResult(failure)
                 answer.admissions += part.map { _ in admission }
             }
         }
@@ -103,7 +104,7 @@ final class GatewayContext: Sendable {
     }
 
     private func admitTogether(
-        _ submissions: [Submission], grant: ClaimGrant?
+        _ submissions: [WakeSubmission], grant: ClaimGrant?
     ) async -> Result<AdmitAnswer, StoreFailure> {
         do throws(StoreFailure) {
             let answer = try await timed("admit", submissions.count) {
@@ -310,12 +311,12 @@ final class GatewayContext: Sendable {
         webhookSignals.ring { concerned.contains($0) }
     }
 
-    private func count(_ submissions: [Submission], _ admissions: [Admission]) {
+    private func count(_ submissions: [WakeSubmission], _ admissions: [AdmissionResult]) {
         var counts: [DecisionLabel: Int] = [:]
         for (submission, admission) in zip(submissions, admissions) {
             guard case .admitted(let wake) = admission, !wake.isRepeated else { continue }
             let label = DecisionLabel(
-                kind: submission.wake.wake.kind, decision: wake.decision.word)
+                kind: submission.wake.kind, decision: wake.decision.word)
             counts[label, default: 0] += 1
         }
         for (label, count) in counts {

@@ -89,7 +89,7 @@ public struct ClaimGrant: Hashable, Sendable {
 /// What came of admitting wakes.
 public struct AdmitAnswer: Sendable {
     /// The answers, one by one, in order.
-    public var admissions: [Admission] = []
+    public var admissions: [AdmissionResult] = []
     /// The wakes among them that were claimed at once.
     public var claims: [Claim] = []
     /// All that ended in this transaction: new ones, and older ones that were found to be over.

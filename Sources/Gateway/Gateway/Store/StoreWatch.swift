@@ -60,7 +60,7 @@ final class StoreWatch: Sendable {
         if let new {
             logger.error(
                 "the store fails",
-                metadata: ["kind": "\(new.kind.rawValue)", "reason": "\(new.message)"])
+                metadata: ["kind": "\(new.kind.rawValue)", "reason": "\(new)"])
         } else {
             logger.notice("the store works again")
         }

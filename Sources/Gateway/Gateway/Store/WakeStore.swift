@@ -68,15 +68,18 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The kind.
     public let kind: Kind
-    /// What happened, as a sentence without secrets.
+    /// What happened, as a sentence without secrets, for everybody.
     public let message: String
+    /// What lies behind it, for operators and no callers: it may name hosts, ports and users.
+    public let cause: String?
 
     /// Creates a failure.
-    public init(kind: Kind, message: String) {
+    public init(kind: Kind, message: String, cause: String? = nil) {
         self.kind = kind
         self.message = message
+        self.cause = cause
     }
 
-    /// The message.
-    public var description: String { message }
+    /// The message, with the cause: for operators.
+    public var description: String { cause.map { "\(message) \($0)" } ?? message }
 }

@@ -16,6 +16,9 @@ public final class PostgreSQLWakeStore: WakeStore {
     public struct Settings: Sendable {
         /// A file with the database's password and nothing else.
         public var passwordFile: String?
+        /// Whether a database may be used that may lose what it has acknowledged, see
+        /// ``DatabaseRemark/Weight/losesCommits``.
+        public var acceptsLoss = false
         /// How many commands of this gateway write at the same time.
         public var writerCount = 2
         /// How many looks there are at the same time.
@@ -38,7 +41,8 @@ public final class PostgreSQLWakeStore: WakeStore {
     /// them. `notice` is given what an operator should read, on any thread, and must not wait.
     ///
     /// Throws a ``Gateway/StoreFailure``: `corrupt` when the tables are of an older or a newer
-    /// version, or when there are none, `unavailable` when the database cannot be reached.
+    /// version, or when there are none, `unavailable` when the database cannot be reached, or is
+    /// set up so that it would not keep what it acknowledges (``DatabaseRemark``).
     public static func open(
         url: String, settings: Settings = Settings(),
         notice: @escaping @Sendable (String) -> Void = { _ in }

@@ -99,6 +99,7 @@ final class StoreLink: Sendable {
             try await run([query], transaction: .none)[0]
         }
         try StoreMigration.check(version)
+        try await checkServer()
         let result = try await run([Query(Self.tokenKeys)], transaction: .none)[0]
         guard result.rowCount == 2, let key0 = result.int64(0, 0), let key1 = result.int64(1, 0)
         else {
@@ -108,6 +109,20 @@ final class StoreLink: Sendable {
         state.withLock { $0.hash = TokenHash(key0, key1) }
         _ = try await queueTable()
         pool.giveBack(try await take(.writer, within: Self.openingLimit))
+    }
+
+    /// Refuses a server on which the store's promises would not hold.
+    private func checkServer() async throws(StoreFailure) {
+        let result = try await run([Query(ServerFacts.statement)], transaction: .none)[0]
+        for remark in ServerFacts(result, hostCount: connection.hostCount).remarks {
+            let text = "\(remark.problem) \(remark.cure)"
+            switch remark.weight {
+            case .warning: notice(text)
+            case .losesCommits where settings.acceptsLoss: notice(remark.problem)
+            case .losesCommits, .refused:
+                throw StoreFailure(kind: .unavailable, message: text)
+            }
+        }
     }
 
     /// How long the first connections may take.

@@ -6,35 +6,43 @@ extension PostgreSQLWakeStore {
     /// The version of the tables that this program reads and writes.
     public static var schemaVersion: Int { StoreTables.version }
 
-    /// Makes the tables, or brings those of an earlier version up to date, in one transaction; one
-    /// who comes at the same time waits. Returns the version that was there, 0 for none. No gateway
-    /// needs to be stopped for it to be safe: one of an earlier version is refused from then on.
+    /// Makes the tables, or brings those of an earlier version up to date, and gives the role what
+    /// its sessions need (``RoleSetting``), in one transaction; one who comes at the same time
+    /// waits. Returns the version that was there, 0 for none. No gateway needs to be stopped for it
+    /// to be safe: one of an earlier version is refused from then on.
     ///
     /// Throws a ``Gateway/StoreFailure``: `corrupt` when the tables are of a newer version.
     @discardableResult
     public static func migrate(
         url: String, settings: Settings = Settings()
     ) async throws(StoreFailure) -> Int {
-        try await StoreMigration.withSession(url, settings) { session throws(StoreFailure) in
-            func run(_ query: Query) async throws(StoreFailure) -> QueryResult {
-                try await session.run([query], transaction: .write, within: .seconds(3_600))
-                    .results()[0]
+        try await StoreMigration.withSession(url, settings) { session, _ throws(StoreFailure) in
+            let version = try await StoreMigration.version { query throws(StoreFailure) in
+                try await session.run([query]).results()[0]
             }
-            let version = try await StoreMigration.version(run)
             guard version <= schemaVersion else { throw StoreMigration.newer(version) }
-            _ = try await run(Query(StoreMigration.statement))
+            let steps = [
+                StoreMigration.patience, StoreMigration.statement, RoleSetting.assignment,
+            ]
+            _ = try await session.run(
+                steps.map { Query($0) }, transaction: .write, within: .seconds(3_600)
+            ).results()
             return version
         }
     }
 
-    /// The version of the tables that are there, 0 for none.
-    public static func version(
+    /// The version of the tables that are there, 0 for none, and what is to be said of the
+    /// database. Changes nothing.
+    public static func survey(
         url: String, settings: Settings = Settings()
-    ) async throws(StoreFailure) -> Int {
-        try await StoreMigration.withSession(url, settings) { session throws(StoreFailure) in
-            try await StoreMigration.version { query throws(StoreFailure) in
+    ) async throws(StoreFailure) -> (version: Int, remarks: [DatabaseRemark]) {
+        try await StoreMigration.withSession(url, settings) {
+            session, hostCount throws(StoreFailure) in
+            let facts = try await session.run([Query(ServerFacts.statement)]).results()[0]
+            let version = try await StoreMigration.version { query throws(StoreFailure) in
                 try await session.run([query]).results()[0]
             }
+            return (version, ServerFacts(facts, hostCount: hostCount).remarks)
         }
     }
 }
@@ -42,7 +50,15 @@ extension PostgreSQLWakeStore {
 /// How tables come to be.
 enum StoreMigration {
     /// A number that no other program locks, it is hoped: "rouse" in ASCII.
-    private static let lock = 0x72_6f75_7365
+    static let lock = 0x72_6f75_7365
+
+    /// Lifts the limits of time that the role may have from an earlier migration: another one may
+    /// be waited for, and a large table takes its time.
+    static let patience = Statement(
+        """
+        SELECT set_config(name, '0', true) FROM \(RoleSetting.rows)
+        WHERE name LIKE '%timeout' AND current_setting(name, true) IS NOT NULL
+        """)
 
     /// All migrations that have not been made yet, as one statement, so that it needs no session
     /// of its own behind a pooler.
@@ -105,16 +121,18 @@ enum StoreMigration {
                 + "\(StoreTables.version) at most. Use the newer program.")
     }
 
-    /// Opens one connection, and closes it behind `body`.
+    /// Opens one connection, and closes it behind `body`, which also gets how many hosts the URI
+    /// names.
     static func withSession<Answer: Sendable>(
         _ url: String, _ settings: PostgreSQLWakeStore.Settings,
-        _ body: (Session) async throws(StoreFailure) -> Answer
+        _ body: (Session, _ hostCount: Int) async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         let pool: PostgreSQLPool
+        let hostCount: Int
         do {
-            pool = try PostgreSQLPool(
-                ConnectionSettings(uri: url, passwordFile: settings.passwordFile), writers: 1,
-                readers: 0)
+            let connection = try ConnectionSettings(uri: url, passwordFile: settings.passwordFile)
+            hostCount = connection.hostCount
+            pool = try PostgreSQLPool(connection, writers: 1, readers: 0)
         } catch let error as ConnectionSettings.Failure {
             throw StoreFailure(kind: .unavailable, message: error.description)
         } catch let error as Unavailable {
@@ -127,7 +145,7 @@ enum StoreMigration {
         case .failure(let failure): answer = .failure(StoreFailure(failure))
         case .success(let session):
             do throws(StoreFailure) {
-                answer = .success(try await body(session))
+                answer = .success(try await body(session, hostCount))
             } catch {
                 answer = .failure(error)
             }

@@ -168,7 +168,8 @@ extension StoreFailure {
             self.init(kind: .overloaded, message: "Too much waits for the database.")
         case .disconnected(let reason):
             self.init(
-                kind: .unavailable, message: "The database cannot be reached: \(reason)")
+                kind: .unavailable, message: "The database cannot be reached.",
+                cause: "It says: \(reason)")
         case .shutDown: self.init(kind: .unavailable, message: "The store is closed.")
         }
     }

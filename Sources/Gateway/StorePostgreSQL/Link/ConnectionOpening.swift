@@ -121,7 +121,13 @@ enum ConnectionOpening {
 
     /// libpq's last words about a connection, on one line. It never says the password.
     static func words(of connection: OpaquePointer) -> String {
-        let words = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
-        return words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        oneLine(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
+    }
+
+    /// The lines of a text, of which libpq has one or two for each host, as one.
+    static func oneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline)
+            .map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+            .filter { !$0.isEmpty }.joined(separator: "; ")
     }
 }

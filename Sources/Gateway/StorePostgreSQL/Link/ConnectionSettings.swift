@@ -19,6 +19,8 @@ package struct ConnectionSettings: Sendable {
     package let displayName: String
     /// What works and should be otherwise.
     package let warnings: [String]
+    /// How many hosts the URI, or the environment, names.
+    let hostCount: Int
     /// libpq's options, without the password file's.
     let options: [(keyword: String, value: String)]
     /// A file that holds the password and nothing else, read anew for each connection.
@@ -42,6 +44,7 @@ package struct ConnectionSettings: Sendable {
         }
         let hosts = Self.hosts(
             value("host", "PGHOST"), addresses: value("hostaddr", "PGHOSTADDR"))
+        hostCount = hosts.count
         let isLocal = hosts.allSatisfy(Self.isLocal)
         setDefault("target_session_attrs", "PGTARGETSESSIONATTRS", "read-write")
         setDefault("connect_timeout", "PGCONNECT_TIMEOUT", "5")

@@ -8,45 +8,51 @@
 package struct RoleSetting: Hashable, Sendable {
     /// Its name.
     package let name: String
-    /// Its value, as `SHOW` prints it.
+    /// Its value, as `SHOW` prints it: a word, or a number with its unit.
     package let value: String
-    /// The first server version that knows it, such as 170000.
-    package let minimumVersion: Int
 
-    init(_ name: String, _ value: String, since minimumVersion: Int = 0) {
+    init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
-        self.minimumVersion = minimumVersion
     }
 
-    /// All of them. `schema` holds the tables.
-    package static func all(schema: String) -> [RoleSetting] {
-        [
-            RoleSetting("search_path", schema),
-            // A plan that was made while tables were empty must not read all of them later.
-            RoleSetting("plan_cache_mode", "force_generic_plan"),
-            RoleSetting("enable_seqscan", "off"),
-            RoleSetting("enable_hashjoin", "off"),
-            RoleSetting("enable_mergejoin", "off"),
-            // A gateway that stands still in a transaction must not stop the others for long.
-            RoleSetting("lock_timeout", "2s"),
-            RoleSetting("statement_timeout", "10s"),
-            RoleSetting("idle_in_transaction_session_timeout", "5s"),
-            RoleSetting("transaction_timeout", "15s", since: 170_000),
-        ]
-    }
+    /// All of them. A server that is too old for one of them goes without it.
+    package static let all = [
+        // A plan that was made while tables were empty must not read all of them later.
+        RoleSetting("plan_cache_mode", "force_generic_plan"),
+        RoleSetting("enable_seqscan", "off"),
+        RoleSetting("enable_hashjoin", "off"),
+        RoleSetting("enable_mergejoin", "off"),
+        // What cannot do without a sequential scan looks so dear then that the server would compile
+        // it, at each execution.
+        RoleSetting("jit", "off"),
+        // A gateway that stands still in a transaction must not stop the others for long.
+        RoleSetting("lock_timeout", "2s"),
+        RoleSetting("statement_timeout", "10s"),
+        RoleSetting("idle_in_transaction_session_timeout", "5s"),
+        // From 17 on.
+        RoleSetting("transaction_timeout", "15s"),
+    ]
 
-    /// The statement that gives it to a role. The role may do so for itself.
-    package func statement(role: String, database: String) -> Statement {
-        // The search path is a list of identifiers; the others are words.
-        Statement(
-            "ALTER ROLE \(Self.quoted(role)) IN DATABASE \(Self.quoted(database)) "
-                + "SET \(name) = \(name == "search_path" ? Self.quoted(value) : "'\(value)'")")
-    }
+    /// All of them as rows of SQL, with the columns `name` and `value`.
+    static let rows =
+        "(VALUES " + all.map { "('\($0.name)', '\($0.value)')" }.joined(separator: ", ")
+        + ") AS wanted (name, value)"
 
-    private static func quoted(_ identifier: String) -> String {
-        "\""
-            + identifier.split(separator: "\"", omittingEmptySubsequences: false)
-            .joined(separator: "\"\"") + "\""
-    }
+    /// Gives them to the role that asks, in this database alone. A role may do so for itself.
+    static let assignment = Statement(
+        """
+        DO $settings$
+        DECLARE setting record;
+        BEGIN
+            FOR setting IN
+                SELECT name, value FROM \(rows)
+                WHERE current_setting(name, true) IS NOT NULL
+            LOOP
+                EXECUTE format(
+                    'ALTER ROLE SESSION_USER IN DATABASE %I SET %I = %L',
+                    current_database(), setting.name, setting.value);
+            END LOOP;
+        END $settings$
+        """)
 }

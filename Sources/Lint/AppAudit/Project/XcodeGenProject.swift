@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PayloadLint
 import PayloadRules
 import Yams
 
@@ -313,11 +314,11 @@ extension XcodeGenProject: ProjectDescription {
             return
         }
         let patterns = (source["excludes"]?.elements ?? []).compactMap(\.text).map {
-            PathPattern($0)
+            GlobPattern($0)
         }
         let files = tree.files(below: path).filter { file in
-            let relative = file.dropFirst(path == "." ? 0 : path.count + 1)
-            return !patterns.contains { $0.matches(relative) }
+            let relative = String(file.dropFirst(path == "." ? 0 : path.count + 1))
+            return !patterns.contains { $0.covers(relative) }
         }
         list.add(files)
     }

@@ -67,22 +67,23 @@ struct PushChecker: Sendable {
 
     /// Leaves out findings that say of one place what a more particular one says of it.
     private static func withoutRepeated(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
-        let general: [RuleID: RuleID] = ["AL001": "G010", "BG001": "BG010"]
+        let general: [RuleID: Set<RuleID>] = ["AL001": ["G010"], "BG001": ["BG010", "G010"]]
         return diagnostics.filter { diagnostic in
             guard let particular = general[diagnostic.rule] else { return true }
             return !diagnostics.contains {
-                $0.rule == particular && $0.pointer == diagnostic.pointer
+                particular.contains($0.rule) && $0.pointer == diagnostic.pointer
             }
         }
     }
 
-    /// Findings by their place in the file, whose headers can stand in any order and behind the
-    /// payload; those of one place stay as they are.
+    /// Findings by weight, and those of one weight by their place in the file, whose headers can
+    /// stand in any order and behind the payload; those of one place stay as they are.
     private static func inOrder(_ findings: [Finding]) -> [Finding] {
         guard findings.count > 1 else { return findings }
         return findings.enumerated().sorted { first, second in
-            (first.element.line, first.element.column, first.offset)
-                < (second.element.line, second.element.column, second.offset)
+            let (one, other) = (first.element, second.element)
+            guard one.severity == other.severity else { return one.severity > other.severity }
+            return (one.line, one.column, first.offset) < (other.line, other.column, second.offset)
         }.map(\.element)
     }
 

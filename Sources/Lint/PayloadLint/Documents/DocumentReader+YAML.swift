@@ -18,7 +18,9 @@ extension DocumentReader {
         do throws(YAMLFault) {
             root = try YAMLText.parse(text)
         } catch {
-            return PushDocument(kind: kind, faults: [error.fault])
+            return PushDocument(
+                kind: kind, faults: [error.fault],
+                isForeign: forcedKind == nil && !Self.mentionsPushInYAML(bytes), isBroken: true)
         }
         do throws(YAMLFault) {
             var document = try read(root)

@@ -26,6 +26,7 @@ struct DocumentReader: Sendable {
             if isYAML { return readYAML(bytes) }
             // The rules find the fault again, and say what it is.
             var document = bare(bytes, forcedKind == .request ? .request : .payload)
+            document.isBroken = true
             document.isForeign =
                 forcedKind == nil && !isNamedForPushes(name) && !Self.mentionsPush(bytes)
             return document
@@ -37,6 +38,12 @@ struct DocumentReader: Sendable {
         bytes.contains(text: "\"aps\"")
             || (bytes.contains(text: "\"headers\"")
                 && (bytes.contains(text: "\"payload\"") || bytes.contains(text: "\"body\"")))
+    }
+
+    /// Whether YAML that cannot be read says that it is about pushes.
+    static func mentionsPushInYAML(_ bytes: [UInt8]) -> Bool {
+        mentionsPush(bytes) || bytes.starts(with: "aps:".utf8) || bytes.contains(text: "\naps:")
+            || bytes.contains(text: " aps:") || bytes.contains(text: "apns-push-type")
     }
 
     /// Whether a file's ending is Xcode's for payloads.

@@ -34,6 +34,8 @@ struct PushDocument: Sendable {
     /// Whether nothing in the text says that it is about a push: JSON and YAML are used for much
     /// else, so that only a file that was named is judged then.
     var isForeign = false
+    /// Whether the text could not be read at all, so that nobody knows what it is about.
+    var isBroken = false
     /// Whether the text's format has comments.
     var hasComments = false
 }

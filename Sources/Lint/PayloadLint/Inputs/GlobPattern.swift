@@ -32,7 +32,7 @@ package struct GlobPattern: Hashable, Sendable {
     }
 
     /// Reads a pattern. Every text is one; a bracket or brace that is not closed stands for itself.
-    init(_ text: String) {
+    package init(_ text: String) {
         isAbsolute = text.hasPrefix("/")
         alternatives = Self.withoutBraces(text).map { alternative in
             let parts = alternative.split(separator: "/").filter { $0 != "." }
@@ -46,8 +46,20 @@ package struct GlobPattern: Hashable, Sendable {
 
     /// Whether a path, from wherever the pattern begins, is one that the pattern means.
     func matches(_ path: String) -> Bool {
-        let names = path.split(separator: "/").filter { $0 != "." }.map(String.init)
+        let names = Self.names(of: path)
         return alternatives.contains { Self.matches($0[...], names[...]) }
+    }
+
+    /// Whether the pattern means a path, or a folder that it lies in.
+    package func covers(_ path: String) -> Bool {
+        let names = Self.names(of: path)
+        return alternatives.contains { alternative in
+            names.indices.contains { Self.matches(alternative[...], names[...$0]) }
+        }
+    }
+
+    private static func names(of path: String) -> [String] {
+        path.split(separator: "/").filter { $0 != "." }.map(String.init)
     }
 
     private static func matches(

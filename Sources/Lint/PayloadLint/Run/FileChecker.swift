@@ -16,8 +16,8 @@ struct FileChecker: Sendable {
         case checked(CheckedText)
         /// A file of lines that is too long to be checked as a whole.
         case long
-        /// Found in a folder, and not about pushes.
-        case foreign
+        /// Found in a folder, and without a sign of pushes; broken where it could not be read.
+        case foreign(isBroken: Bool)
         case failed(LintProblem)
     }
 
@@ -56,12 +56,12 @@ struct FileChecker: Sendable {
         do throws(LintProblem) {
             switch try read(input.path) {
             case .longLines(let head, _):
-                return isForeign(head, input) ? .foreign : .long
+                return isForeign(head, input) ? .foreign(isBroken: false) : .long
             case .lines(let bytes):
-                if isForeign(bytes, input) { return .foreign }
+                if isForeign(bytes, input) { return .foreign(isBroken: false) }
                 return .checked(checkLines(bytes, input, checker))
             case .document(let bytes):
-                return checkDocument(bytes, input, checker).map { .checked($0) } ?? .foreign
+                return checkDocument(bytes, input, checker)
             }
         } catch {
             return .failed(error)
@@ -73,12 +73,12 @@ struct FileChecker: Sendable {
         !input.isNamed && forcedKind == nil && !DocumentReader.mentionsPush(lines)
     }
 
-    /// Checks one document; `nil` for one that has nothing to do with pushes and was not named.
+    /// Checks one document, unless it shows no sign of pushes and was not named.
     func checkDocument(
         _ bytes: [UInt8], _ input: LintInput, _ checker: PushChecker
-    ) -> CheckedText? {
+    ) -> Outcome {
         var document = checker.reader.read(bytes, name: input.path)
-        if document.isForeign, !input.isNamed { return nil }
+        if document.isForeign, !input.isNamed { return .foreign(isBroken: document.isBroken) }
         var change = Change()
         var bytes = bytes
         if mode != .nothing {
@@ -100,9 +100,10 @@ struct FileChecker: Sendable {
         var tally = FileTally()
         tally.add(result)
         tally.summary.mendedFiles = change.isMendable ? 1 : 0
-        return CheckedText(
-            file: file, tally: tally, text: style.joined(result.findings, in: file),
-            count: result.findings.count, entries: entries, change: change)
+        return .checked(
+            CheckedText(
+                file: file, tally: tally, text: style.joined(result.findings, in: file),
+                count: result.findings.count, entries: entries, change: change))
     }
 
     private func checkLines(

@@ -46,21 +46,22 @@ public struct LintRun: Sendable {
     /// except for those of standard input and the log.
     public func run(_ output: LintOutput) async throws(LintProblem) -> LintResult {
         let list = InputList(options.paths)
-        var search = SettingsSearch(options.settings)
+        var search = SettingsSearch(options.settings, readsBaselines: recorder == nil)
         var excludedCount = 0
         let units = try units(list.files, &search, &excludedCount)
         let logSettings = try options.log.map { (path) throws(LintProblem) in
-            try search.index(forFolder: LintInput(path: path, isNamed: true).folder)
+            try search.index(forPath: path)
         }
         let checkers = search.found.map(checker)
         let report = Report(
             run: self, output: output, checkers: checkers, fileCount: units.count)
         for problem in list.problems { report.note(problem) }
-        report.passOver(excluded: excludedCount)
+        report.passOver(excludedCount: excludedCount)
         try await check(units, report)
         if let log = options.log, let logSettings {
             report.add(log: log, search.found[logSettings].configuration, checkers[logSettings])
         }
+        report.noteIfNothingWasChecked()
         return report.end()
     }
 
@@ -81,7 +82,7 @@ public struct LintRun: Sendable {
             for (unit, outcome) in outcomes {
                 switch outcome {
                 case .checked(let text): report.add(text)
-                case .foreign: report.passOver(foreign: 1)
+                case .foreign(let isBroken): report.passOver(unit.input, isBroken: isBroken)
                 case .failed(let problem): report.note(problem)
                 case .long: await self.checkLong(unit, report)
                 }
@@ -99,7 +100,9 @@ public struct LintRun: Sendable {
         do throws(LintProblem) {
             switch try filesChecker.read(unit.input.path) {
             case .document(let bytes):
-                if let text = filesChecker.checkDocument(bytes, unit.input, checker) {
+                if case .checked(let text) = filesChecker.checkDocument(
+                    bytes, unit.input, checker)
+                {
                     report.add(text)
                 }
             case .lines(let bytes):
@@ -169,7 +172,7 @@ public struct LintRun: Sendable {
             validator: PushValidator(configuration: found.configuration.validator),
             policy: RulePolicy(
                 selected: options.selected, ignored: options.ignored,
-                settings: found.configuration),
+                settings: found.configuration, rules: .pushes),
             reader: DocumentReader(assumptions: options.assumptions, forcedKind: options.kind),
             baseline: recorder == nil ? baseline ?? found.baseline : nil,
             showsSource: options.format == .text && options.showsSource)

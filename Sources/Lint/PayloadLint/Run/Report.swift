@@ -15,6 +15,8 @@ final class Report {
     /// Where the findings of the run are to be written as a baseline; `nil` where they are not.
     let recorder: Baseline?
     private var entries: [Baseline.Entry] = []
+    /// The first file that was passed over and could not be read.
+    private var firstBroken: String?
     private var filesDone = 0
     private var lineBytesDone = 0
     /// The file of lines that is being written, and what was counted in it.
@@ -52,9 +54,36 @@ final class Report {
         output.remark(problem.message)
     }
 
-    /// Notes files that are not checked.
-    func passOver(foreign: Int = 0, excluded: Int = 0) {
-        stream.count(foreignFiles: foreign, excludedFiles: excluded)
+    /// Notes files that the settings exclude.
+    func passOver(excludedCount: Int) { stream.count(excludedFiles: excludedCount) }
+
+    /// Notes a file of a folder that shows no sign of pushes.
+    func passOver(_ input: LintInput, isBroken: Bool) {
+        stream.count(foreignFiles: 1)
+        if isBroken, firstBroken == nil { firstBroken = input.path }
+    }
+
+    /// Notes it as a problem where folders held files and none was about pushes: a run that looked
+    /// at nothing is no success.
+    func noteIfNothingWasChecked() {
+        let count = stream.totals.summary.foreignFiles
+        guard stream.totals.summary.files == 0, count > 0, problems.isEmpty, options.log == nil
+        else { return }
+        let files = count == 1 ? "the only file" : "any of \(count) files"
+        let start = "Nothing was checked: no sign of a push is in \(files)"
+        guard let firstBroken else {
+            note(
+                LintProblem(
+                    .missing,
+                    start + " (`aps`, or headers beside a payload). Name a file to have it checked."
+                ))
+            return
+        }
+        note(
+            LintProblem(
+                .notText,
+                start + ", and \(firstBroken) is neither JSON nor YAML. Name it to see where.",
+                path: firstBroken))
     }
 
     /// Notes that one more file is done.

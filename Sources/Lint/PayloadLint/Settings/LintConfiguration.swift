@@ -11,13 +11,13 @@ import Yams
 /// | `ignore` | a list of rules or families not to report |
 /// | `severity` | a mapping of rule ids to `error`, `warning`, `note` or `off` |
 /// | `baseline` | the file of the findings that are known, from this folder |
-/// | `sends` | for `rouse audit`, which reads it: what the server sends |
+/// | `sends` | what the server sends: a list, or a mapping of an app's targets to lists |
 /// | `push-types` | a list of further values of `apns-push-type` that are fine |
 /// | `call-id-keys` | a list of keys that name a call, the preferred one first (VO003) |
 /// | `reserved-keys` | a list of keys that another push service keeps for itself (G016) |
 /// | `authentication` | `token` or `certificate`: how the pushes are sent (H019, LO001) |
 /// | `thresholds` | a mapping of names to whole numbers, see ``Threshold`` |
-/// | `exclude` | a list of patterns of files in folders that are passed over, from this folder |
+/// | `exclude` | a list of patterns of files and folders that are passed over, from this folder |
 ///
 /// A key that is not listed is an error.
 package struct LintConfiguration: Sendable {
@@ -40,6 +40,10 @@ package struct LintConfiguration: Sendable {
     var validator = WakeValidator.Configuration()
     /// The files that are passed over.
     package var excluded: [GlobPattern] = []
+    /// What the server sends.
+    package var sends: Set<ServerPush> = []
+    /// What the server sends to single targets.
+    package var sendsByTarget: [String: Set<ServerPush>] = [:]
 
     /// Nothing said.
     package init() {}
@@ -72,6 +76,7 @@ package struct LintConfiguration: Sendable {
         try readAuthentication(root)
         try readThresholds(root)
         excluded = try root.strings("exclude")?.map { GlobPattern($0) } ?? []
+        (sends, sendsByTarget) = try root.pushes("sends")
     }
 
     private mutating func readSelections(_ root: SettingsMapping) throws(LintProblem) {

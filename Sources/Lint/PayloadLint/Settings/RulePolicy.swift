@@ -16,14 +16,15 @@ package struct RulePolicy: Sendable {
     var weights: [RuleID: Weight] = [:]
 
     /// Reports everything as the rules weigh it.
-    init() {}
+    package init() {}
 
     /// What the command line selects, over what the settings say.
     package init(
-        selected: RuleSelection?, ignored: RuleSelection?, settings: LintConfiguration
+        selected: RuleSelection?, ignored: RuleSelection?, settings: LintConfiguration,
+        rules: RuleTable
     ) {
-        // Settings are for both commands: rules about apps select nothing among those of pushes.
-        let own = settings.selected?.intersection(RuleTable.pushes)
+        // Settings are for both commands: the rules of one select nothing among the other's.
+        let own = settings.selected?.intersection(rules)
         self.selected = selected ?? own.flatMap { $0.isEmpty ? nil : $0 }
         self.ignored = settings.ignored
         self.ignored.formUnion(ignored ?? RuleSelection())

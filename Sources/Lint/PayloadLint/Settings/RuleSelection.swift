@@ -21,6 +21,19 @@ public struct RuleSelection: Hashable, Sendable {
         }
     }
 
+    /// Reads names of rules that a command asks. Throws for those of the other command too.
+    package init(_ texts: [String], of table: RuleTable) throws(LintProblem) {
+        try self.init(texts)
+        for name in texts.flatMap({ $0.split { $0 == "," || $0 == " " } }) {
+            let named = Self.rules(named: name.uppercased())
+            guard named.contains(where: { table.indices[$0] != nil }) else {
+                throw LintProblem(
+                    .usage,
+                    "\(name) is no rule of `\(table.command)`. `rouse rules` lists all of them.")
+            }
+        }
+    }
+
     /// Whether nothing is named.
     public var isEmpty: Bool { rules.isEmpty }
 

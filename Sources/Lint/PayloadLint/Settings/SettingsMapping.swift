@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PayloadRules
 import Yams
 
 /// One mapping of a configuration file: look-ups whose errors name line, key, problem and fix.
@@ -69,6 +70,35 @@ struct SettingsMapping {
             throw problem(key, "is not a list of texts", "Begin each entry with a hyphen.")
         }
         return texts
+    }
+
+    /// Kinds of push, as a list or as words in one text, for all or for each name of a mapping.
+    func pushes(
+        _ key: String
+    ) throws(LintProblem) -> (all: Set<ServerPush>, byName: [String: Set<ServerPush>]) {
+        guard let node = mapping[key] else { return ([], [:]) }
+        guard let names = node.mapping else { return (try pushes(key, node), [:]) }
+        var byName: [String: Set<ServerPush>] = [:]
+        for (name, value) in names {
+            guard let name = name.scalar?.string else { continue }
+            byName[name] = try pushes("\(key).\(name)", value)
+        }
+        return ([], byName)
+    }
+
+    private func pushes(_ place: String, _ node: Node) throws(LintProblem) -> Set<ServerPush> {
+        let texts = node.sequence?.map { $0.scalar?.string ?? "" } ?? [node.scalar?.string ?? ""]
+        var pushes: Set<ServerPush> = []
+        for name in texts.flatMap({ $0.isEmpty ? [""] : $0.split { $0 == "," || $0 == " " } }) {
+            guard let push = ServerPush(rawValue: name.lowercased()) else {
+                let known = ServerPush.allCases.map(\.rawValue)
+                throw Self.problem(
+                    file, node, place, "names what is no kind of push",
+                    Nearest.remedy(for: String(name), among: known, called: "kinds"))
+            }
+            pushes.insert(push)
+        }
+        return pushes
     }
 
     /// A mapping inside this one; `nil` when the key is absent.

@@ -21,24 +21,38 @@ package struct SettingsSearch {
         /// From the root, without symbolic links; empty for settings that no file gives.
         var folder = ""
 
+        /// No settings.
+        package init() {}
+
         /// Whether a path from the root is one that the configuration passes over.
         package func excludes(_ path: String) -> Bool {
             guard !configuration.excluded.isEmpty, path.hasPrefix(folder + "/") else {
                 return false
             }
             let rest = String(path.dropFirst(folder.count + 1))
-            return configuration.excluded.contains { $0.matches(rest) }
+            return configuration.excluded.contains { $0.covers(rest) }
         }
     }
 
     private let source: SettingsSource
+    private let readsBaselines: Bool
     /// All settings that were found, each once.
     package private(set) var found: [Found] = []
     private var indexByFolder: [String: Int] = [:]
     private var indexByFile: [String: Int] = [:]
 
-    /// Looks nowhere yet.
-    package init(_ source: SettingsSource) { self.source = source }
+    /// Looks nowhere yet. A run that writes a baseline reads none: it may not be there yet.
+    package init(_ source: SettingsSource, readsBaselines: Bool = true) {
+        self.source = source
+        self.readsBaselines = readsBaselines
+    }
+
+    /// The index in ``found`` of the settings for a folder, or for the folder of a file.
+    package mutating func index(forPath path: String) throws(LintProblem) -> Int {
+        let isFolder = PathKind(path: path) == .folder
+        return try index(
+            forFolder: isFolder ? path : LintInput(path: path, isNamed: true).folder)
+    }
 
     /// The index in ``found`` of the settings for a folder's files.
     package mutating func index(forFolder folder: String) throws(LintProblem) -> Int {
@@ -60,7 +74,7 @@ package struct SettingsSearch {
             new.configuration = try LintConfiguration(path: path)
             let real = realPath(path) ?? path
             new.folder = real.lastIndex(of: "/").map { String(real[..<$0]) } ?? "."
-            if let baseline = new.configuration.baseline {
+            if readsBaselines, let baseline = new.configuration.baseline {
                 let path = baseline.hasPrefix("/") ? baseline : new.folder + "/" + baseline
                 new.baseline = try Baseline(readingFrom: path)
             }

@@ -24,7 +24,7 @@ public struct AppFinding: Hashable, Sendable {
         self.diagnostic = diagnostic
     }
 
-    /// Makes one finding of those that have one cause, and orders them by file and place.
+    /// Makes one finding of those that have one cause, and orders them by file, weight and place.
     ///
     /// One cause have findings that say the same of one place, whatever the targets that share the
     /// file; and those that say the same of one target in different build configurations.
@@ -66,8 +66,8 @@ public struct AppFinding: Hashable, Sendable {
         return merged.sorted { left, right in
             if left.file != right.file { return left.file < right.file }
             let (a, b) = (left.diagnostic, right.diagnostic)
-            if a.offset != b.offset { return a.offset < b.offset }
             if a.severity != b.severity { return a.severity > b.severity }
+            if a.offset != b.offset { return a.offset < b.offset }
             if a.rule != b.rule { return a.rule < b.rule }
             return (left.target ?? "") < (right.target ?? "")
         }

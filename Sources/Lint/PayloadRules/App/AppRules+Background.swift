@@ -16,7 +16,10 @@ extension AppRules {
                 Report a call on every path, also for a payload that cannot be read; end it at \
                 once if there is none.
                 """
-        ) { faults($0, &$1, .voipPathWithoutReport) },
+        ) { facts, findings in
+            // Where nothing in the app can report a call, rule CF009 says so.
+            faults(facts, &findings, .voipPathWithoutReport) { $0.lacks { $0 == .callInterface } }
+        },
         AppRule(
             "CF034", .warning,
             "a path through the handler of VoIP pushes does not call its completion handler",
@@ -182,10 +185,13 @@ extension AppRules {
 
     private static func faults(
         _ facts: AppFacts, _ findings: inout AppFindings, _ fault: SourceObservation.Fault,
-        _ message: String? = nil, severity: Severity? = nil
+        _ message: String? = nil, severity: Severity? = nil,
+        unless isSaid: (AppFacts.Bundle) -> Bool = { _ in false }
     ) {
         eachObservation(in: facts) { bundle, seen in
-            guard seen.subject == .fault(fault), bundle.platform != .macOS else { return }
+            guard seen.subject == .fault(fault), bundle.platform != .macOS, !isSaid(bundle) else {
+                return
+            }
             findings.report(bundle, at: seen.place, message, severity: severity)
         }
     }

@@ -38,7 +38,9 @@ extension AppRules {
             }
             if let mode = app.mode(.processing),
                 app.lacks({
+                    // Apple does not say whether continued processing needs the mode.
                     $0 == .backgroundWork(.processing) || $0 == .backgroundWork(.healthResearch)
+                        || $0 == .backgroundWork(.continued)
                 })
             {
                 findings.suspect(

@@ -65,8 +65,8 @@ extension Rules {
         Rule(
             "BG016", .warning, "an empty text stands beside `content-available`",
             why: "An empty alert or sound makes a push neither silent nor visible.",
-            from: [.practice], fix: "Remove the key.", for: [.background, .alert],
-            check: emptyVisibleKeys),
+            // In a background push BG002 and BG003 refuse the key, empty or not.
+            from: [.practice], fix: "Remove the key.", for: .alert, check: emptyVisibleKeys),
         Rule(
             "BG017", .warning, "`mutable-content` stands in a silent push",
             why: "A notification service extension runs for visible alerts only.",

@@ -194,7 +194,9 @@ extension Rules {
             return
         }
         for member in document.members(of: 0) {
-            guard let key = mistakenKey(member.key, in: document) else { continue }
+            guard let key = mistakenKey(member.key, in: document),
+                key != .alert || mayBeAlert(member.value, push.type, document)
+            else { continue }
             let isExact = document.hasText(member.key, key.name)
             findings.report(
                 .node(member.key),
@@ -203,6 +205,19 @@ extension Rules {
                     : "a spelling of `\(key.name)` stands beside `aps`",
                 fix: isExact ? nil : "Write `\(key.name)` inside `aps`.",
                 repair: movingIntoAPS(member.key, as: key, push, document))
+        }
+    }
+
+    /// Whether a value can be meant for an alert: an object with none of its keys is custom data.
+    private static func mayBeAlert(
+        _ value: Int, _ type: PushTypeSet, _ document: JSONDocument
+    ) -> Bool {
+        guard document.kind(value) == .object, document.childCount(of: value) > 0 else {
+            return true
+        }
+        let parts = APSKey.alert.parts(in: type).map(\.name)
+        return document.members(of: value).contains { member in
+            parts.contains { document.hasText(member.key, $0) }
         }
     }
 
@@ -250,7 +265,9 @@ extension Rules {
 
     private static func reservedKeys(_ push: ValidationContext, _ findings: inout Findings) {
         let firstBytes = push.settings.reservedFirstBytes
-        guard push.rootKeys.firstBytes & firstBytes != 0, let document = push.document,
+        // Firebase sends no VoIP pushes.
+        guard push.type != .voip, push.rootKeys.firstBytes & firstBytes != 0,
+            let document = push.document,
             // A push for the simulator looks as what the other service has sent.
             !document.members(of: 0).contains(where: { document.hasText($0.key, simulatorKey) })
         else { return }

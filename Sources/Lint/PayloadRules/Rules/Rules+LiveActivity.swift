@@ -195,12 +195,16 @@ extension Rules {
         guard let state = push.member(.contentState), let document = push.document,
             document.kind(state.value) == .object
         else { return }
+        var hasSnakeCase = false
         for node in (state.value + 1)..<Int(document.nodes[state.value].next) {
             switch document.kind(node) {
-            case .key where isSnakeCase(document.text(node)):
+            case .key where !hasSnakeCase && isSnakeCase(document.text(node)):
+                // The app's CodingKeys may spell it like this.
+                hasSnakeCase = true
                 findings.report(
                     .node(node), "a key of `content-state` is in snake case",
-                    fix: "Call it as the Swift property is called.")
+                    fix: "Call it as the Swift property or its coding key is called.",
+                    severity: .note)
             case .string where isISODate(document.text(node)):
                 findings.report(
                     .node(node), "a date of `content-state` is text",

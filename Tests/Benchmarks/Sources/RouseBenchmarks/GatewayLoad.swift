@@ -65,6 +65,6 @@ struct GatewayLoad {
     }
 
     struct Refused: Error {
-        let answer: Acceptance
+        let answer: AdmissionResult
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsClient
+import APNsSender
 import ArgumentParser
 import FoundationEssentials
 import Gateway

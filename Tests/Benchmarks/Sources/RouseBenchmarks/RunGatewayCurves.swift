@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsClient
+import APNsSender
 import ArgumentParser
 import FoundationEssentials
 import Gateway
@@ -205,7 +206,7 @@ private struct GatewayContext {
                 WakeRequest(
                     kind: .voip, deviceToken: try GatewayTask.deviceToken(first + number),
                     bundleID: app.bundleID, payload: Self.callPayload(number)))
-            guard case .admitted(let wake, _) = answer else {
+            guard case .admitted(let wake) = answer else {
                 throw GatewayLoad.Refused(answer: answer)
             }
             _ = try await gateway.outcome(of: wake.id, within: 5000)

@@ -13,7 +13,7 @@ extension QueueSimulation {
     func submit(_ gateway: Int) async {
         let isFlood = generator.chance(oneIn: 50)
         let count = isFlood ? 75 + generator.below(20) : 1 + generator.below(3)
-        var asked: [(wake: NewWake, request: WakeInfo)] = []
+        var asked: [(wake: WakeSubmission, request: WakeInfo)] = []
         if isFlood {
             // One call, many others to the same phone, and the one again: more than the phone may
             // get, which nobody has called for a while.
@@ -36,7 +36,7 @@ extension QueueSimulation {
                 queues: Set(Samples.queues), background: generator.below(4),
                 calls: generator.below(12), leaseSeconds: leaseSeconds)
         }
-        let submissions = asked.map { Submission(wake: $0.wake) }
+        let submissions = asked.map(\.wake)
         guard
             let answer = await transact(
                 { (store) async throws(StoreFailure) in
@@ -69,7 +69,7 @@ extension QueueSimulation {
         await send(gateway)
     }
 
-    private func background(_ gateway: Int) -> (wake: NewWake, request: WakeInfo) {
+    private func background(_ gateway: Int) -> (wake: WakeSubmission, request: WakeInfo) {
         let app = generator.chance(oneIn: 3) ? Samples.otherApp : Samples.app
         let device = UInt64(generator.below(WakePool.devices))
         let key = generator.below(WakePool.keys)
@@ -80,7 +80,7 @@ extension QueueSimulation {
             expiration = .at(now(gateway).advanced(bySeconds: Int64(1 + generator.below(4_000))))
         }
         let waits = generator.chance(oneIn: 8)
-        let wake = NewWake(
+        let wake = WakeSubmission(
             wake: pool.background(app, device, key, expiration, at: now(gateway)),
             environment: app.environment, acceptedAt: now(gateway),
             notBefore: waits ? now(gateway).advanced(bySeconds: Int64(generator.below(900))) : nil,
@@ -90,7 +90,7 @@ extension QueueSimulation {
         return (wake, WakeInfo(device: device, app: app, payload: .key(key)))
     }
 
-    private func someCall(_ gateway: Int) -> (wake: NewWake, request: WakeInfo) {
+    private func someCall(_ gateway: Int) -> (wake: WakeSubmission, request: WakeInfo) {
         var device = UInt64(generator.below(WakePool.phones))
         var number = UInt64(generator.below(WakePool.calls))
         // Callers repeat themselves.
@@ -103,9 +103,9 @@ extension QueueSimulation {
 
     private func call(
         _ gateway: Int, _ device: UInt64, _ number: UInt64
-    ) -> (wake: NewWake, request: WakeInfo) {
+    ) -> (wake: WakeSubmission, request: WakeInfo) {
         model.noteCall(device, number)
-        let wake = NewWake(
+        let wake = WakeSubmission(
             wake: pool.call(device, number, at: now(gateway)), environment: Samples.app.environment,
             acceptedAt: now(gateway), entropy: generator.next())
         let call = WakeInfo.Call(number: number, acceptedAt: time, leaps: model.leaps)

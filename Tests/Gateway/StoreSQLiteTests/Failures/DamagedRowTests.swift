@@ -178,7 +178,7 @@ struct DamagedRowTests {
                 switch admission {
                 case .admitted: #expect(place != 299)
                 case .damaged: #expect(place == 299)
-                case .conflict, .failed: Issue.record("\(admission)")
+                default: Issue.record("\(admission)")
                 }
             }
             let audit = try SQLiteWakeStore.audit(path: path)
@@ -353,7 +353,7 @@ struct DamagedRowTests {
         try await withSpoiled { connection in
             first = try await connection.store.perform(
                 AdmitWakes(
-                    [Submission(wake: Samples.wake(), idempotency: mark)], grant: nil,
+                    [Samples.wake().with(mark)], grant: nil,
                     under: connection.rules))
         } _: {
             ["UPDATE idempotency SET answer = x'0102'"]
@@ -363,8 +363,8 @@ struct DamagedRowTests {
             let again = try await connection.store.perform(
                 AdmitWakes(
                     [
-                        Submission(wake: Samples.wake(), idempotency: mark),
-                        Submission(wake: Samples.wake(device: 8)),
+                        Samples.wake().with(mark),
+                        Samples.wake(device: 8),
                     ], grant: nil, under: connection.rules))
             guard case .admitted(let old)? = first?.admissions.first,
                 case .admitted(let repeated)? = again.admissions.first

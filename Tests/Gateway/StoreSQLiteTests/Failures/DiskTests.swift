@@ -64,7 +64,7 @@ struct DiskTests {
             try fill(ballast)
 
             var accepted = [first]
-            var refusals: [Acceptance] = []
+            var refusals: [AdmissionResult] = []
             for device in 2...2_000 as ClosedRange<UInt64> {
                 let answer = await gateway.accept(Samples.request(device: device))
                 if let id = answer.admittedID {

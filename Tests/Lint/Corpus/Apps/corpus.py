@@ -20,7 +20,8 @@ import time
 from collections import Counter, defaultdict
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh"]
+SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh",
+        "eighth"]
 
 
 def table(name):

@@ -16,7 +16,11 @@ extension AppCase {
     }
 
     static let background: [AppCase] =
-        fault("CF033", .voipPathWithoutReport, .warning)
+        [
+            source(
+                "CF033", "a path", [.fault(.voipPathWithoutReport), .callInterface], .warning),
+            source("CF033", "CF009 says it", [.fault(.voipPathWithoutReport)], nil),
+        ]
         + fault("CF034", .voipPathWithoutCompletion, .warning)
         + fault("CF035", .taskPathWithoutEnd, .warning)
         + fault("CF036", .taskWithoutExpiration, .warning)

@@ -176,6 +176,9 @@ extension AppCase {
         source(
             "CF019", "used", [.backgroundWork(.appRefresh), .backgroundWork(.processing)],
             info: Plist.modes("fetch", "processing"), nil),
+        source(
+            "CF019", "continued processing", [.backgroundWork(.continued)],
+            info: Plist.modes("processing"), nil),
         source("CF019", "older way", [.legacyFetch], info: Plist.modes("fetch"), nil),
 
         source("CF020", "no list", [.registeredTask("a.sync", .launch)], .error),

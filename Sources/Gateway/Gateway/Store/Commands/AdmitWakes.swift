@@ -8,14 +8,14 @@ import WakeModel
 /// claimed as far as the grant goes.
 public struct AdmitWakes: StoreCommand {
     /// The wakes.
-    public let submissions: [Submission]
+    public let submissions: [WakeSubmission]
     /// Leave to claim those that may go at once.
     public let grant: ClaimGrant?
     /// The rules.
     public let rules: StoreRules
 
     /// Creates the command.
-    public init(_ submissions: [Submission], grant: ClaimGrant?, under rules: StoreRules) {
+    public init(_ submissions: [WakeSubmission], grant: ClaimGrant?, under rules: StoreRules) {
         self.submissions = submissions
         self.grant = grant
         self.rules = rules
@@ -24,7 +24,7 @@ public struct AdmitWakes: StoreCommand {
     /// Calls come first in a batch, and are urgent.
     public var profile: CommandProfile {
         var profile = CommandProfile(.write, weight: submissions.count)
-        profile.isUrgent = submissions.first?.wake.wake.kind == .voip
+        profile.isUrgent = submissions.first?.wake.kind == .voip
         profile.addsWork = true
         return profile
     }
@@ -34,12 +34,12 @@ public struct AdmitWakes: StoreCommand {
         var reads = ReadSet()
         reads.devices.reserveCapacity(submissions.count)
         for submission in submissions {
-            let wake = submission.wake
-            if let queue = queues[wake.queue] {
+            if let queue = queues[submission.queue] {
                 reads.devices.append(
                     (
-                        ReadSet.DeviceName(token: wake.wake.deviceToken, queue: queue.number),
-                        wake.coalescing == .union ? .payload : []
+                        ReadSet.DeviceName(
+                            token: submission.wake.deviceToken, queue: queue.number),
+                        submission.coalescing == .union ? .payload : []
                     ))
             }
             if let key = submission.idempotency { reads.keys.append(key.key) }
@@ -72,13 +72,14 @@ public struct AdmitWakes: StoreCommand {
 
 extension WorkingSet {
     fileprivate func admit(
-        _ submission: borrowing Submission, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
-    ) throws(RowFault) -> Admission {
+        _ submission: borrowing WakeSubmission, _ room: inout GrantedRoom,
+        _ answer: inout AdmitAnswer
+    ) throws(RowFault) -> AdmissionResult {
         if let earlier = try earlierAdmission(submission) { return earlier }
         let admitted =
-            switch submission.wake.wake.kind {
-            case .background: try admitBackground(submission.wake, &room, &answer)
-            case .voip: try admitCall(submission.wake, &room, &answer)
+            switch submission.wake.kind {
+            case .background: try admitBackground(submission, &room, &answer)
+            case .voip: try admitCall(submission, &room, &answer)
             }
         if let key = submission.idempotency { reserve(key, for: admitted) }
         return .admitted(admitted)
@@ -86,15 +87,15 @@ extension WorkingSet {
 
     /// What an earlier request with the same key was answered; `nil` when there was none in time.
     private func earlierAdmission(
-        _ submission: borrowing Submission
-    ) throws(RowFault) -> Admission? {
+        _ submission: borrowing WakeSubmission
+    ) throws(RowFault) -> AdmissionResult? {
         guard let key = submission.idempotency,
-            let known = try known(key.key, at: submission.wake.acceptedAt)
+            let known = try known(key.key, at: submission.acceptedAt)
         else { return nil }
-        guard known.request == key.request else { return .conflict }
+        guard known.request == key.request else { return .idempotencyConflict }
         // Not what the wake's row says: another wake may have merged into it since.
         if let answer = known.answer { return .admitted(answer.repeated) }
-        guard let wake = try wake(known.wake) else { return .conflict }
+        guard let wake = try wake(known.wake) else { return .idempotencyConflict }
         return .admitted(
             AdmittedWake(
                 id: wake.id, acceptedAt: wake.acceptedAt, deadline: wake.deadline,
@@ -104,7 +105,7 @@ extension WorkingSet {
     // MARK: Background
 
     private func admitBackground(
-        _ new: borrowing NewWake, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+        _ new: borrowing WakeSubmission, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
     ) throws(RowFault) -> AdmittedWake {
         let now = new.acceptedAt
         let queue = queue(of: new.queue)
@@ -185,7 +186,7 @@ extension WorkingSet {
 
     /// A wake that merges into the one that waits; `nil` when none does.
     private func merge(
-        _ row: inout WakeRow, _ new: borrowing NewWake, _ coalescing: Coalescing,
+        _ row: inout WakeRow, _ new: borrowing WakeSubmission, _ coalescing: Coalescing,
         _ device: inout DeviceRow, _ queue: SeenQueue, _ obstacles: DelayReasons,
         _ answer: inout AdmitAnswer
     ) throws(RowFault) -> AdmittedWake? {
@@ -208,7 +209,7 @@ extension WorkingSet {
     // MARK: Calls
 
     private func admitCall(
-        _ new: borrowing NewWake, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+        _ new: borrowing WakeSubmission, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
     ) throws(RowFault) -> AdmittedWake {
         let now = new.acceptedAt
         let queue = queue(of: new.queue)
@@ -269,7 +270,7 @@ extension WorkingSet {
     // MARK: Parts
 
     private func device(
-        of new: borrowing NewWake, _ queue: SeenQueue
+        of new: borrowing WakeSubmission, _ queue: SeenQueue
     ) throws(RowFault) -> DeviceRow {
         let token = new.wake.deviceToken
         if let device = try device(token, queue: queue.row.number) { return device }
@@ -278,7 +279,7 @@ extension WorkingSet {
     }
 
     private func row(
-        _ new: borrowing NewWake, _ device: borrowing DeviceRow, _ queue: SeenQueue
+        _ new: borrowing WakeSubmission, _ device: borrowing DeviceRow, _ queue: SeenQueue
     ) -> WakeRow {
         let now = new.acceptedAt
         let call: CallFingerprint? =
@@ -382,7 +383,7 @@ extension WakeRow {
     }
 
     /// Takes in a newer wake.
-    fileprivate mutating func absorb(_ new: borrowing NewWake) {
+    fileprivate mutating func absorb(_ new: borrowing WakeSubmission) {
         // A wish to wait ends with the first that does not share it; what APNs asked to wait for
         // does not.
         if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import APNsClient
+public import APNsClient
 import APNsWire
-package import Gateway
+public import Gateway
 import PushTransport
 import Synchronization
 import WakeModel
 
-/// Takes the gateway's claims to APNs.
-package struct APNsWakeSender: WakeSender {
+/// Sends the gateway's claims to APNs: each as the push of its kind, over the client of its app.
+///
+/// A call gets the time that its wake has left, everything else the client's own timeout. May be
+/// used from any task.
+public struct APNsWakeSender: WakeSender {
     /// The client of each app; apps with the same server and credential share one.
     let clients: [AppIdentity: APNsClient]
 
-    /// A sender over these clients.
-    package init(clients: [AppIdentity: APNsClient]) { self.clients = clients }
+    /// A sender over these clients; a claim of an app that has none is reported as not sent.
+    public init(clients: [AppIdentity: APNsClient]) { self.clients = clients }
 
     /// Sends a batch, all apps at the same time, and reports each answer as it comes.
-    package func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+    public func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
         let countdown = Countdown(batch.count)
         let finish: @Sendable (SendReport) -> Void = { answer in
             report(answer)

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeBudget
+import WakeModel
+
+/// What a request for wakes says of them beside their device tokens. One wake has it with its
+/// ``WakeBody``, and all wakes of a ``MulticastBody`` share it.
+struct WakeTerms {
+    /// The longest life that a request may ask for, in seconds: 30 days.
+    static let maximumLifeSeconds: Int64 = 2_592_000
+    /// The longest spread of a batch, or of a wake by itself, in seconds: a day.
+    static let maximumSpreadSeconds: Int64 = 86_400
+
+    /// The members.
+    static let names: Set<String> = [
+        "kind", "app", "topic", "environment", "payload", "ttl_seconds",
+        "expires_at", "urgency", "coalescing", "collapse_id", "ref", "spread_seconds",
+    ]
+
+    let kind: WakeKind
+    let bundleID: BundleID
+    /// The member that names the app.
+    let appField: String
+    /// The payload, byte for byte.
+    let payload: [UInt8]
+    let expiration: Expiration?
+    let collapseID: CollapseID?
+    let environment: APNsEnvironment?
+    let urgency: Urgency
+    let coalescing: Coalescing
+    let ref: WakeRef?
+    /// Whether its expiration is a span from now.
+    let hasLifetime: Bool
+    /// Within how many seconds it may leave at any time; `nil` when it does not say.
+    let spreadSeconds: Int?
+
+    /// Takes them out of a body's members.
+    init(_ members: Members, now: WallInstant) throws(InvalidField) {
+        environment = try members.choice("environment")
+        urgency = try members.choice("urgency", UrgencyWord.self)?.urgency ?? .normal
+        coalescing =
+            try members.choice("coalescing", CoalescingWord.self)?.coalescing ?? .replace
+        ref = try members.string("ref").map { (text) throws(InvalidField) in
+            try WakeRef(text)
+        }
+        hasLifetime = members.has("ttl_seconds")
+        spreadSeconds = try members.integer(
+            "spread_seconds", in: 0...Self.maximumSpreadSeconds
+        ).map { Int($0) }
+        let payload = try members.required("payload")
+        guard payload.first == UInt8(ascii: "{") else {
+            throw InvalidField(
+                field: "payload", problem: "is not a JSON object",
+                remedy: "Give the object itself, not a string that holds it.")
+        }
+        self.payload = Array(payload)
+        appField = members.has("topic") ? "topic" : "app"
+        kind = try members.requiredChoice("kind")
+        bundleID = try Self.bundleID(members, kind)
+        expiration = try Self.expiration(members, now: now)
+        collapseID = try Self.collapseID(members)
+    }
+
+    /// What the gateway is asked for a device.
+    func inquiry(to device: DeviceToken, _ mark: IdempotencyKey?) -> Inquiry {
+        Inquiry(
+            WakeRequest(
+                kind: kind, deviceToken: device, bundleID: bundleID, payload: payload,
+                expiration: expiration, collapseID: collapseID),
+            environment: environment, urgency: urgency, coalescing: coalescing, ref: ref,
+            idempotency: mark, hasLifetime: hasLifetime)
+    }
+
+    /// The app by its bundle id, or by the topic of its kind of push.
+    private static func bundleID(
+        _ members: Members, _ kind: WakeKind
+    ) throws(InvalidField) -> BundleID {
+        guard let topic = try members.string("topic") else {
+            let text = try members.requiredString("app")
+            return try naming("app") { () throws(InvalidField) in try BundleID(text) }
+        }
+        guard !members.has("app") else {
+            throw InvalidField(
+                field: "topic", problem: "stands beside app", remedy: "Give one of the two.")
+        }
+        let suffix = kind == .voip ? PushType.voip.topicSuffix : ""
+        guard topic.hasSuffix(suffix) else {
+            throw InvalidField(
+                field: "topic", problem: "is not one of VoIP pushes",
+                remedy: "Give the bundle id with \(suffix) behind it, or app without it.")
+        }
+        return try naming("topic") { () throws(InvalidField) in
+            try BundleID(String(topic.dropLast(suffix.count)))
+        }
+    }
+
+    private static func collapseID(_ members: Members) throws(InvalidField) -> CollapseID? {
+        guard let value = try members.string("collapse_id") else { return nil }
+        return try naming("collapse_id") { () throws(InvalidField) in try CollapseID(value) }
+    }
+
+    private static func expiration(
+        _ members: Members, now: WallInstant
+    ) throws(InvalidField) -> Expiration? {
+        let ttl = try members.integer("ttl_seconds")
+        let instant = try members.instant("expires_at")
+        switch (ttl, instant) {
+        case (nil, nil):
+            return nil
+        case (0, nil):
+            return .immediately
+        case (let ttl?, nil):
+            guard (1...maximumLifeSeconds).contains(ttl) else {
+                throw InvalidField(
+                    field: "ttl_seconds", problem: "is not between 0 and \(maximumLifeSeconds)",
+                    remedy: "Give seconds from now, not a point of time.")
+            }
+            return .at(now.advanced(bySeconds: ttl))
+        case (nil, let instant?):
+            return .at(instant)
+        case (.some, .some):
+            throw InvalidField(
+                field: "expires_at", problem: "stands beside ttl_seconds",
+                remedy: "Give one of the two.")
+        }
+    }
+}
+
+extension WakeTerms {
+    /// What the OpenAPI document says of a body with these members, those that name devices, and
+    /// more.
+    static func schema(devices: [Schema.Member], more: [Schema.Member] = []) -> Schema {
+        .object(
+            [
+                .required("kind", .words(of: WakeKind.self))
+            ] + devices + [
+                .optional("app", .bundleID("The bundle id, without any suffix.")),
+                .optional(
+                    "topic", .string("Instead: the value of apns-topic.", length: 1...topicLength)),
+                .optional(
+                    "environment",
+                    .words(
+                        of: APNsEnvironment.self, "Needed where the app is configured for both.")),
+                .required(
+                    "payload",
+                    .anyObject(
+                        "Sent on byte for byte: up to \(PushType.background.maximumPayloadBytes) "
+                            + "bytes for background, \(PushType.voip.maximumPayloadBytes) for "
+                            + "voip.")),
+                .optional(
+                    "ttl_seconds",
+                    .integer(
+                        "Seconds from now; 0 for one attempt at once.", in: 0...maximumLifeSeconds)
+                ),
+                .optional(
+                    "expires_at",
+                    .string(
+                        "Instead: until when it is worth anything. From 2002 to 5137: other "
+                            + "numbers of seconds since 1970 are mistakes (rule H011).",
+                        format: "date-time", pattern: expirationYears,
+                        example: "2026-11-21T09:34:00.000Z")),
+                .optional("urgency", .words(of: UrgencyWord.self, "normal by default.")),
+                .optional(
+                    "coalescing",
+                    .words(
+                        of: CoalescingWord.self,
+                        "How it merges with a wake that waits; replace by default.")),
+                .optional(
+                    "collapse_id",
+                    .string(
+                        "Up to 64 bytes in UTF-8, without control characters, and without a space "
+                            + "at either end.",
+                        pattern:
+                            "^[^ \\x00-\\x1f\\x7f]([^\\x00-\\x1f\\x7f]*[^ \\x00-\\x1f\\x7f])?$",
+                        length: 1...CollapseID.maximumByteCount)),
+                .optional("ref", WakeBody.refSchema),
+            ] + more, "Either app or topic must be there, of an app that is configured.",
+            rules: [.exactlyOne(["app", "topic"]), .notBoth("ttl_seconds", "expires_at")],
+            variants: [
+                [
+                    .required("kind", .words([WakeKind.background.rawValue])),
+                    .required("payload", .named(.backgroundPayload)),
+                    .optional("topic", .bundleID()),
+                ],
+                [
+                    .required("kind", .words([WakeKind.voip.rawValue])),
+                    .required("payload", .named(.voipPayload)),
+                    .optional(
+                        "topic",
+                        .string(
+                            pattern: "^[A-Za-z0-9._-]{1,\(BundleID.maximumByteCount)}\\.voip$")),
+                ],
+            ])
+    }
+
+    /// The years 2002 to 5137: between a span of seconds and milliseconds, for the rules.
+    private static let expirationYears =
+        "^(200[2-9]|20[1-9][0-9]|2[1-9][0-9]{2}|[34][0-9]{3}|50[0-9]{2}|51[0-2][0-9]|513[0-7])-"
+
+    /// The length of the longest topic, in characters.
+    private static let topicLength =
+        BundleID.maximumByteCount + PushType.voip.topicSuffix.utf8.count
+}

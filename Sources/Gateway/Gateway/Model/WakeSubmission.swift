@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PayloadRules
+public import WakeBudget
+public import WakeModel
+
+/// A valid wake on its way into the store, with what its caller says beside it, and the key that
+/// recognises its repetition.
+public struct WakeSubmission: Sendable {
+    /// What was asked for, found valid.
+    public let wake: ValidWake
+    /// The environment of its device token.
+    public let environment: APNsEnvironment
+    /// When it came in.
+    public let acceptedAt: WallInstant
+    /// Not to be sent before this instant, whatever the budget allows; `nil` for no such wish.
+    public let notBefore: WallInstant?
+    /// How much it matters. Calls have none.
+    public let urgency: Urgency
+    /// How it merges into a wake that waits.
+    public let coalescing: Coalescing
+    /// What its caller calls it.
+    public let ref: WakeRef?
+    /// Random bits for its id, of which 62 are used.
+    public let entropy: UInt64
+    /// The key, if the client sent one.
+    public var idempotency: IdempotencyKey?
+
+    /// Creates a submission.
+    public init(
+        wake: ValidWake, environment: APNsEnvironment, acceptedAt: WallInstant,
+        notBefore: WallInstant? = nil, urgency: Urgency = .normal,
+        coalescing: Coalescing = .replace, ref: WakeRef? = nil, entropy: UInt64,
+        idempotency: IdempotencyKey? = nil
+    ) {
+        self.wake = wake
+        self.environment = environment
+        self.acceptedAt = acceptedAt
+        self.notBefore = notBefore
+        self.urgency = urgency
+        self.coalescing = coalescing
+        self.ref = ref
+        self.entropy = entropy
+        self.idempotency = idempotency
+    }
+
+    /// The app it is for.
+    public var app: AppIdentity {
+        AppIdentity(bundleID: wake.bundleID, environment: environment)
+    }
+
+    /// The queue it belongs to.
+    public var queue: WakeQueueKey { WakeQueueKey(app: app, kind: wake.kind) }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something in how a shared store's database is set up, of which an operator should know.
+public struct DatabaseRemark: Hashable, Sendable {
+    /// What follows from it.
+    public enum Weight: Hashable, Sendable, CaseIterable {
+        /// A gateway refuses to work on the database.
+        case refused
+        /// The database may lose what it has acknowledged. A gateway refuses to work on it, unless
+        /// ``PostgreSQLWakeStore/Settings/acceptsLoss`` is set.
+        case losesCommits
+        /// A gateway works on it, and says so.
+        case warning
+    }
+
+    /// What follows from it.
+    public let weight: Weight
+    /// What is wrong and what comes of it, as a sentence.
+    public let problem: String
+    /// What to do, as a sentence.
+    public let cure: String
+}
+
+/// What a server says of itself, as far as a store's promises depend on it.
+///
+/// The settings are PostgreSQL's (postgresql.org/docs/current/runtime-config-wal.html,
+/// runtime-config-replication.html).
+struct ServerFacts: Hashable, Sendable {
+    /// The server's version, such as 150018 for 15.18.
+    var version: Int64 = 150_000
+    /// The role that asks, and the database.
+    var role = "rouse"
+    var database = "rouse"
+    var isFsyncOn = true
+    var isFullPageWritesOn = true
+    var synchronousCommit = "on"
+    /// `synchronous_standby_names`; empty when no standby is waited for.
+    var synchronousStandbys = ""
+    /// How many standbys, or other receivers of the log, are connected.
+    var standbyCount: Int64 = 0
+    /// Whether the server is a standby, on which nothing can be written.
+    var isStandby = false
+    /// The settings of ``RoleSetting`` that the session lacks, as SQL.
+    var missingSettings = ""
+    /// The tables of the store that the role may not read and write.
+    var closedTables = ""
+    /// How many hosts the store's URI names.
+    var hostCount = 1
+
+    /// The oldest version whose SQL is enough.
+    static let oldestVersion: Int64 = 130_000
+
+    static let statement = Statement(
+        """
+        SELECT current_setting('server_version_num')::bigint, session_user::text,
+            current_database()::text, current_setting('fsync')::boolean,
+            current_setting('full_page_writes')::boolean, current_setting('synchronous_commit'),
+            current_setting('synchronous_standby_names'),
+            (SELECT count(*) FROM pg_stat_replication), pg_is_in_recovery(),
+            coalesce((SELECT string_agg(name || ' = ' || value, ', ' ORDER BY name)
+                FROM \(RoleSetting.rows) WHERE current_setting(name, true) <> value), ''),
+            coalesce((SELECT string_agg(oid::regclass::text, ', ' ORDER BY relname)
+                FROM pg_class
+                WHERE relnamespace = to_regnamespace('rouse') AND relkind IN ('r', 'p')
+                    AND NOT (has_table_privilege(oid, 'SELECT')
+                        AND has_table_privilege(oid, 'INSERT')
+                        AND has_table_privilege(oid, 'UPDATE')
+                        AND has_table_privilege(oid, 'DELETE'))), '')
+        """)
+
+    init() {}
+
+    /// Takes over the one row of ``statement``. A value that cannot be read is taken for the bad
+    /// one.
+    init(_ result: QueryResult, hostCount: Int) {
+        self.hostCount = hostCount
+        guard result.rowCount == 1 else { return }
+        version = result.int64(0, 0) ?? 0
+        role = result.string(0, 1) ?? ""
+        database = result.string(0, 2) ?? ""
+        isFsyncOn = result.bool(0, 3) ?? false
+        isFullPageWritesOn = result.bool(0, 4) ?? false
+        synchronousCommit = result.string(0, 5) ?? "off"
+        synchronousStandbys = result.string(0, 6) ?? ""
+        standbyCount = result.int64(0, 7) ?? 0
+        isStandby = result.bool(0, 8) ?? false
+        missingSettings = result.string(0, 9) ?? ""
+        closedTables = result.string(0, 10) ?? ""
+    }
+
+    /// What is to be said of them, the worst first.
+    var remarks: [DatabaseRemark] { refusals + losses + warnings }
+
+    private var refusals: [DatabaseRemark] {
+        var remarks: [DatabaseRemark] = []
+        func add(_ problem: String, _ cure: String) {
+            remarks.append(DatabaseRemark(weight: .refused, problem: problem, cure: cure))
+        }
+        if version < Self.oldestVersion {
+            add(
+                "The server is PostgreSQL \(version / 10_000), and "
+                    + "\(Self.oldestVersion / 10_000) is the oldest that can be used.",
+                "Use a newer server.")
+        }
+        if isStandby {
+            add(
+                "The server is a standby, on which nothing can be written.",
+                "Name the primary, or leave target_session_attrs at read-write.")
+        }
+        if !closedTables.isEmpty {
+            add(
+                "The role \(role) may not read and write \(closedTables).",
+                "Use the role that owns the tables, or let this one SELECT, INSERT, UPDATE and "
+                    + "DELETE in them.")
+        }
+        return remarks
+    }
+
+    private var losses: [DatabaseRemark] {
+        var remarks: [DatabaseRemark] = []
+        func add(_ problem: String, _ cure: String) {
+            remarks.append(
+                DatabaseRemark(
+                    weight: .losesCommits, problem: problem,
+                    cure: cure + " Or accept the loss with store-durability: system."))
+        }
+        if !isFsyncOn {
+            add(
+                "fsync is off, so that a crash of the server's machine may take acknowledged "
+                    + "wakes, or the whole database.",
+                "Set fsync = on in postgresql.conf.")
+        }
+        if synchronousCommit == "off" {
+            add(
+                "synchronous_commit is off, so that a crash of the server takes the last wakes "
+                    + "that were acknowledged.",
+                assignment("synchronous_commit = on"))
+        }
+        if synchronousCommit == "local", !synchronousStandbys.isEmpty {
+            add(
+                "synchronous_commit is local, so that a failover takes the last wakes that were "
+                    + "acknowledged.",
+                assignment("synchronous_commit = on"))
+        }
+        if hostCount > 1, synchronousStandbys.isEmpty {
+            add(
+                "The store's URI names \(hostCount) hosts, and no standby is synchronous, so that "
+                    + "a failover takes the last wakes that were acknowledged.",
+                "Name the standbys in synchronous_standby_names.")
+        }
+        return remarks
+    }
+
+    private var warnings: [DatabaseRemark] {
+        var remarks: [DatabaseRemark] = []
+        func add(_ problem: String, _ cure: String) {
+            remarks.append(DatabaseRemark(weight: .warning, problem: problem, cure: cure))
+        }
+        if !isFullPageWritesOn {
+            add(
+                "full_page_writes is off, so that a crash of the server's machine may damage the "
+                    + "database, unless its file system writes pages whole.",
+                "Set full_page_writes = on in postgresql.conf.")
+        }
+        if hostCount == 1, standbyCount > 0, synchronousStandbys.isEmpty {
+            add(
+                "No standby is synchronous, so that a failover takes the last wakes that were "
+                    + "acknowledged.",
+                "Name the standbys in synchronous_standby_names.")
+        }
+        if !missingSettings.isEmpty {
+            add(
+                "The role \(role) lacks these settings: \(missingSettings). A gateway that stands "
+                    + "still may stop the others, and a plan may read whole tables.",
+                "Run rouse store migrate as this role; connections that are open keep theirs.")
+        }
+        return remarks
+    }
+
+    /// The statement that gives the role a setting, as advice.
+    private func assignment(_ setting: String) -> String {
+        "Run: ALTER ROLE \(role) IN DATABASE \(database) SET \(setting);"
+    }
+}

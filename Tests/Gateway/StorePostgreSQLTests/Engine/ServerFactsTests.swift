@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import PostgreSQLTestKit
+import Synchronization
+import Testing
+
+@testable import StorePostgreSQL
+
+@Suite("What a database's server says of itself")
+struct ServerFactsTests {
+    struct Case: Sendable {
+        let name: String
+        let change: @Sendable (inout ServerFacts) -> Void
+        let weight: DatabaseRemark.Weight?
+
+        init(
+            _ name: String, _ weight: DatabaseRemark.Weight?,
+            _ change: @escaping @Sendable (inout ServerFacts) -> Void
+        ) {
+            self.name = name
+            self.weight = weight
+            self.change = change
+        }
+    }
+
+    static let cases = [
+        Case("PostgreSQL 12", .refused) { $0.version = 120_017 },
+        Case("standby", .refused) { $0.isStandby = true },
+        Case("rouse.wake", .refused) { $0.closedTables = "rouse.wake" },
+        Case("fsync", .losesCommits) { $0.isFsyncOn = false },
+        Case("synchronous_commit", .losesCommits) { $0.synchronousCommit = "off" },
+        Case("synchronous_commit", .losesCommits) {
+            $0.synchronousCommit = "local"
+            $0.synchronousStandbys = "two"
+        },
+        // Without a standby it is as much as can be had.
+        Case("local", nil) { $0.synchronousCommit = "local" },
+        Case("remote_apply", nil) { $0.synchronousCommit = "remote_apply" },
+        Case("2 hosts", .losesCommits) { $0.hostCount = 2 },
+        Case("a synchronous standby", nil) {
+            $0.hostCount = 2
+            $0.standbyCount = 1
+            $0.synchronousStandbys = "*"
+        },
+        Case("synchronous_standby_names", .warning) { $0.standbyCount = 1 },
+        Case("full_page_writes", .warning) { $0.isFullPageWritesOn = false },
+        Case("lock_timeout = 2s", .warning) { $0.missingSettings = "lock_timeout = 2s" },
+    ]
+
+    @Test("each fault has its remark, and no other one has", arguments: cases)
+    func remarks(_ expected: Case) {
+        var facts = ServerFacts()
+        #expect(facts.remarks.isEmpty)
+        expected.change(&facts)
+        let remarks = facts.remarks
+        #expect(remarks.map(\.weight) == (expected.weight.map { [$0] } ?? []))
+        for remark in remarks {
+            #expect("\(remark.problem) \(remark.cure)".contains(expected.name))
+            #expect(remark.problem.hasSuffix(".") && !remark.cure.isEmpty)
+        }
+    }
+
+    @Suite("A real server", .timeLimit(.minutes(2)))
+    struct Real {
+        @Test("a store is not opened where acknowledged commits may be lost, unless it may be")
+        func refusal() async throws {
+            let server = try PostgreSQLServer(["fsync": "off"])
+            let database = try server.makeDatabase()
+            let url = server.uri(database)
+            try await PostgreSQLWakeStore.migrate(url: url)
+            let failure = await #expect(throws: StoreFailure.self) {
+                try await PostgreSQLWakeStore.open(url: url)
+            }
+            #expect(failure?.message.contains("fsync = on") == true)
+            #expect(failure?.message.contains("store-durability: system") == true)
+
+            var settings = PostgreSQLWakeStore.Settings()
+            settings.acceptsLoss = true
+            let notices = Mutex<[String]>([])
+            let store = try await PostgreSQLWakeStore.open(url: url, settings: settings) { notice in
+                notices.withLock { $0.append(notice) }
+            }
+            await store.close()
+            #expect(notices.withLock { $0 }.filter { $0.hasPrefix("fsync is off") }.count == 1)
+        }
+
+        @Test("what it answers to the statement is read")
+        func answers() async throws {
+            let server = try PostgreSQLServer.running()
+            let database = try server.makeDatabase()
+            let url = server.uri(database)
+            let before = try await PostgreSQLWakeStore.survey(url: url)
+            #expect(before.version == 0)
+            #expect(before.remarks.map(\.weight) == [.warning])
+            #expect(before.remarks[0].problem.contains("lock_timeout = 2s"))
+            #expect(!before.remarks[0].problem.contains("synchronous"))
+
+            try await PostgreSQLWakeStore.migrate(url: url)
+            let after = try await PostgreSQLWakeStore.survey(url: url)
+            #expect(after.version == PostgreSQLWakeStore.schemaVersion)
+            #expect(after.remarks == [])
+
+            try server.execute("ALTER DATABASE \(database) SET synchronous_commit = off")
+            let loose = try await PostgreSQLWakeStore.survey(url: url)
+            #expect(loose.remarks.map(\.weight) == [.losesCommits])
+        }
+
+        @Test("a role that may not write the tables is told which")
+        func privileges() async throws {
+            let server = try PostgreSQLServer.running()
+            let database = try server.makeDatabase()
+            try await PostgreSQLWakeStore.migrate(url: server.uri(database))
+            try server.execute(
+                """
+                CREATE ROLE \(database)_guest LOGIN PASSWORD 'guest';
+                GRANT USAGE ON SCHEMA rouse TO \(database)_guest;
+                GRANT SELECT ON ALL TABLES IN SCHEMA rouse TO \(database)_guest
+                """, in: database)
+            let url =
+                "postgresql://\(database)_guest:guest@127.0.0.1:\(server.port)/\(database)"
+            let failure = await #expect(throws: StoreFailure.self) {
+                try await PostgreSQLWakeStore.open(url: url)
+            }
+            #expect(failure?.message.contains("rouse.wake") == true, "\(failure?.message ?? "")")
+        }
+    }
+}

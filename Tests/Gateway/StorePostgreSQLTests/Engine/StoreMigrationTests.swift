@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PostgreSQLTestKit
+import Testing
+
+@testable import StorePostgreSQL
+
+@Suite("Making a shared store's tables", .timeLimit(.minutes(2)))
+struct StoreMigrationTests {
+    @Test("the role has its settings in this database alone, again and again")
+    func roleSettings() async throws {
+        let server = try PostgreSQLServer.running()
+        let database = try server.makeDatabase()
+        let other = try server.makeDatabase()
+        for _ in 0..<2 {
+            try await PostgreSQLWakeStore.migrate(url: server.uri(database))
+            #expect(try server.execute("SHOW lock_timeout", in: database) == "2s")
+            #expect(try server.execute("SHOW enable_seqscan", in: database) == "off")
+        }
+        #expect(try server.execute("SHOW lock_timeout", in: other) == "0")
+    }
+
+    /// Guards against the role's own limits of time ending a migration that waits or takes long.
+    @Test("one that waits for another is not ended by the limits that the role has")
+    func patience() async throws {
+        let server = try PostgreSQLServer.running()
+        let database = try server.makeDatabase()
+        let url = server.uri(database)
+        try await PostgreSQLWakeStore.migrate(url: url)
+        try server.execute(
+            "ALTER ROLE rouse IN DATABASE \(database) SET lock_timeout = '20ms'", in: database)
+        let pool = try PostgreSQLPool(ConnectionSettings(uri: url), writers: 1, readers: 0)
+        let holder = try await pool.take(.writer, within: .seconds(20)).get()
+        _ = await holder.run([
+            Query(Statement("SELECT pg_advisory_lock(\(StoreMigration.lock))"))
+        ])
+        async let second = PostgreSQLWakeStore.migrate(url: url)
+        let waits = """
+            SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)'
+                AND wait_event = 'advisory' AND now() - query_start > interval '200 ms'
+            """
+        let end = ContinuousClock.now + .seconds(20)
+        while try server.execute(waits) != "1", ContinuousClock.now < end { await Task.yield() }
+        pool.giveBack(holder)
+        await pool.shutDown(within: .seconds(5))
+        #expect(try await second == PostgreSQLWakeStore.schemaVersion)
+        #expect(try server.execute("SHOW lock_timeout", in: database) == "2s")
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// What is made of projects that a tool describes which is not read.
+@Suite("Generators of projects")
+struct GeneratorTests {
+    @Test("the manifest of a generator that is not read is named")
+    func manifest() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "import ProjectDescription\nlet project = Project(name: \"App\")", to: "Project.swift")
+        try folder.write("let x = 1", to: "Sources/App.swift")
+        try folder.write("struct Project {}", to: "Sources/Project.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(
+            report.unjudged.map(\.reason) == [
+                "1 project (Project.swift) was not read",
+                "\(folder.path)/Project.swift of Tuist was not read; run `tuist generate`, and "
+                    + "audit what it makes",
+            ])
+    }
+
+    @Test("what a pod lacks may be in the pods that it names")
+    func pod() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            """
+            import PushKit
+            func pushRegistry(
+              _ r: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload,
+              for type: PKPushType, completion: @escaping () -> Void
+            ) { if payload.isOther { return }; engine.reportIncomingCall(payload); completion() }
+            """, to: "Classes/Calls.swift")
+        #expect(AuditScopeTests.rules(try Audit(paths: [folder.path]).report()).contains("CF009"))
+        try folder.write("Pod::Spec.new { |s| s.dependency 'Engine' }", to: "calls.podspec")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(AuditScopeTests.rules(report) == ["CF033", "CF034"])
+        #expect(report.unjudged.map(\.reason) == ["1 project (calls.podspec) was not read"])
+    }
+
+    @Test("nothing is certain of the files that a generator may add to")
+    func generated() throws {
+        let folder = try TestFolder()
+        try folder.write("import ProjectDescription", to: "Project.swift")
+        try folder.write(
+            "<plist version=\"1.0\"><dict><key>CFBundlePackageType</key><string>APPL</string>"
+                + "<key>UIBackgroundModes</key><array><string>voip</string></array></dict></plist>",
+            to: "App/Info.plist")
+        try folder.write("a.registerForRemoteNotifications()", to: "App/App.swift")
+        let audit = Audit(paths: [folder.path], sends: [.background])
+        #expect(AuditScopeTests.rules(try audit.report()).contains("CF001"))
+        #expect(try audit.report().count(.error) == 0)
+    }
+
+    @Test("a tool beside an app of Tuist is not the app that pushes are sent to")
+    func toolBesideTuist() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "Tool", settings: "")
+        let alone = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(!alone.findings.isEmpty)
+        try folder.write("import ProjectDescription", to: "App/Project.swift")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(report.findings == [])
+        #expect(report.unjudged.contains { $0.reason.contains("App/Project.swift of Tuist") })
+        #expect(report.unjudged.contains { $0.reason.hasPrefix("--sends was applied to no app") })
+        // Once it is generated, the project says what the manifest does.
+        try AuditScopeTests.write(
+            folder, "App", settings: AuditScopeTests.mode, source: AuditScopeTests.handler)
+        let generated = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(!generated.unjudged.contains { $0.reason.contains("Tuist") })
+    }
+}
