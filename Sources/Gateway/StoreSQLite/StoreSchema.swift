@@ -46,6 +46,9 @@ enum StoreSchema {
             try database.execute(sql: plainWords)
             try database.execute(sql: views)
         }
+        migrator.registerMigration("9 outcomes") { database in
+            try database.execute(sql: outcomes)
+        }
         return migrator
     }
 
@@ -204,6 +207,13 @@ enum StoreSchema {
         UPDATE webhook SET kind = 'app-held' WHERE kind = 'app-halted';
         ALTER TABLE book RENAME TO property;
         ALTER TABLE wake ADD COLUMN device INTEGER;
+        """
+
+    /// The feed of outcomes: a row for each transaction in which wakes ended, with their numbers,
+    /// eight bytes each, the least significant first. The row's number is the cursor of the last
+    /// one, and the others' are those before it.
+    private static let outcomes = """
+        CREATE TABLE outcome (number INTEGER PRIMARY KEY, wakes BLOB NOT NULL) STRICT;
         """
 
     /// For whoever opens a file with `sqlite3`: times as text, numbers as words, tokens in

@@ -40,6 +40,7 @@ enum EarlierStore {
             ALTER TABLE wake DROP COLUMN device;
             """
         ),
+        ("9 outcomes", "DROP TABLE outcome"),
     ]
 
     /// How many steps the schema has.
@@ -49,7 +50,7 @@ enum EarlierStore {
     static func makeEarlier(_ path: String, steps count: Int) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { database in
-            if count <= steps.count { try putDevicesIntoRest(database) }
+            if count < 8 { try putDevicesIntoRest(database) }
             for step in steps.dropFirst(count - 1).reversed() {
                 try database.execute(sql: step.undoing)
                 try database.execute(

@@ -21,7 +21,8 @@ enum StoreTables {
         [
             conflict, writers, properties, queues, devices, wakes, attempts, idempotency, feeds,
             views,
-        ]
+        ],
+        [outcomes, gateways],
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -219,6 +220,27 @@ enum StoreTables {
             reason text
         ) WITH (fillfactor = 80);
         CREATE INDEX webhook_due ON rouse.webhook (endpoint, due_at, number);
+        """
+
+    /// A row for each gateway, for those who want to know which ones there are. Nothing depends on
+    /// it: what may be taken over is known by the writers.
+    private static let gateways = """
+        CREATE TABLE rouse.gateway (
+            name text PRIMARY KEY,
+            leases bigint NOT NULL,
+            began_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+            seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
+        ) WITH (fillfactor = 10);
+        """
+
+    /// The feed of outcomes: a row for each transaction in which wakes ended, with their numbers. The
+    /// row's number is the cursor of the last one, and the others' are those before it.
+    private static let outcomes = """
+        INSERT INTO rouse.feed VALUES ('outcomes', 0);
+        CREATE TABLE rouse.outcome (
+            number bigint PRIMARY KEY,
+            wakes bigint[] NOT NULL
+        );
         """
 
     /// For whoever opens the database with `psql`: times, numbers as words, tokens in hexadecimal,
