@@ -227,10 +227,13 @@ struct MulticastRoutesTests {
             let other = try Self.items(try await send([1, 2], Self.terms + #","ref":"other""#))
             #expect(other.compactMap { $0["status"] as? Int } == [409, 409])
             #expect(try await caller.send("GET", "/v1/stats").json()["accepted"] as? Int == 4)
-            try expectProblem(
-                try await caller.send(
-                    "POST", Self.path, Self.body([Self.token(9)]),
-                    headers: ["Idempotency-Key": "not printable \u{e9}"]), .invalidField)
+            // Also when no token is one.
+            for token in [Self.token(9), "7"] {
+                try expectProblem(
+                    try await caller.send(
+                        "POST", Self.path, Self.body([token]),
+                        headers: ["Idempotency-Key": "not printable \u{e9}"]), .invalidField)
+            }
         }
     }
 

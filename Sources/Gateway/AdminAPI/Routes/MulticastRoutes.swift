@@ -75,6 +75,7 @@ struct MulticastRoutes {
         try AccessControl(authentication: configuration.authentication)
             .debit(context.caller, for: body.count - 1)
         let marksExpireAt = now.advanced(bySeconds: Int64(configuration.idempotencySeconds))
+        let key = try IdempotencyKey.text(of: headers)
         var batch = Batch(capacity: body.count)
         var firstPlaces: [DeviceToken: Int] = [:]
         firstPlaces.reserveCapacity(body.count)
@@ -92,9 +93,11 @@ struct MulticastRoutes {
                 continue
             }
             firstPlaces[device] = place
-            let mark = try IdempotencyKey.make(
-                headers, caller: context.callerName, item: place,
-                body: body.requestBytes(for: device), expiresAt: marksExpireAt)
+            let mark = key.map {
+                IdempotencyKey(
+                    $0, caller: context.callerName, item: place,
+                    body: body.requestBytes(for: device), expiresAt: marksExpireAt)
+            }
             batch.ask(body.terms.inquiry(to: device, mark))
         }
         return batch

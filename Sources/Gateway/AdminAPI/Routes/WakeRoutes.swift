@@ -90,9 +90,11 @@ struct WakeRoutes {
         let now = gateway.now
         let body = try WakeBody(text, now: now)
         try context.checkAccess(to: body.terms.bundleID, field: body.terms.appField)
-        let mark = try IdempotencyKey.make(
-            request.headers, caller: context.callerName, body: text,
-            expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
+        let mark = try IdempotencyKey.text(of: request.headers).map { key in
+            IdempotencyKey(
+                key, caller: context.callerName, body: text,
+                expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
+        }
         let inquiry = body.inquiry(mark)
         let answers = await gateway.accept(
             [inquiry], spreadSeconds: body.terms.spreadSeconds ?? 0,

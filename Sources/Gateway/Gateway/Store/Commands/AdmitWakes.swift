@@ -194,7 +194,8 @@ extension WorkingSet {
             var carrier = try liveWake(device.pending, withPayload: coalescing == .union),
             carrier.state == .pending
         else { return nil }
-        carrier.absorb(new)
+        // What was asked for may not be what came of it: a union may be too long for a push.
+        let coalescing = carrier.absorb(new)
         schedule(&carrier, device, queue, at: new.acceptedAt)
         update(carrier, .content)
         noteDue(carrier)
@@ -382,12 +383,12 @@ extension WakeRow {
         return holds.union(DelayReasons(fence == 0 ? .spread : .backOff))
     }
 
-    /// Takes in a newer wake.
-    fileprivate mutating func absorb(_ new: borrowing WakeSubmission) {
+    /// Takes in a newer wake; whether they were united, or it took the place of this one.
+    fileprivate mutating func absorb(_ new: borrowing WakeSubmission) -> Coalescing {
         // A wish to wait ends with the first that does not share it; what APNs asked to wait for
         // does not.
         if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }
-        merge(
+        return merge(
             WakeContent(
                 payload: new.wake.payload, expiration: new.wake.expiration,
                 collapseID: new.wake.collapseID),
