@@ -153,7 +153,7 @@ struct GatewayVerbTests {
             await store.waitUntilSettled(1)
             let waiting = try #require(await gateway.accept(Samples.request()).admittedID)
             let view = try #require(try await gateway.device(token, app: Samples.app).first)
-            #expect(view.pending?.id == waiting && view.explanation.hourly.used == 1)
+            #expect(view.pending?.id == waiting && view.explanation.hourly?.used == 1)
             guard case .cancelled(let record) = try await gateway.cancel(waiting) else {
                 Issue.record("It was not cancelled.")
                 return

@@ -151,7 +151,7 @@ struct StoredRowsFuzzTests {
             let now = Samples.start.advanced(bySeconds: offset)
             _ = ledger.explain(policy: .standard, at: now)
             let request: BudgetRequest =
-                ledger.kind == .voip ? .voip(CallFingerprint(bits: 3)) : .background()
+                ledger.discipline == .call ? .voip(CallFingerprint(bits: 3)) : .background()
             _ = ledger.decide(on: request, policy: .standard, at: now)
             _ = ledger.admit(request, policy: .standard, at: now)
             _ = ledger.outlook(policy: .standard, at: now)
