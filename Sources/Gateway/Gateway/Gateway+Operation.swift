@@ -65,7 +65,8 @@ extension Gateway {
             state.paused[app] = pause
             // A queue that was held goes on as one that was paused does.
             let freed = pause == nil ? state.holds.reset(queues) : []
-            return wasPaused == (pause != nil) ? freed : queues
+            // Who listens is told of the queues that the app is known to use.
+            return wasPaused == (pause != nil) ? freed : state.shownQueues(of: app)
         }
         dispatcher.signal.ring()
         let reason = pause?.reason ?? (pause == nil ? "It was resumed." : "It was paused.")

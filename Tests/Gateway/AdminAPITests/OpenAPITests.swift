@@ -4,6 +4,7 @@ import Foundation
 import GatewayTestKit
 import HTTPTypes
 import Testing
+import WakeModel
 
 @testable import AdminAPI
 
@@ -120,7 +121,7 @@ struct OpenAPITests {
             try rules("Signals").contains(
                 #"{"dependentRequired":{"charging":["battery_percent"]}}"#))
         #expect(try rules("MulticastRequest") == rules("WakeRequest"))
-        #expect((schemas["WakeRequest"]?["oneOf"] as? [Any])?.count == 2)
+        #expect((schemas["WakeRequest"]?["oneOf"] as? [Any])?.count == WakeKind.allCases.count)
         #expect((schemas["Receipt"]?["oneOf"] as? [Any])?.count == 3)
         let app = try #require(
             (schemas["Registration"]?["properties"] as? [String: [String: Any]])?["app"])
