@@ -163,7 +163,7 @@ extension SQLiteRows {
         }
         let queue = statement.int64(0)
         // A ledger of the other kind would not understand what it is asked.
-        guard try self.queue(queue).queue.kind == ledger.kind else {
+        guard try self.queue(queue).queue.kind.discipline == ledger.discipline else {
             throw damaged(.device, "\(token)", .damaged("ledger of another kind"))
         }
         var device = DeviceRow(

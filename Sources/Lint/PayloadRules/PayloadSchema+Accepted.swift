@@ -6,8 +6,37 @@ extension PayloadSchema {
     /// The schema of the payloads that ``WakeValidator`` finds no error in, as far as a schema can
     /// tell: warnings are allowed, and sizes, spelling and the meaning of texts are not in it. It
     /// is wider than ``background`` and ``voip``, which say what a payload had better be.
+    ///
+    /// Of plain kinds it says only what differs from any object.
     public static func accepted(of kind: WakeKind) -> String {
         switch kind {
+        case .alert:
+            """
+            {"type":"object","description":"Rule AL001.","required":["aps"],"properties":{"aps":\
+            {"type":"object","anyOf":[{"required":["alert"]},{"required":["badge"]},\
+            {"required":["sound"]}],"properties":{\(aps(.alert))}}}}
+            """
+        case .widgets, .controls:
+            """
+            {"type":"object","description":"Rule WG001.","required":["aps"],"properties":{"aps":\
+            {"type":"object","required":["content-changed"],"properties":{"content-changed":\
+            {"const":true}}}}}
+            """
+        case .mdm:
+            """
+            {"type":"object","description":"Rule MD001.","required":["mdm"],"properties":{"mdm":\
+            {"type":"string","minLength":1},"aps":false}}
+            """
+        case .liveactivity:
+            """
+            {"type":"object","description":"Rules LA001 to LA004.","required":["aps"],\
+            "properties":{"aps":{"type":"object","required":["timestamp","event"],"properties":\
+            {\(aps(.liveactivity))},"anyOf":[{"properties":{"event":{"const":"end"}}},\
+            {"properties":{"event":{"const":"update"}},"required":["content-state"]},\
+            {"properties":{"event":{"const":"start"}},"required":["content-state",\
+            "attributes-type","attributes","alert"]}]}}}
+            """
+        case .location, .complication, .fileprovider, .pushtotalk: #"{"type":"object"}"#
         case .background:
             """
             {"type":"object","description":"Rules G010, G014, BG001 to BG004, BG010.",\

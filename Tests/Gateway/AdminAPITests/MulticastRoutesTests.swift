@@ -124,7 +124,7 @@ struct MulticastRoutesTests {
             try await expect(
                 terms.replacing("example.app", with: "example.none"), .unknownApp, field: "app")
             try await expect(
-                terms.replacing("background", with: "alert"), .invalidField, field: "kind")
+                terms.replacing("background", with: "telepathy"), .invalidField, field: "kind")
             try await expect(terms + #","colour":1"#, .invalidField, field: "colour")
             try await expect(terms + #","ttl_seconds":-1"#, .invalidField, field: "ttl_seconds")
             try await expect(terms + #","device_token":"aa""#, .invalidField, field: "device_token")

@@ -53,6 +53,11 @@ struct Schema: Sendable {
             ])
     }
 
+    /// One of a few whole numbers.
+    static func choice(_ numbers: [Int64], _ description: String? = nil) -> Schema {
+        make("integer", description, [("enum", .array(numbers.map { .integer($0) }))])
+    }
+
     /// A whole number that counts something.
     static func count(_ description: String? = nil) -> Schema {
         make("integer", description, [("minimum", .integer(0))])

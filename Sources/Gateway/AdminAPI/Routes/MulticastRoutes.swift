@@ -38,7 +38,10 @@ struct MulticastRoutes {
                 ],
                 body: .json(.named(.multicastRequest), limit: limit),
                 answers: [Operation.Answer(200, "An answer for each token.", .named(.batchAnswer))],
-                problems: [.invalidWake, .unknownApp, .appNotAllowed, .ambiguousEnvironment]
+                problems: [
+                    .invalidWake, .unknownApp, .appNotAllowed, .ambiguousEnvironment,
+                    .wrongCredential,
+                ]
                     + ProblemCode.ofStore)
         ) { request, context in try await post(request, context, limit) }
     }
@@ -108,7 +111,7 @@ extension AdmissionResult {
     /// Whether it is about what all wakes of a multicast have in common, so that none was taken.
     fileprivate var concernsAll: Bool {
         switch self {
-        case .invalid, .unknownApp, .ambiguousEnvironment: true
+        case .invalid, .unknownApp, .ambiguousEnvironment, .wrongCredential: true
         case .admitted, .idempotencyConflict, .overloaded, .unavailable, .damaged: false
         }
     }

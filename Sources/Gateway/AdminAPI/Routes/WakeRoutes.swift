@@ -21,6 +21,7 @@ struct WakeRoutes {
     static let intakeProblems =
         [
             ProblemCode.invalidWake, .unknownApp, .appNotAllowed, .ambiguousEnvironment,
+            .wrongCredential,
             .idempotencyConflict,
         ] + ProblemCode.ofStore
 

@@ -117,7 +117,9 @@ public enum FailureCause: String, Hashable, Sendable, CaseIterable {
     public var sentence: String {
         switch self {
         case .fateUnknown:
-            "Its fate is unknown: it may have reached APNs, and a phone must not ring twice."
+            "Its fate is unknown: it may have reached APNs. It is not sent again, because nobody is "
+                + "to get the same call, alert or speech twice; an alert with a collapse id would "
+                + "be."
         case .triesUsedUp:
             "It was tried as often as the limit allows."
         }
