@@ -52,14 +52,15 @@ struct StoreCopyTests {
             try await connection.settleSent(
                 try await connection.claimOne(Samples.wake(device: device)))
             // The device's next one waits for its spacing.
-            try await connection.admit([Samples.wake(device: device, ref: "order \(device)")])
+            try await connection.admit([Samples.wake(device: device, ref: "order-\(device)")])
         }
         let dead = try await connection.claimOne(Samples.wake(device: 6))
         try await connection.settle(
             dead, .end(.undeliverable(refusal)), attempt: .refused(refusal))
         try await connection.settleSent(
             try await connection.claimOne(Samples.wake(.voip, device: 7, call: 70)))
-        let keyed = try await connection.admitOne(Samples.wake(dueIn: 60, device: 8).with(Self.mark))
+        let keyed = try await connection.admitOne(
+            Samples.wake(dueIn: 60, device: 8).with(Self.mark))
         // Claimed when the gateway ends.
         _ = try await connection.claimOne(Samples.wake(device: 9))
         try await connection.admit(

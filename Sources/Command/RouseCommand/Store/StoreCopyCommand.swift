@@ -111,7 +111,8 @@ struct StoreCopyCommand: AsyncParsableCommand {
                 + "\(result.count.unended) pending.", .good)
         console.say("Rows", "Read again and compared: the same.", .good)
         console.say(
-            "", "No gateway takes the file any more; keep it until the gateways run on the database.")
+            "",
+            "No gateway takes the file any more; keep it until the gateways run on the database.")
     }
 }
 

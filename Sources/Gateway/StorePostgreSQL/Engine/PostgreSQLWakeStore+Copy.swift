@@ -110,7 +110,8 @@ private struct StoreCopy<Source: CopiedStore> {
     ) async throws(StoreFailure) {
         let results = try await run(
             [
-                Query(Statement("LOCK TABLE rouse.writer, rouse.property IN ACCESS EXCLUSIVE MODE")),
+                Query(
+                    Statement("LOCK TABLE rouse.writer, rouse.property IN ACCESS EXCLUSIVE MODE")),
                 Query(StoreMigration.patience),
                 Query(
                     Statement(
@@ -145,7 +146,8 @@ private struct StoreCopy<Source: CopiedStore> {
 
     // MARK: Writing
 
-    private func write(_ table: CopiedTable, _ all: Int64) async throws(StoreFailure) -> CopyDigest {
+    private func write(_ table: CopiedTable, _ all: Int64) async throws(StoreFailure) -> CopyDigest
+    {
         var digest = CopyDigest()
         var key: [CopiedValue]?
         while true {

@@ -21,7 +21,8 @@ enum StoreTables {
         [
             conflict, writers, properties, queues, devices, wakes, attempts, idempotency, feeds,
             views,
-        ]
+        ],
+        [partitions],
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -247,6 +248,10 @@ enum StoreTables {
             rouse.instant(device.receipt_at) AS receipt_at,
             rouse.instant(device.touched_at) AS touched_at
         FROM rouse.device LEFT JOIN rouse.queues ON queues.number = device.queue;
+        \(wakesView)
+        """
+
+    static let wakesView = """
         CREATE VIEW rouse.wakes AS
         SELECT rouse.wake_id(wake.number) AS id,
             rouse.instant(wake.number >> 12) AS accepted_at,
