@@ -24,6 +24,7 @@ enum StoreTables {
             views,
         ],
         [pushTypes],
+        [partitions],
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -249,6 +250,10 @@ enum StoreTables {
             rouse.instant(device.receipt_at) AS receipt_at,
             rouse.instant(device.touched_at) AS touched_at
         FROM rouse.device LEFT JOIN rouse.queues ON queues.number = device.queue;
+        \(wakesView)
+        """
+
+    static let wakesView = """
         CREATE VIEW rouse.wakes AS
         SELECT rouse.wake_id(wake.number) AS id,
             rouse.instant(wake.number >> 12) AS accepted_at,

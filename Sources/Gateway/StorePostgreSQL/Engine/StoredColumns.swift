@@ -200,9 +200,11 @@ struct StoredColumns {
         let key = result.bytes(row, 0) ?? []
         let wake = result.int64(row, 2) ?? 0
         var answer: AdmittedWake?
+        // One that was copied from an old file may have none.
+        let stored = result.bytes(row, 3) ?? []
         do throws(StoreFailure) {
-            var reader = ByteReader(result.bytes(row, 3) ?? [])
-            answer = try reader.answer(wake: wake)
+            var reader = ByteReader(stored)
+            answer = stored.isEmpty ? nil : try reader.answer(wake: wake)
         } catch {
             // The wake's own row says nearly the same.
             note(
