@@ -165,7 +165,8 @@ extension WakeTerms {
                     "payload",
                     .anyObject(
                         "Sent on byte for byte: up to \(PushType.voip.maximumPayloadBytes) bytes "
-                            + "for voip, \(PushType.background.maximumPayloadBytes) for all others.")),
+                            + "for voip, \(PushType.background.maximumPayloadBytes) for all others."
+                    )),
                 .optional(
                     "ttl_seconds",
                     .integer(

@@ -185,8 +185,8 @@ extension QueueStatus {
             }
         let fate =
             kind.isImmediate
-            ? "\(noun) are still accepted; each expires unsent unless that ends within its deadline "
-                + "of a few seconds."
+            ? "\(noun) are still accepted; each expires unsent unless that ends within its "
+                + "deadline of a few seconds."
             : "\(noun) are still accepted and wait; each that reaches its deadline first expires "
                 + "unsent."
         return reasons.map(\.sentence).joined(separator: " ") + " " + fate
