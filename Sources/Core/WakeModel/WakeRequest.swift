@@ -17,8 +17,8 @@ public struct WakeRequest: Hashable, Sendable {
     public var expiration: Expiration?
     /// The collapse id, if any (rules BG026 and VO010 advise against it for background and VoIP).
     public var collapseID: CollapseID?
-    /// The value of `apns-priority`; `nil` takes the kind's default. One that Apple does not allow for
-    /// the kind cannot be: see ``prioritized(_:)``.
+    /// The value of `apns-priority`; `nil` takes the kind's default. One that Apple does not allow
+    /// for the kind cannot be: see ``prioritized(_:)``.
     public private(set) var priority: Priority?
 
     /// Creates a request.

@@ -9,8 +9,8 @@ import WakeModel
 
 /// Sends the gateway's claims to APNs: each as the push of its kind, over the client of its app.
 ///
-/// A call, or speech, gets the time that its wake has left, everything else the client's own timeout. May be
-/// used from any task.
+/// A call, or speech, gets the time that its wake has left, everything else the client's own
+/// timeout. May be used from any task.
 public struct APNsWakeSender: WakeSender {
     /// The client of each app; apps with the same server and credential share one.
     let clients: [AppIdentity: APNsClient]
@@ -45,7 +45,8 @@ public struct APNsWakeSender: WakeSender {
     }
 
     /// A call or speech that comes after its deadline is worse than none: each has only what time
-    /// its wake has left. Not since it was claimed, for the claim waits for the disk before it is sent.
+    /// its wake has left. Not since it was claimed, for the claim waits for the disk before it is
+    /// sent.
     private func sendInTime(
         _ claim: Claim, with client: APNsClient?,
         report: @escaping @Sendable (SendReport) -> Void

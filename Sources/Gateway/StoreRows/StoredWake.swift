@@ -8,9 +8,9 @@ package import WakeModel
 // other half of its id; (version 1: its device;) its queue; how far back the wake before it in its
 // device's chain is; its acceptance; the decision; urgency and coalescing; when it is due, not
 // before when, its deadline; the delay reasons; the fencing token; the tries; and then its parts,
-// in the order of their bits but for the ref and the priority, which stand behind the collapse id. Instants are
-// told from the acceptance, and that from the number; so most of them are one byte. What those who
-// open a file look for stands in columns, and in the views of ``StoreSchema``.
+// in the order of their bits but for the ref and the priority, which stand behind the collapse id.
+// Instants are told from the acceptance, and that from the number; so most of them are one byte.
+// What those who open a file look for stands in columns, and in the views of ``StoreSchema``.
 
 /// What a wake may have or not, as bits of one number. The bits are on disk: none is ever given
 /// another meaning.

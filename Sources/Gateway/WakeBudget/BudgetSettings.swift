@@ -86,8 +86,8 @@ public struct BudgetSettings: Hashable, Sendable {
     public var probeSeconds = 86_400
 
     /// How long after its acceptance a call, or Push to Talk, may still be sent, in seconds: the
-    /// same call id within that time is the same wake. Default: 10 s, a late call is worse than none
-    /// (A).
+    /// same call id within that time is the same wake. Default: 10 s, a late call is worse than
+    /// none (A).
     /// Range: ``BudgetLimits/callDeadlineSeconds``.
     public var callDeadlineSeconds = 10
     /// The most calls to one device in any 60 minutes. Default: 10; more is above a human call

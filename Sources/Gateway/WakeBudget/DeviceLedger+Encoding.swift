@@ -6,10 +6,10 @@ extension DeviceLedger {
 
     /// The ledger as bytes, for a store.
     ///
-    /// The version, the rules (0 background, 1 calls, 2 plain pushes), then the fields in their order,
-    /// little-endian; zero bytes at the end are left out, so that an idle ledger is short. Version
-    /// 2 added how the pending wake merges, whether it repeats its own attempts, and the number of
-    /// the last debit; version 3 how late receipts come.
+    /// The version, the rules (0 background, 1 calls, 2 plain pushes), then the fields in their
+    /// order, little-endian; zero bytes at the end are left out, so that an idle ledger is short.
+    /// Version 2 added how the pending wake merges, whether it repeats its own attempts, and the
+    /// number of the last debit; version 3 how late receipts come.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()
         writer.put(Self.encodingVersion)

@@ -16,8 +16,8 @@ public import WakeModel
 /// have from the new time on, and nothing is forgotten. A leap ahead is taken for time that has
 /// passed; it cannot be told from it.
 ///
-/// Seconds count for background pushes, milliseconds for the others. A send is booked at the next full
-/// second, so that windows and spacings never come out too short.
+/// Seconds count for background pushes, milliseconds for the others. A send is booked at the next
+/// full second, so that windows and spacings never come out too short.
 public struct DeviceLedger: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case background(BackgroundLedger)
@@ -101,8 +101,8 @@ public struct DeviceLedger: Hashable, Sendable {
     }
 
     /// Decides and books the decision: `.send` and `.deferred` make the request the pending wake,
-    /// `.coalesced` merges it into that, a call that is to be sent is counted, and a plain push that
-    /// is sent or deferred has its turn.
+    /// `.coalesced` merges it into that, a call that is to be sent is counted, and a plain push
+    /// that is sent or deferred has its turn.
     ///
     /// When the wake that waited until now is over, it ends as expired first, and the answer says
     /// so.

@@ -12,8 +12,8 @@ import WakeModel
 struct PlainLedger: Hashable, Sendable {
     /// The latest instant that it was told, in milliseconds since 1970.
     var clock = Int64.min
-    /// How long after ``clock`` all pushes are sent at the sustained rate, in milliseconds. A length
-    /// of time, so a correction of the clock need not touch it.
+    /// How long after ``clock`` all pushes are sent at the sustained rate, in milliseconds. A
+    /// length of time, so a correction of the clock need not touch it.
     var lead: Int64 = 0
 
     /// Tells the time, by the same rule as ``BackgroundLedger/observe(_:)``.

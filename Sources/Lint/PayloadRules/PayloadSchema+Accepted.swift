@@ -25,7 +25,7 @@ extension PayloadSchema {
         case .mdm:
             """
             {"type":"object","description":"Rule MD001.","required":["mdm"],"properties":{"mdm":\
-            {"type":"string","minLength":1},"aps":false}}
+            {"type":"string","minLength":1},"aps":{"not":{}}}}
             """
         case .liveactivity:
             """

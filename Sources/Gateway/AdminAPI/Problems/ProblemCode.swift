@@ -176,8 +176,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
                 + "without a suffix."
         case .ambiguousEnvironment: "Add `environment`: `production` or `sandbox`."
         case .wrongCredential:
-            "Configure the app with a signing key, or for `mdm` with the push certificate of the MDM "
-                + "server, whose topic is then the `bundle-id`."
+            "Configure the app with a signing key, or for `mdm` with the push certificate of the "
+                + "MDM server, whose topic is then the `bundle-id`."
         case .unauthorized: "Send `Authorization: Bearer` with a key from `rouse keys create`."
         case .forbidden: "Use a key with the scope that `detail` names."
         case .appNotAllowed:

@@ -164,8 +164,9 @@ extension WakeTerms {
                 .required(
                     "payload",
                     .anyObject(
-                        "Sent on byte for byte: up to \(PushType.voip.maximumPayloadBytes) bytes for "
-                            + "voip, \(PushType.background.maximumPayloadBytes) for all others.")),
+                        "Sent on byte for byte: up to \(PushType.voip.maximumPayloadBytes) bytes "
+                            + "for voip, \(PushType.background.maximumPayloadBytes) for all others."
+                    )),
                 .optional(
                     "ttl_seconds",
                     .integer(

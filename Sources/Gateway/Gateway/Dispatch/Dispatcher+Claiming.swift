@@ -42,7 +42,8 @@ extension Dispatcher {
         }
     }
 
-    /// Claims once, calls and Push to Talk first, in each of both the queue with the fewest in flight first.
+    /// Claims once, calls and Push to Talk first, then the rest; in each the queue with the fewest
+    /// in flight first.
     private func claim() async -> ClaimPass {
         await claim(\.voipQueues) + (await claim(\.backgroundQueues))
     }

@@ -67,8 +67,8 @@ public struct GatewayConfiguration: Sendable {
             "The app \(app) authenticates with a certificate, and APNs takes \(kind) pushes with a "
                 + "provider token only. Configure a signing key for it."
         case .providerToken where kind.pushType.requiresCertificate:
-            "The app \(app) authenticates with a signing key, and APNs takes \(kind) pushes with the "
-                + "MDM push certificate only. Configure that certificate for its topic."
+            "The app \(app) authenticates with a signing key, and APNs takes \(kind) pushes with "
+                + "the MDM push certificate only. Configure that certificate for its topic."
         default: nil
         }
     }

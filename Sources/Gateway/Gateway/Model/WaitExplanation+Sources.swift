@@ -177,11 +177,17 @@ extension QueueStatus {
     /// How it stands and what becomes of its wakes, in sentences.
     public var message: String {
         guard !reasons.isEmpty else { return "It sends what is due." }
+        let noun =
+            switch kind.discipline {
+            case .background: "Wakes"
+            case .call: "Calls"
+            case .plain: "Pushes"
+            }
         let fate =
             kind.isImmediate
-            ? "\(kind == .voip ? "Calls" : "Pushes") are still accepted; each expires unsent unless that ends within its deadline "
-                + "of a few seconds."
-            : "\(kind.discipline == .plain ? "Pushes" : "Wakes") are still accepted and wait; each that reaches its deadline first expires "
+            ? "\(noun) are still accepted; each expires unsent unless that ends within its "
+                + "deadline of a few seconds."
+            : "\(noun) are still accepted and wait; each that reaches its deadline first expires "
                 + "unsent."
         return reasons.map(\.sentence).joined(separator: " ") + " " + fate
     }
