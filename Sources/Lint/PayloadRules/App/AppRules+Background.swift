@@ -18,7 +18,9 @@ extension AppRules {
                 """
         ) { facts, findings in
             // Where nothing in the app can report a call, rule CF009 says so.
-            faults(facts, &findings, .voipPathWithoutReport) { $0.lacks { $0 == .callInterface } }
+            faults(facts, &findings, .voipPathWithoutReport) { bundle in
+                bundle.lacks { $0 == .callInterface } ? "CF009" : nil
+            }
         },
         AppRule(
             "CF034", .warning,
@@ -186,13 +188,12 @@ extension AppRules {
     private static func faults(
         _ facts: AppFacts, _ findings: inout AppFindings, _ fault: SourceObservation.Fault,
         _ message: String? = nil, severity: Severity? = nil,
-        unless isSaid: (AppFacts.Bundle) -> Bool = { _ in false }
+        isSaidBy: (AppFacts.Bundle) -> RuleID? = { _ in nil }
     ) {
         eachObservation(in: facts) { bundle, seen in
-            guard seen.subject == .fault(fault), bundle.platform != .macOS, !isSaid(bundle) else {
-                return
-            }
-            findings.report(bundle, at: seen.place, message, severity: severity)
+            guard seen.subject == .fault(fault), bundle.platform != .macOS else { return }
+            findings.report(
+                bundle, at: seen.place, message, severity: severity, isSaidBy: isSaidBy(bundle))
         }
     }
 
