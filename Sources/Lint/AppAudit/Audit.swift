@@ -265,6 +265,8 @@ struct FoundFiles {
     /// The manifests of Tuist that no project beside them was made from.
     private(set) var tuistManifests: [String] = []
     private var specifications: [String] = []
+    /// The folders of pods.
+    private var podFolders: [String] = []
     /// The files by which generators that are not read make projects.
     private var generators: [String] = []
 
@@ -311,6 +313,7 @@ struct FoundFiles {
         } else if name.hasSuffix(".podspec") {
             // A pod is built with others that it names.
             otherBuilds.insert(name)
+            podFolders.append(Paths.folder(of: file))
         } else if name == "Project.swift", Self.isOfTuist(file) {
             tuistManifests.append(file)
         }
@@ -336,6 +339,11 @@ struct FoundFiles {
     /// one that stands there or above.
     func isGenerated(_ folder: String) -> Bool {
         generators.contains { Paths.contains(Paths.folder(of: $0), folder) }
+    }
+
+    /// Whether a folder is part of a pod.
+    func isOfPod(_ folder: String) -> Bool {
+        podFolders.contains { Paths.contains($0, folder) }
     }
 
     /// The source files beside the manifests of Tuist, outside of the projects' folders.

@@ -23,7 +23,8 @@ struct BundleReader {
     /// The facts: one app with what is embedded in it, or none.
     func facts() -> [AppFacts] {
         let pieces = found.infoPlists.compactMap(piece)
-        guard !pieces.isEmpty else { return factsWithoutInfo() }
+        // The Info.plist of a pod or a framework is no app's.
+        guard pieces.contains(where: { $0.role != .other }) else { return factsWithoutInfo() }
         let apps = pieces.filter { $0.role == .app }
         let lists = entitlements(of: pieces)
         let sources = sources(of: pieces, apps)
@@ -60,7 +61,9 @@ struct BundleReader {
             found.named.contains(path)
             || info.members.keys.contains { key in prefixes.contains(where: key.hasPrefix) }
         guard isInfo else { return nil }
-        return Piece(folder: Paths.folder(of: path), info: info, role: Self.role(info))
+        let folder = Paths.folder(of: path)
+        let isOfPod = info["CFBundlePackageType"]?.string != "APPL" && found.isOfPod(folder)
+        return Piece(folder: folder, info: info, role: isOfPod ? .other : Self.role(info))
     }
 
     private static func role(_ info: AppProperties) -> AppFacts.Bundle.Role {

@@ -156,8 +156,8 @@ extension FileLibrary {
             digests.flatMap { $0.observations(constants) }, isComplete: isComplete)
     }
 
-    /// What each of some files proves by itself, as a bundle: files that belong to no target that is
-    /// known. `nil` where that is nothing.
+    /// What each of some files proves by itself, as a bundle: files that belong to no known target.
+    /// `nil` where that is nothing.
     func bundle(ofStrays files: [String]) -> AppFacts.Bundle? {
         var list = SourceList()
         list.add(files)

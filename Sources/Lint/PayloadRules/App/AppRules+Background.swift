@@ -79,7 +79,13 @@ extension AppRules {
             why: "Work that goes on after it is cut off, and iOS terminates the app.",
             from: [.expirationHandler],
             fix: "Cancel the work in the expiration handler, and end the task."
-        ) { faults($0, &$1, .idleExpiration) },
+        ) { facts, findings in
+            faults(facts, &findings, .idleExpiration)
+            faults(
+                facts, &findings, .bareExpiration,
+                "the expiration handler ends the task, and leaves its work running",
+                severity: .note)
+        },
         AppRule(
             "CF038", .note, "the handler of a refresh task asks for no further one",
             why: "A request is for one run: without another the app is not refreshed again.",

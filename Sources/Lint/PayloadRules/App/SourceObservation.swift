@@ -142,6 +142,8 @@ public struct SourceObservation: Hashable, Sendable {
         case lateExpiration
         /// An expiration handler that stops nothing.
         case idleExpiration
+        /// An expiration handler that ends its task, and leaves the work running.
+        case bareExpiration
         /// A handler of a refresh task that asks for no further one.
         case refreshWithoutNext
         /// The errors of `submit` are thrown away.
