@@ -107,6 +107,8 @@ extension WakeValidator {
         let callIdentifierKeys: [[UInt8]]
         let voipExpirationLimitSeconds: Int64
         let reservedKeys: [ReservedKey]
+        /// Whether nobody named other reserved keys.
+        let reservesDefaultKeys: Bool
         /// The first bytes of the reserved keys, as a ``KeyGlance`` has them.
         let reservedFirstBytes: UInt64
         /// The beginnings of the reserved keys, as a ``PayloadFastPath`` compares them.
@@ -122,6 +124,7 @@ extension WakeValidator {
             }
             voipExpirationLimitSeconds = configuration.voipExpirationLimitSeconds
             reservedKeys = configuration.reservedKeys.map { ReservedKey($0) }
+            reservesDefaultKeys = configuration.reservedKeys == Configuration().reservedKeys
             reservedFirstBytes = configuration.reservedKeys.reduce(0) { bits, key in
                 // A pattern that is only `*`, or empty, can match anything.
                 guard let first = key.utf8.first, first != UInt8(ascii: "*") else { return .max }

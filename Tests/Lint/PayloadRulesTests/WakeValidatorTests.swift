@@ -101,6 +101,9 @@ struct WakeValidatorTests {
         let found = own.validate(wake, now: testNow)
         #expect(found.validWake?.expiration == ahead(60))
         #expect(found.diagnostics.filter { $0.rule == "G016" }.map(\.pointer) == ["/mine", "/x-a"])
+        // The keys that a team names are reserved in calls too.
+        let marked = try request(.voip, Array(#"{"Room":"7","mine":1}"#.utf8), expiration: ahead(6))
+        #expect(own.validate(marked, now: testNow).diagnostics.contains { $0.rule == "G016" })
     }
 
     @Test("only errors refuse, and then all findings are in the list, in the payload's order")
