@@ -60,9 +60,16 @@ public enum Rules {
         draftRules[type.rawValue.trailingZeroBitCount]
     }
 
-    /// The rules for a background wake whose content is clean; see ``PayloadFastPath``.
-    static let cleanBackground = rules(of: .background, [.size, .headers])
+    /// The rules for a wake of this kind whose content is clean; see ``PayloadFastPath``.
+    static func forCleanRequest(of kind: WakeKind) -> [Rule] {
+        switch kind {
+        case .background: cleanBackground
+        case .voip: cleanVoIP
+        }
+    }
 
+    private static let cleanBackground = rules(of: .background, [.size, .headers])
+    private static let cleanVoIP = rules(of: .voip, [.size, .headers])
     private static let backgroundRequest = rules(of: .background, [.size, .payload, .headers])
     private static let voipRequest = rules(of: .voip, [.size, .payload, .headers])
     private static let backgroundPayload = rules(of: .background, [.size, .payload])
