@@ -22,7 +22,12 @@ public struct DeviceToken: Hashable, Sendable {
     public init(hex: some StringProtocol) throws(InvalidField) {
         // A string's own bytes: this is not specialized for callers in other modules, and a loop
         // that asks a protocol for each digit took longer than the rest of reading a wake.
-        let digits = String(hex).utf8
+        var text = String(hex)
+        guard !text.withUTF8(Self.isNormal) else {
+            self.hex = text
+            return
+        }
+        let digits = text.utf8
         guard !digits.isEmpty else {
             throw Self.invalid("is empty", "Give the token that the app received, in hexadecimal.")
         }
@@ -56,14 +61,34 @@ public struct DeviceToken: Hashable, Sendable {
     /// Spells raw bytes in hexadecimal. Throws ``InvalidField`` for none or more than
     /// ``maximumByteCount``.
     public init(bytes: some Collection<UInt8>) throws(InvalidField) {
-        let digits = Array("0123456789abcdef".utf8)
-        var hex: [UInt8] = []
-        hex.reserveCapacity(2 * bytes.count)
-        for byte in bytes {
-            hex.append(digits[Int(byte >> 4)])
-            hex.append(digits[Int(byte & 0x0f)])
+        // An array for the same reason as above.
+        let bytes = Array(bytes)
+        // SAFETY: the capacity is two digits for each byte, and each is written once.
+        let hex = String(unsafeUninitializedCapacity: 2 * bytes.count) { digits in
+            for (place, byte) in bytes.enumerated() {
+                digits[2 * place] = Self.digit(byte >> 4)
+                digits[2 * place + 1] = Self.digit(byte & 0xf)
+            }
+            return 2 * bytes.count
         }
-        try self.init(hex: String(decoding: hex, as: UTF8.self))
+        try self.init(hex: hex)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+    }
+
+    /// Whether a token stands there as it is kept, as nearly all do.
+    private static func isNormal(_ digits: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard !digits.isEmpty, digits.count <= 2 * maximumByteCount,
+            digits.count.isMultiple(of: 2)
+        else { return false }
+        var others: UInt8 = 0
+        for digit in digits {
+            let isDigit = digit &- UInt8(ascii: "0") < 10 || digit &- UInt8(ascii: "a") < 6
+            others |= isDigit ? 0 : 1
+        }
+        return others == 0
     }
 
     /// A short digest that tells two tokens apart in a log and does not give the token away:
