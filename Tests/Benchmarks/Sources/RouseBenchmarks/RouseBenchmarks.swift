@@ -27,7 +27,8 @@ struct RouseBenchmarks: AsyncParsableCommand {
             RetentionBenchmark.self, PayloadBenchmark.self,
             LintBenchmark.self, BudgetBenchmark.self, SimulationBenchmark.self,
             FaultBenchmark.self, RunLoad.self, RunMemory.self, RunGateway.self, RunHTTPLoad.self,
-            RunGatewayCurves.self, RunLint.self, RunSimulation.self, ServeGateway.self,
+            RunGatewayCurves.self, RunStoreBaseline.self,
+            RunLint.self, RunSimulation.self, ServeGateway.self,
             ServeSimulator.self,
         ],
         defaultSubcommand: AllBenchmarks.self)
