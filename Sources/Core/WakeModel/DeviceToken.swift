@@ -22,9 +22,54 @@ public struct DeviceToken: Hashable, Sendable {
     public init(hex: some StringProtocol) throws(InvalidField) {
         // A string's own bytes: this is not specialized for callers in other modules, and a loop
         // that asks a protocol for each digit took longer than the rest of reading a wake.
-        var text = String(hex)
+        try self.init(digits: String(hex))
+    }
+
+    /// Parses what people paste: as ``init(hex:)`` does, and spaces and the brackets around all of
+    /// it are passed over, which old code prints (`<740f 4707>`). For input by hand and from
+    /// backends; what goes to APNs is ``hex``.
+    ///
+    /// Throws ``InvalidField`` as ``init(hex:)`` does.
+    public init(pasted text: some StringProtocol) throws(InvalidField) {
+        let text = String(text)
+        guard text.utf8.contains(where: Self.isPassedOver) else {
+            try self.init(digits: text)
+            return
+        }
+        // Here, since the position is meant in the text as it was given.
+        for (index, character) in text.utf8.enumerated()
+        where !Self.isPassedOver(character) && !Self.isDigit(character) {
+            throw Self.invalid(
+                "holds a character that is not hexadecimal, at position \(index + 1)",
+                Self.remedy(for: character))
+        }
+        var rest = text.utf8[...]
+        while rest.first == UInt8(ascii: " ") { rest.removeFirst() }
+        while rest.last == UInt8(ascii: " ") { rest.removeLast() }
+        if rest.first == UInt8(ascii: "<") { rest.removeFirst() }
+        if rest.last == UInt8(ascii: ">") { rest.removeLast() }
+        try self.init(
+            digits: String(decoding: rest.filter { $0 != UInt8(ascii: " ") }, as: UTF8.self))
+    }
+
+    private static func isPassedOver(_ character: UInt8) -> Bool {
+        character == UInt8(ascii: " ") || character == UInt8(ascii: "<")
+            || character == UInt8(ascii: ">")
+    }
+
+    private static func isDigit(_ character: UInt8) -> Bool {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
+    private init(digits text: String) throws(InvalidField) {
+        var text = text
         guard !text.withUTF8(Self.isNormal) else {
-            self.hex = text
+            hex = text
             return
         }
         let digits = text.utf8

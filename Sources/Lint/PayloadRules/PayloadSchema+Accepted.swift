@@ -16,27 +16,24 @@ extension PayloadSchema {
             """
         case .voip:
             """
-            {"type":"object","description":"Rules G014 and VO003. The rules VO007 and VO008, about \
-            pushes that are not a call, are not in it.","properties":{"aps":{"properties":\
-            {\(aps(.voip))}}},"anyOf":[\(callIdentifiers)]}
+            {"type":"object","description":"Rule G014. The rules VO007 and VO008, about pushes \
+            that are not a call, are not in it.","properties":{"aps":{"properties":\
+            {\(aps(.voip))}}}}
             """
         }
     }
-
-    private static let callIdentifiers = WakeValidator.Configuration().callIdentifierKeys.map {
-        key in
-        let identifier = #"{"type":["string","integer"],"minLength":1}"#
-        return #"{"required":["\#(key)"],"properties":{"\#(key)":\#(identifier)}}"#
-    }.joined(separator: ",")
 
     private static func aps(_ kind: PushTypeSet) -> String {
         APSKey.allCases.map { key in
             let schema =
                 switch key {
-                case .contentAvailable where kind == .background: #"{"enum":[1,true]}"#
+                case .contentAvailable where kind == .background:
+                    // One type each: generated clients have no list of values of two types.
+                    #"{"anyOf":[{"type":"integer","enum":[1]},{"type":"boolean","enum":[true]}]}"#
                 case .alert where kind == .background, .badge where kind == .background,
                     .sound where kind == .background:
-                    "false"
+                    // Not `false`, which means the same and which some readers do not know.
+                    #"{"not":{}}"#
                 default: schema(key.shape(in: kind), parts: key.parts(in: kind))
                 }
             return #""\#(key.name)":\#(schema)"#
@@ -53,7 +50,7 @@ extension PayloadSchema {
         case .text: #"{"type":["string","null"]}"#
         case .dictionary: #"{"type":["object","null"]}"#
         case .textOrDictionary, .sound: #"{"type":["string","object","null"]\#(properties)}"#
-        case .list: #"{"type":["array","null"]}"#
+        case .list: #"{"type":["array","null"],"items":{}}"#
         case .number, .numberForTrue: #"{"type":["number","null"]}"#
         case .boolean: #"{"type":["boolean","null"]}"#
         case .badge: #"{"type":["integer","null"],"minimum":0}"#

@@ -39,7 +39,7 @@ struct MulticastRoutesTests {
         try await APIBench(sender: sender).serve { caller in
             let good = Samples.deviceToken(3).hex
             let tokens = [
-                Self.token(1), "7", #""<740f 4707>""#, #""""#, "null", Self.token(2), #"{"a":[]}"#,
+                Self.token(1), "7", #""<740g 4707>""#, #""""#, "null", Self.token(2), #"{"a":[]}"#,
                 #""abc""#, #""\#(good.uppercased())""#,
                 #""\#(String(repeating: "a", count: 514))""#,
             ]

@@ -32,7 +32,7 @@ struct PushPlan {
             app: command.app, credential: command.credential, environment: command.environment,
             server: command.server, variables: variables)
         let deviceToken = try failing(with: .data) { () throws(InvalidField) in
-            try DeviceToken(hex: command.deviceToken)
+            try DeviceToken(pasted: command.deviceToken)
         }
         let now = WakeClock.system.now()
         let kind: WakeKind = command.kind == .voip ? .voip : .background

@@ -172,7 +172,7 @@ struct WakeRoutes {
         let states: Set<WakeState> = try query.choices("state")
         let wakes = WakeQuery(
             deviceToken: try query.value("device") { (text) throws(InvalidField) in
-                try DeviceToken(hex: text)
+                try DeviceToken(pasted: text)
             },
             app: try services.app(query, for: context), apps: context.apps,
             states: states.isEmpty ? nil : states,
