@@ -254,10 +254,9 @@ extension DeviceToken {
         }
     }
 
-    /// `hex` holds lower-case hexadecimal digits only; its type sees to that.
-    private static func value(_ digit: UInt8) -> UInt8 {
-        digit < UInt8(ascii: "a") ? digit - UInt8(ascii: "0") : digit - UInt8(ascii: "a") + 10
-    }
+    /// `hex` holds lower-case hexadecimal digits only; its type sees to that. Letters have the bit
+    /// 64. Without a branch, which for random digits would be taken wrongly half of the time.
+    private static func value(_ digit: UInt8) -> UInt8 { (digit & 0xf) &+ 9 &* (digit &>> 6) }
 
     /// The token in a column.
     package init(stored bytes: [UInt8]) throws(StoreFailure) {

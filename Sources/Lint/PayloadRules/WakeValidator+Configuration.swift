@@ -105,6 +105,8 @@ extension WakeValidator {
     /// costs one reference.
     final class Settings: Sendable {
         let callIdentifierKeys: [[UInt8]]
+        /// The bits of their first letters, as a ``KeyGlance`` has them.
+        private let callIdentifierFirstLetters: UInt64
         let voipExpirationLimitSeconds: Int64
         let reservedKeys: [ReservedKey]
         /// Whether nobody named other reserved keys.
@@ -122,6 +124,9 @@ extension WakeValidator {
             callIdentifierKeys = configuration.callIdentifierKeys.map {
                 NearMiss.letters(Array($0.utf8)[...])
             }
+            callIdentifierFirstLetters = callIdentifierKeys.reduce(0) { bits, name in
+                name.first.map { bits | KeyGlance.bit(ofFirstByte: $0) } ?? .max
+            }
             voipExpirationLimitSeconds = configuration.voipExpirationLimitSeconds
             reservedKeys = configuration.reservedKeys.map { ReservedKey($0) }
             reservesDefaultKeys = configuration.reservedKeys == Configuration().reservedKeys
@@ -135,6 +140,13 @@ extension WakeValidator {
             authentication = configuration.authentication
             signingKeys = configuration.signingKeys
             thresholds = configuration.thresholds
+        }
+
+        /// Whether a key that begins with this byte may be one of ``callIdentifierKeys``.
+        func mayBeCallIdentifier(startingWith byte: UInt8) -> Bool {
+            // What is no letter may be a separator, behind which the name begins.
+            guard let letter = NearMiss.letter(byte) else { return true }
+            return callIdentifierFirstLetters & KeyGlance.bit(ofFirstByte: letter) != 0
         }
     }
 

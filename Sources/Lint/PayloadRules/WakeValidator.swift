@@ -42,11 +42,11 @@ public struct WakeValidator: Sendable {
             return validate(plain: request, now: now, most: count)
         }
         let headers = ValidationContext.Headers(request, now: now)
-        if request.kind == .background,
-            PayloadFastPath.isClean(request.payload, settings: settings)
-        {
+        let reading = PayloadFastPath.read(
+            request.payload, as: request.kind, settings: settings)
+        if let reading {
             let remarks = remarks(onClean: request, headers).prefix(count)
-            return verdict(on: request, Array(remarks), now: now, callID: nil)
+            return verdict(on: request, Array(remarks), now: now, callID: reading.callID)
         }
         let type = PushTypeSet(request.kind)
         let context = ValidationContext(
@@ -69,16 +69,18 @@ public struct WakeValidator: Sendable {
         return verdict(on: request, diagnostics, now: now, callID: nil)
     }
 
-    /// What the rules about size and headers say of a background wake with clean content. Those
-    /// that nobody has a remark on are seen at once.
+    /// What the rules about size and headers say of a wake with clean content. Those that nobody
+    /// has a remark on are seen at once.
     private func remarks(
         onClean request: WakeRequest, _ headers: ValidationContext.Headers
     ) -> [Diagnostic] {
         let isShort = request.payload.count * 10 <= ValidationContext.maximumBytes * 9
-        if isShort, headers.areUnremarkable { return [] }
+        if isShort, headers.areUnremarkable(for: request.kind, settings) { return [] }
         let context = ValidationContext(
-            cleanBackground: request.payload, headers: headers, settings: settings)
-        return Findings.of(Rules.cleanBackground, on: context).diagnostics(of: context)
+            clean: PushTypeSet(request.kind), payload: request.payload, headers: headers,
+            settings: settings)
+        return Findings.of(Rules.forCleanRequest(of: request.kind), on: context)
+            .diagnostics(of: context)
     }
 
     private func verdict(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
+import Synchronization
 import WakeModel
 
 /// Writes the OpenAPI 3.1 document from the table of routes.
@@ -296,10 +297,26 @@ struct OpenAPIRoute {
         let bare = Route(.get, "/openapi.json", .open, operation) { _, _ in
             throw Problem(.internalError, "This route stands for its documentation.")
         }
-        // Written once; it has some 50 KB.
-        let document = OpenAPIDocument(routes: documented + [bare]).json.bytes
+        let document = WrittenOnce { OpenAPIDocument(routes: documented + [bare]).json.bytes }
         return Route(.get, "/openapi.json", .open, operation) { _, _ in
-            JSONValue.raw(document).response(status: .ok)
+            JSONValue.raw(document.bytes).response(status: .ok)
+        }
+    }
+
+    /// The document, some 50 KB: written when it is asked for first, which a start need not wait
+    /// for.
+    private final class WrittenOnce: Sendable {
+        private let written = Mutex<[UInt8]?>(nil)
+        private let write: @Sendable () -> [UInt8]
+
+        init(_ write: @escaping @Sendable () -> [UInt8]) { self.write = write }
+
+        var bytes: [UInt8] {
+            written.withLock { written in
+                let bytes = written ?? write()
+                written = bytes
+                return bytes
+            }
         }
     }
 

@@ -54,9 +54,14 @@ public enum Rules {
         draftRules[type.rawValue.trailingZeroBitCount]
     }
 
-    /// The rules for a background wake whose content is clean; see ``PayloadFastPath``.
-    static let cleanBackground = rules(of: .background, [.size, .headers])
+    /// The rules for a call, or else a background wake, whose content is clean; see
+    /// ``PayloadFastPath``.
+    static func forCleanRequest(of kind: WakeKind) -> [Rule] {
+        kind == .voip ? cleanVoIP : cleanBackground
+    }
 
+    private static let cleanBackground = rules(of: .background, [.size, .headers])
+    private static let cleanVoIP = rules(of: .voip, [.size, .headers])
     private static let requestRules = rulesOfTypes([.size, .payload, .headers])
     private static let payloadRules = rulesOfTypes([.size, .payload])
     private static let draftRules = rulesOfTypes([.size, .payload, .headers, .draft])
