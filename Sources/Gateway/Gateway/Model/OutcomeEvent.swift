@@ -14,7 +14,7 @@ public struct OutcomeEvent: Hashable, Sendable {
     public let ref: WakeRef?
     /// Its app.
     public let app: AppIdentity
-    /// Background or VoIP.
+    /// What it is.
     public let kind: WakeKind
     /// Its device; `nil` when the store does not know it any more.
     public let deviceToken: DeviceToken?

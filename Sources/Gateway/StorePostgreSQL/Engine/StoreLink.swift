@@ -43,6 +43,7 @@ final class StoreLink: Sendable {
     let fresh = FreshLeases()
     let survey = StoreSurvey()
     let sweep = Mutex(DeviceSweep())
+    let partitions = Mutex(PartitionWatch())
     private let connection: ConnectionSettings
     private let pool: PostgreSQLPool
     private let state = Mutex(State())
