@@ -46,7 +46,7 @@ extension SQLiteRows {
     }
 
     /// The numbers in a row's bytes; `nil` when those are not what was written.
-    private static func numbers(in bytes: [UInt8]) -> [Int64]? {
+    static func numbers(in bytes: [UInt8]) -> [Int64]? {
         guard !bytes.isEmpty, bytes.count.isMultiple(of: 8) else { return nil }
         return stride(from: 0, to: bytes.count, by: 8).map { start in
             bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | Int64($1) }

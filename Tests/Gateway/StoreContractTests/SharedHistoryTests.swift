@@ -191,8 +191,9 @@ struct SharedHistoryTests {
             let events = try #require(try await member.gateway.events())
             readers.append(Task { await events.reduce(into: []) { $0.append($1) } })
         }
+        let all = members
         for round in 0..<Self.roundCount {
-            async let sent: Void = send(round, members, history)
+            async let sent: Void = send(round, all, history)
             try await befall(trouble, round, members, server, standby, database)
             await sent
         }

@@ -40,7 +40,8 @@ enum EarlierStore {
             ALTER TABLE wake DROP COLUMN device;
             """
         ),
-        ("9 outcomes", "DROP TABLE outcome"),
+        ("9 push types", "DROP VIEW queues; CREATE VIEW queues AS SELECT number FROM queue"),
+        ("10 outcomes", "DROP TABLE outcome"),
     ]
 
     /// How many steps the schema has.
