@@ -30,7 +30,7 @@ struct ModuleTests {
             "CHTTP2Shims", "Glibc", "LoopKit", "PushTransport", "Synchronization", "WakeModel",
         ],
         "APNsClient": [
-            "APNsWire", "CCacheHints", "CurlTransport", "DequeModule", "Glibc", "HTTP2Transport",
+            "APNsWire", "CurlTransport", "DequeModule", "Glibc", "HTTP2Transport",
             "LoopKit", "OpenSSLCrypto", "PushTransport", "Synchronization", "WakeModel",
         ],
         "APNsSender": [
