@@ -107,8 +107,8 @@ let package = Package(
         .library(
             name: "Gateway",
             targets: [
-                "APNsClient", "APNsSender", "Gateway", "PushTransport", "StoreSQLite", "WakeBudget",
-                "WakeModel",
+                "APNsClient", "APNsSender", "Gateway", "PayloadRules", "PushTransport",
+                "StoreSQLite", "WakeBudget", "WakeModel",
             ]),
         .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
         .library(name: "PayloadRules", targets: ["PayloadRules", "WakeModel"]),

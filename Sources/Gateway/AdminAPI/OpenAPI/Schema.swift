@@ -178,6 +178,9 @@ struct Schema: Sendable {
     /// The value `true`.
     static let onlyTrue = Schema(json: .object([("const", .boolean(true))]))
 
+    /// The value `null`.
+    static let null = Schema(json: .object([("type", .string("null"))]))
+
     /// What must not be there.
     static let forbidden = Schema(json: .boolean(false))
 

@@ -25,7 +25,7 @@ struct AcceptedWake {
         case .ambiguousEnvironment:
             throw Problem.ambiguousEnvironment
         case .idempotencyConflict:
-            throw Problem(.idempotencyConflict, "Use a new key for a new request.")
+            throw Problem.idempotencyConflict
         case .overloaded(let seconds):
             throw Problem(.overloaded, "Try again later.").retrying(afterSeconds: seconds)
         case .unavailable(let reason):
@@ -88,6 +88,10 @@ extension Problem {
                 + " is not configured\(place). Add it to apps in the gateway's configuration.")
         problem.field = field
         return problem
+    }
+
+    static var idempotencyConflict: Problem {
+        Problem(.idempotencyConflict, "Use a new key for a new request.")
     }
 
     static var ambiguousEnvironment: Problem {

@@ -131,6 +131,8 @@ public struct DeviceRow: Hashable, Sendable {
     public var deadSince: WallInstant?
     /// When the last receipt came.
     public var lastReceiptAt: WallInstant?
+    /// The user under whom it is registered.
+    public var user: UserID?
     /// When anything was written here last.
     public var touchedAt: WallInstant
 
