@@ -75,7 +75,9 @@ extension WakeRow {
 extension ByteWriter {
     /// Writes all of a wake but its number, its state, its device and its payload.
     package mutating func put(_ wake: borrowing WakeRow) {
-        let end = EndColumns(wake.end)
+        var end = EndColumns(wake.end)
+        // A decision to merge names the carrier too, whatever became of the wake since.
+        if end.carrier == nil { end.carrier = wake.successor ?? wake.decision.carrier }
         let parts = Parts(wake, end)
         let accepted = wake.acceptedAt
         put(byte: restVersion)
@@ -122,6 +124,13 @@ extension ByteWriter {
         if let since = end.since { put(signed: since) }
         if let detail = end.detail { put(detail) }
         if let instant = wake.launchedAt { put(instant, from: wake.acceptedAt) }
+    }
+}
+
+extension WakeDecision {
+    /// The wake into which it merged.
+    fileprivate var carrier: WakeID? {
+        if case .coalesced(let carrier, _, _, _) = self { carrier } else { nil }
     }
 }
 
@@ -183,10 +192,11 @@ extension ByteReader {
         wake.endedAt = end.endedAt
         if state.isEnd { wake.end = try end.columns.end(state) }
         wake.launchedAt = end.launchedAt
+        if state == .cancelled { wake.successor = end.columns.carrier }
         return wake
     }
 
-    private mutating func collapseID() throws(StoreFailure) -> CollapseID {
+    mutating func collapseID() throws(StoreFailure) -> CollapseID {
         do throws(InvalidField) {
             return try CollapseID(text())
         } catch {

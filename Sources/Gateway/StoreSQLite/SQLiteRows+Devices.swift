@@ -225,8 +225,8 @@ extension SQLiteRows {
         statement.bind(place + 8, device.user?.value)
     }
 
-    /// The numbers of the devices of a user in a queue, the smallest first. What the running transaction has
-    /// changed is not in its row yet.
+    /// The numbers of the devices of a user in a queue, the smallest first. What the running
+    /// transaction has changed is not in its row yet.
     func devices(of name: ReadSet.UserName, limit: Int) throws(StoreFailure) -> [Int64] {
         let changed = cache.dirty
         let statement = try connection.prepare(

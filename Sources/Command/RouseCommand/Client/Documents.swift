@@ -111,6 +111,7 @@ struct DeviceDocument: Decodable {
         let kind: String
         let device: String
         let registeredAt: String?
+        let user: String?
         let deadSince: String?
         let lastReceiptAt: String?
         let explanation: [String]

@@ -26,7 +26,8 @@ struct UserRoutes {
             Operation(
                 id: "listUserDevices", summary: "The devices that are registered under a user",
                 description: "An entry for each device token, app and kind of push; those of apps "
-                    + "that the key may not use are left out. A user without any has an empty list.",
+                    + "that the key may not use are left out. A user without any has an empty "
+                    + "list.",
                 parameters: [Self.user, .appOfQuery, .environmentOfQuery],
                 answers: [Operation.Answer(200, "The devices.", .named(.userDevices))],
                 problems: Self.problems.filter { $0 != .noDevices })
@@ -80,8 +81,11 @@ struct UserRoutes {
         }
         guard count > 0 else { throw Problem.noDevices }
         services.audit.note(
-            "user unregistered", in: context, to: user.description,
-            ["app": app?.description, "device": token?.description, "count": "\(count)"])
+            "user unregistered", in: context, to: token?.description ?? user.description,
+            [
+                "app": app?.description, "user": token.map { _ in user.description },
+                "count": "\(count)",
+            ])
         return JSONValue.object([("removed", .integer(Int64(count)))]).response(status: .ok)
     }
 }

@@ -247,6 +247,9 @@ struct WakeRoutes {
             .delete, "/v1/wakes/{id}", .scope(.wake),
             Operation(
                 id: "cancelWake", summary: "Cancel a wake that still waits",
+                description: "Only this request is taken out. One that has merged into a wake that "
+                    + "waits is cancelled as well: that one goes on with what is left. When a wake "
+                    + "carries others, the newest of them takes its place.",
                 parameters: [.wakeID],
                 answers: [Operation.Answer(200, "It is cancelled.", .named(.wake))],
                 problems: [.notFound, .notCancellable] + ProblemCode.ofStore)

@@ -124,7 +124,10 @@ final class MemoryRows: RetainedRows {
         }
         var hasPayload = parts.contains(.payload)
         if case .found(_, true, _) = rows.wakes[number] { hasPayload = true }
-        if !hasPayload { row.payload = [] }
+        if !hasPayload {
+            row.payload = []
+            row.parts = []
+        }
         rows.wakes[number] = .found(
             row, hasPayload: hasPayload, version: wakeVersions[number, default: 0])
         if parts.contains(.device) { load(device: row.device, [], &rows) }

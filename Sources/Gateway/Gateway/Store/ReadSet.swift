@@ -45,8 +45,8 @@ public struct ReadSet: Sendable {
         public init(rawValue: UInt8) { self.rawValue = rawValue }
     }
 
-    /// The most devices of a user in a queue that are loaded: gateways that register at the same time may give
-    /// one a few more than ``UserID/maximumDeviceCount``.
+    /// The most devices of a user in a queue that are loaded: gateways that register at the same
+    /// time may give one a few more than ``UserID/maximumDeviceCount``.
     public static let userDeviceCount = 2 * UserID.maximumDeviceCount
 
     /// Due wakes of a few queues.

@@ -240,6 +240,7 @@ public final class WorkingSet {
         case .found(let row, let hasPayload, _) where hasPayload || !withPayload:
             guard var changed else { return row }
             changed.row.payload = row.payload
+            changed.row.parts = row.parts
             return changed.row
         case .absent: return nil
         case .damaged(let failure, _): throw .damaged(failure)

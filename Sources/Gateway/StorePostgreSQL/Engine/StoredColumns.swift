@@ -56,7 +56,9 @@ struct StoredColumns {
                 default: break
                 }
             }
-            if hasPayload { wake.payload = result.bytes(row, column + 6) ?? [] }
+            if hasPayload {
+                try wake.takePayload(stored: result.bytes(row, column + 6) ?? [])
+            }
             let version = result.int64(row, column + 1) ?? 0
             return (number, .found(wake, hasPayload: hasPayload, version: version))
         } catch {

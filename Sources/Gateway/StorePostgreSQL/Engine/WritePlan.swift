@@ -264,7 +264,7 @@ struct WritePlan {
                 .optionalInt8s(wakes.map { $0.state == .pending ? $0.queue : nil }),
                 .optionalInt8s(wakes.map(\.placedAt)), .optionalInt8s(wakes.map(\.placedDeadline)),
                 .int2s(wakes.map(\.stateNumber)), .bytesArray(rest),
-                .bytesArray(wakes.map { $0.payload.isEmpty ? nil : $0.payload })))
+                .bytesArray(wakes.map { $0.payload.isEmpty ? nil : $0.storedPayload })))
     }
 
     private static let newWakes = Statement(
@@ -306,7 +306,8 @@ struct WritePlan {
                 .optionalInt8s(changes.map(\.row.placedAt)),
                 .optionalInt8s(changes.map(\.row.placedDeadline)),
                 .int2s(changes.map(\.row.stateNumber)), .bytesArray(rest),
-                .bytesArray(changes.map { $0.columns.contains(.content) ? $0.row.payload : nil }),
+                .bytesArray(
+                    changes.map { $0.columns.contains(.content) ? $0.row.storedPayload : nil }),
                 .int8(Int64(changes.count))))
     }
 

@@ -39,7 +39,7 @@ public struct AdmitWakes: StoreCommand {
                     (
                         ReadSet.DeviceName(
                             token: submission.wake.deviceToken, queue: queue.number),
-                        submission.coalescing == .union ? .payload : []
+                        .payload
                     ))
             }
             if let key = submission.idempotency { reads.keys.append(key.key) }
@@ -191,10 +191,10 @@ extension WorkingSet {
         _ answer: inout AdmitAnswer
     ) throws(RowFault) -> AdmittedWake? {
         guard
-            var carrier = try liveWake(device.pending, withPayload: coalescing == .union),
+            var carrier = try liveWake(device.pending, withPayload: true),
             carrier.state == .pending
         else { return nil }
-        carrier.absorb(new)
+        carrier.absorb(new, as: row.id)
         schedule(&carrier, device, queue, at: new.acceptedAt)
         update(carrier, .content)
         noteDue(carrier)
@@ -383,7 +383,12 @@ extension WakeRow {
     }
 
     /// Takes in a newer wake.
-    fileprivate mutating func absorb(_ new: borrowing WakeSubmission) {
+    fileprivate mutating func absorb(_ new: borrowing WakeSubmission, as id: WakeID) {
+        let part = MergedPart(
+            wakes: [id], isFolded: false, payload: new.wake.payload,
+            expiration: new.wake.expiration, collapseID: new.wake.collapseID,
+            urgency: new.urgency, coalescing: new.coalescing)
+        let all = allParts + [part]
         // A wish to wait ends with the first that does not share it; what APNs asked to wait for
         // does not.
         if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }
@@ -392,6 +397,7 @@ extension WakeRow {
                 payload: new.wake.payload, expiration: new.wake.expiration,
                 collapseID: new.wake.collapseID),
             new.coalescing, new.urgency, isNewer: true)
+        keep(all)
     }
 
     fileprivate var receipt: AdmittedWake {
