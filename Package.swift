@@ -307,7 +307,7 @@ let package = Package(
             name: "StoreContractTests",
             dependencies: [
                 "Gateway", "GatewayTestKit", "PayloadRules", "PostgreSQLTestKit", "SeedKit",
-                "StorePostgreSQL",
+                "StorePostgreSQL", "StoreRows",
                 "StoreSQLite", "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
             ], path: "Tests/Gateway/StoreContractTests", swiftSettings: swiftSettings),
         // A server of Debian's packages, and a proxy that cuts connections.

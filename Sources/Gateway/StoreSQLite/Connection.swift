@@ -213,6 +213,8 @@ struct Statement {
         sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : int64(column)
     }
 
+    func isNull(_ column: CInt) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
     func text(_ column: CInt) -> String? {
         // SAFETY: SQLite gives a terminated string that lives until the next step; it is copied.
         sqlite3_column_text(handle, column).map { String(cString: $0) }

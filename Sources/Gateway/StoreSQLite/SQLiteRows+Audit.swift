@@ -3,34 +3,7 @@
 import GRDB
 import Gateway
 import StoreRows
-import Synchronization
 import WakeModel
-
-/// The damaged rows of a file: each once, and of many only how many.
-final class DamageCollector: Sendable {
-    private struct State {
-        var known: Set<DamagedRow> = []
-        var first: [DamagedRow] = []
-        var count = 0
-    }
-
-    /// The most rows that are told apart; one behind them counts whenever it is met.
-    private static let maximumKnownCount = 100_000
-
-    private let state = Mutex(State())
-
-    func note(_ row: DamagedRow) {
-        state.withLock { state in
-            guard state.known.count >= Self.maximumKnownCount || state.known.insert(row).inserted
-            else { return }
-            state.count += 1
-            if state.first.count < StoreAudit.maximumFaults { state.first.append(row) }
-        }
-    }
-
-    /// The first of them, and how many there are.
-    var found: (rows: [DamagedRow], count: Int) { state.withLock { ($0.first, $0.count) } }
-}
 
 extension SQLiteRows {
     /// How many wakes one look of an audit reads.

@@ -51,7 +51,7 @@ final class SQLiteRows: RetainedRows {
 
     /// The last number that a wake, an entry of the feed or a webhook has had; of the last two,
     /// SQLite remembers those that were removed too.
-    private static func lastNumber(_ connection: Connection) throws(StoreFailure) -> Int64 {
+    static func lastNumber(_ connection: Connection) throws(StoreFailure) -> Int64 {
         let statement = try connection.prepare(
             """
             SELECT max((SELECT coalesce(max(number), 0) FROM wake),
@@ -62,8 +62,8 @@ final class SQLiteRows: RetainedRows {
         return try statement.step() ? statement.int64(0) : 0
     }
 
-    private static let tokenKey0 = "token key 0"
-    private static let tokenKey1 = "token key 1"
+    static let tokenKey0 = "token key 0"
+    static let tokenKey1 = "token key 1"
 
     /// The value that is kept under a name; 0 when none is.
     static func property(
@@ -97,8 +97,8 @@ final class SQLiteRows: RetainedRows {
 
     /// Writes what was kept back; to be called before the transaction is committed.
     func flush() throws(StoreFailure) {
-        for number in cache.dirty.keys.sorted() {
-            if let device = cache.dirty[number] { try write(device) }
+        for number in cache.dirty.sorted() {
+            if let device = cache.find(number) { try write(device) }
         }
         try raiseFloor()
         for (counter, amount) in counted where amount != 0 {

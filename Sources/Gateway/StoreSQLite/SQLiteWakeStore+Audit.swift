@@ -4,25 +4,6 @@ import GRDB
 public import Gateway
 import StoreRows
 
-/// What an audit of a store's file found.
-public struct StoreAudit: Hashable, Sendable {
-    /// The counts, counted row by row.
-    public let count: StoreCount
-    /// What SQLite's own check of the file's structure complains of, at most ``maximumFaults``, and
-    /// each webhook endpoint whose counter is not what is kept for it; empty when all is well.
-    public let faults: [String]
-    /// The rows that cannot be read, at most ``maximumFaults``.
-    public let damaged: [DamagedRow]
-    /// How many rows cannot be read.
-    public let damagedCount: Int
-
-    /// The most complaints that are kept.
-    public static let maximumFaults = 20
-
-    /// Whether the file is whole, every row can be read and no wake was lost.
-    public var isSound: Bool { faults.isEmpty && damagedCount == 0 && count.isConserved }
-}
-
 extension SQLiteWakeStore {
     /// Recounts the law of conservation in a store's file, checks the file, and reads every wake,
     /// device, queue, attempt, idempotency key, feedback entry and webhook. It only reads, and

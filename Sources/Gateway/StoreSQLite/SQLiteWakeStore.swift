@@ -214,6 +214,7 @@ public final class SQLiteWakeStore: WakeStore {
                 message: "The store was written by a newer version; use that, or another file.")
         }
         try copyLog(queue, path)
+        try checkIsInUse(queue, path)
         try migrator.migrate(queue)
         try queue.write { database in
             // The leases of an earlier process end now; those that stand in no queue are found

@@ -157,4 +157,32 @@ struct CancelContractTests {
             try await Self.expectConserved(counter)
         }
     }
+
+    @Test("A wake that waits for itself again has no outcome yet", arguments: StoreKind.allCases)
+    func webhooks(_ kind: StoreKind) async throws {
+        func events(_ counter: Counter) async throws -> [WakeID: [WakeEnd?]] {
+            let batch = try await counter.store.perform(
+                ClaimWebhooks(
+                    of: Samples.endpoint, at: counter.now,
+                    until: counter.now.advanced(bySeconds: 60), limit: 100))
+            try await counter.store.perform(
+                SettleWebhooks(
+                    batch.items.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }))
+            #expect(batch.droppedCount == 0)
+            return Dictionary(
+                batch.items.compactMap { item in
+                    guard case .outcome(let record) = item.event else { return nil }
+                    return (record.id, [record.end])
+                }, uniquingKeysWith: +)
+        }
+        try await kind.withCounter { (counter) async throws in
+            let first = try await counter.admitOne(Self.wake(1, .union, at: counter.now)).id
+            let second = try await counter.admitOne(Self.wake(2, .union, at: counter.now)).id
+            #expect(try await Self.cancel(first, counter).isCancelled == true)
+            let later = counter.later(60)
+            #expect(try await events(later) == [first: [.cancelled]])
+            try await later.settleSent(try #require(try await later.claim().claims.first))
+            #expect(try await events(later.later(10)) == [second: [.sent(apnsUniqueID: nil)]])
+        }
+    }
 }

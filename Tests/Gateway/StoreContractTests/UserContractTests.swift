@@ -83,6 +83,25 @@ struct UserContractTests {
     }
 
     @Test(
+        "Background wakes and alerts have the same device tokens", arguments: StoreKind.allCases)
+    func alerts(_ kind: StoreKind) async throws {
+        let ann = try UserID("ann")
+        let alerts = WakeQueueKey(app: Samples.app, kind: .alert)
+        try await kind.withCounter { (counter) async throws in
+            try await register(1, .user(ann), counter)
+            try await register(1, .user(ann), counter, in: alerts)
+            try await register(2, .user(ann), counter, in: alerts)
+            try await register(3, .user(ann), counter)
+            try await register(4, .user(ann), counter, in: Self.calls)
+            for queue in [Self.ordinary, alerts] {
+                let found = try await places(ann, counter, in: queue).map(\.deviceToken)
+                #expect(found.count == 3 && Set(found) == tokens(1, 2, 3))
+            }
+            #expect(try await places(ann, counter, in: Self.calls).count == 1)
+        }
+    }
+
+    @Test(
         "A dead token leaves, unless it was registered since", arguments: StoreKind.allCases)
     func dead(_ kind: StoreKind) async throws {
         let ann = try UserID("ann")

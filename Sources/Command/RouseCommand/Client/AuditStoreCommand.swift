@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Gateway
+import StorePostgreSQL
 import StoreSQLite
 
 /// `rouse audit-store`: checks the counts and the rows of a store
@@ -10,30 +11,42 @@ struct AuditStoreCommand: AsyncParsableCommand {
         commandName: "audit-store",
         abstract: "Count a store's wakes one by one: accepted = ended + pending.",
         discussion: """
-            Reads the SQLite file of a gateway, whether that runs or not, and recounts it: every \
-            accepted wake must have ended or be waiting. Checks the structure of the file as well, \
-            and reads every row of it: wakes, devices with their ledgers, attempts, idempotency \
-            keys, feedback and webhooks. It writes nothing, takes no lease and no lock; of a \
-            running gateway it sees one moment. A file with several names (hard links) is refused, \
-            because its log may stand beside another one: give a copy. It takes as long as reading \
-            the whole file does. \
+            Reads the SQLite file of a gateway, or the PostgreSQL database of several, whether \
+            they run or not, and recounts it: every accepted wake must have ended or be waiting. \
+            Checks the structure as well, and reads every row: wakes, devices with their ledgers, \
+            attempts, idempotency keys, feedback and webhooks. It writes nothing, takes no lease \
+            and no lock; what it counts is of one moment. A file with several names (hard links) \
+            is refused, because its log may stand beside another one: give a copy. It takes as \
+            long as reading the whole store does. \
             Ends with 0 when the counts match and every row can be read, 1 when not.
 
             Example:
 
               rouse audit-store /var/lib/rouse/wakes.sqlite
+              rouse audit-store --config rouse.yaml
             """)
 
-    @Argument(help: ArgumentHelp("The SQLite file.", valueName: "file"))
-    var store: String
+    @Argument(
+        help: ArgumentHelp(
+            "The SQLite file, or a postgresql:// URI. Without it the store of the configuration.",
+            valueName: "store"))
+    var store: String?
+
+    @Option(help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"))
+    var config: String?
 
     @Flag(help: "Write the result as JSON.")
     var json = false
 
+    func validate() throws {
+        if store != nil, config != nil {
+            throw ValidationError("Name a store or a configuration, not both.")
+        }
+    }
+
     func run() async throws {
         let console = Console(.current)
-        try InputFile.check(store, "store")
-        let audit = try Self.audit(store)
+        let audit = try await audit(.current)
         if json {
             try console.write(StoreAuditDocument(audit))
         } else {
@@ -42,7 +55,26 @@ struct AuditStoreCommand: AsyncParsableCommand {
         guard audit.isSound else { throw ExitCode(ExitStatus.no.rawValue) }
     }
 
-    private static func audit(_ path: String) throws(CommandFailure) -> StoreAudit {
+    private func audit(_ variables: Variables) async throws -> StoreAudit {
+        var place = store ?? ""
+        var settings = PostgreSQLWakeStore.Settings()
+        if store == nil {
+            let configuration = try StoreMigrateCommand.configuration(config, variables)
+            place = configuration.storeURL ?? configuration.storePath
+            settings = configuration.sharedStoreSettings
+        }
+        guard ServeConfiguration.isStoreURL(place) else {
+            try InputFile.check(place, "store")
+            return try Self.auditFile(place)
+        }
+        do throws(StoreFailure) {
+            return try await PostgreSQLWakeStore.audit(url: place, settings: settings)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private static func auditFile(_ path: String) throws(CommandFailure) -> StoreAudit {
         do throws(StoreFailure) {
             return try SQLiteWakeStore.audit(path: path)
         } catch {
@@ -70,9 +102,9 @@ struct AuditStoreCommand: AsyncParsableCommand {
             console.say("", "\(audit.damagedCount - audit.damaged.count) more", .bad)
         }
         guard !audit.faults.isEmpty else {
-            return console.say("File", "Integrity check passed.", .good)
+            return console.say("Store", "Integrity check passed.", .good)
         }
-        for fault in audit.faults { console.say("File", fault, .bad) }
+        for fault in audit.faults { console.say("Store", fault, .bad) }
     }
 }
 

@@ -5,17 +5,18 @@ import Foundation
 import Gateway
 import StorePostgreSQL
 
-/// `rouse store`: what is done with a shared store while no gateway does it.
+/// `rouse store`: what is done with a shared store beside its gateways.
 struct StoreToolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Make the tables of a shared store in PostgreSQL, and bring them up to date.",
+        abstract: "Make the tables of a shared store in PostgreSQL, or copy a store into it.",
         discussion: """
             Example:
 
               rouse store migrate --config rouse.yaml
+              rouse store copy /var/lib/rouse/wakes.sqlite --config rouse.yaml
             """,
-        subcommands: [StoreMigrateCommand.self])
+        subcommands: [StoreMigrateCommand.self, StoreCopyCommand.self])
 }
 
 /// `rouse store migrate`.
@@ -40,10 +41,7 @@ struct StoreMigrateCommand: AsyncParsableCommand {
     func run() async throws {
         let variables = Variables.current
         let console = Console(variables)
-        guard let file = config ?? variables[.configuration] else {
-            throw CommandFailure(.usage, "Which store? Name the configuration: --config rouse.yaml")
-        }
-        let configuration = try ServeConfiguration(path: file, variables: variables)
+        let configuration = try Self.configuration(config, variables)
         guard let url = configuration.storeURL else {
             throw CommandFailure(
                 .usage,
@@ -65,5 +63,15 @@ struct StoreMigrateCommand: AsyncParsableCommand {
                 : earlier == 0
                     ? "The tables were made, version \(version)."
                     : "The tables were brought from version \(earlier) to \(version).", .good)
+    }
+
+    /// The configuration that an option or a variable names.
+    static func configuration(
+        _ option: String?, _ variables: Variables
+    ) throws -> ServeConfiguration {
+        guard let file = option ?? variables[.configuration] else {
+            throw CommandFailure(.usage, "Which store? Name the configuration: --config rouse.yaml")
+        }
+        return try ServeConfiguration(path: file, variables: variables)
     }
 }

@@ -51,7 +51,12 @@ struct ValidateRun {
                 progress.clear()
                 console.remark("error: \(line)")
             },
-            progress: { progress.show(files: $0, of: $1, lineBytes: $2) })
+            progress: { files, count, lineBytes in
+                progress.show {
+                    let lines = lineBytes > 0 ? ", \(lineBytes / 1_048_576) MiB of lines" : ""
+                    return "\(files) of \(count) files checked\(lines)"
+                }
+            })
         let result: LintResult
         do throws(LintProblem) {
             result = try await run.run(output)

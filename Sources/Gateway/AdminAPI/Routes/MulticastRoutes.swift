@@ -38,7 +38,10 @@ struct MulticastRoutes {
                 ],
                 body: .json(.named(.multicastRequest), limit: limit),
                 answers: [Operation.Answer(200, "An answer for each token.", .named(.batchAnswer))],
-                problems: [.invalidWake, .unknownApp, .appNotAllowed, .ambiguousEnvironment]
+                problems: [
+                    .invalidWake, .unknownApp, .appNotAllowed, .ambiguousEnvironment,
+                    .wrongCredential,
+                ]
                     + ProblemCode.ofStore)
         ) { request, context in try await post(request, context, limit) }
     }
@@ -74,6 +77,7 @@ struct MulticastRoutes {
         try context.checkAccess(to: body.terms.bundleID, field: body.terms.appField)
         try services.takeWakes(body.count, context)
         let marksExpireAt = now.advanced(bySeconds: Int64(configuration.idempotencySeconds))
+        let key = try IdempotencyKey.text(of: headers)
         var batch = Batch(capacity: body.count)
         var firstPlaces: [DeviceToken: Int] = [:]
         firstPlaces.reserveCapacity(body.count)
@@ -91,9 +95,11 @@ struct MulticastRoutes {
                 continue
             }
             firstPlaces[device] = place
-            let mark = try IdempotencyKey.make(
-                headers, caller: context.callerName, item: place,
-                body: body.requestBytes(for: device), expiresAt: marksExpireAt)
+            let mark = key.map {
+                IdempotencyKey(
+                    $0, caller: context.callerName, item: place,
+                    body: body.requestBytes(for: device), expiresAt: marksExpireAt)
+            }
             batch.ask(body.terms.inquiry(to: device, mark))
         }
         // What is wrong with all of it is looked for with the wakes; here there is none.

@@ -348,7 +348,7 @@ extension AdmissionResult {
     /// taken.
     var concernsAll: Bool {
         switch self {
-        case .invalid, .unknownApp, .ambiguousEnvironment: true
+        case .invalid, .unknownApp, .ambiguousEnvironment, .wrongCredential: true
         case .admitted, .idempotencyConflict, .overloaded, .unavailable, .damaged: false
         }
     }

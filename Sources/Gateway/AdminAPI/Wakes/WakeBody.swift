@@ -41,7 +41,7 @@ struct WakeBody {
                 let text = try members.requiredString("device_token")
                 target = .device(
                     try naming("device_token") { () throws(InvalidField) in
-                        try DeviceToken(hex: text)
+                        try DeviceToken(pasted: text)
                     })
             }
         } catch {
@@ -69,8 +69,9 @@ struct WakeBody {
     /// A device token.
     static var deviceTokenSchema: Schema {
         .string(
-            "In hexadecimal; for VoIP the token of PushKit.",
-            pattern: "^([0-9A-Fa-f]{2}){1,256}$")
+            "In hexadecimal, with spaces and brackets as old code prints it; for VoIP the token of "
+                + "PushKit.",
+            pattern: "^ *<?( *[0-9A-Fa-f] *[0-9A-Fa-f] *){1,256}>? *$")
     }
 
     /// A user.

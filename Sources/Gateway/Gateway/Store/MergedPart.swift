@@ -49,7 +49,7 @@ public struct MergedPart: Hashable, Sendable {
 
     /// This part and a newer one as one.
     func folded(with newer: MergedPart) -> MergedPart {
-        let content = newer.content.merged(behind: content, newer.coalescing)
+        let content = newer.content.merged(behind: content, newer.coalescing).content
         return MergedPart(
             wakes: wakes + newer.wakes, isFolded: true, payload: content.payload,
             expiration: content.expiration, collapseID: content.collapseID,

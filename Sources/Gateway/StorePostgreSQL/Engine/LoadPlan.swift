@@ -133,7 +133,8 @@ struct LoadPlan {
         let query = Query(
             Self.wakes, .int8s(sorted.map(\.key)),
             .bools(sorted.map { $0.value.contains(.payload) }),
-            .bools(sorted.map { $0.value.contains(.device) }))
+            .bools(sorted.map { $0.value.contains(.device) }), .int8(sorted.first?.key ?? 0),
+            .int8(sorted.last?.key ?? 0))
         add(query) { columns, rows in
             for number in wakes.keys where rows.wakes[number] == nil {
                 rows.wakes[number] = .absent
@@ -148,11 +149,13 @@ struct LoadPlan {
         }
     }
 
+    /// The bounds of the numbers leave only the partitions of those days to be looked at.
     private static let wakes = Statement(
         """
         SELECT \(wakeAndDevice)
         FROM unnest($1, $2, $3) AS asked (number, payload, device) \(joined)
-        """, .int8Array, .boolArray, .boolArray)
+        WHERE wake.number BETWEEN $4 AND $5
+        """, .int8Array, .boolArray, .boolArray, .int8, .int8)
 
     private mutating func addChains(_ chains: [Int64: Int]) {
         guard !chains.isEmpty else { return }

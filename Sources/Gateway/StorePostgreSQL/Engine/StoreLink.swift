@@ -40,6 +40,7 @@ final class StoreLink: Sendable {
     let gateway: String
     let fresh = FreshLeases()
     let sweep = Mutex(DeviceSweep())
+    let partitions = Mutex(PartitionWatch())
     private let connection: ConnectionSettings
     private let pool: PostgreSQLPool
     private let state = Mutex(State())

@@ -2,6 +2,7 @@
 
 import Gateway
 import StoreRows
+import WakeModel
 
 /// The tables in the schema `rouse`, as a list of migrations. A migration that was released is
 /// never changed.
@@ -22,6 +23,8 @@ enum StoreTables {
             conflict, writers, properties, queues, devices, wakes, attempts, idempotency, feeds,
             views,
         ],
+        [pushTypes],
+        [partitions],
         [users],
     ]
 
@@ -222,9 +225,11 @@ enum StoreTables {
         CREATE INDEX webhook_due ON rouse.webhook (endpoint, due_at, number);
         """
 
-    /// Under which user a device is registered; NULL for none. An earlier gateway that still runs
-    /// keeps it.
+    /// Under which user a device is registered; NULL for none. From now on a `payload` may have
+    /// parts (`StoredPayload`), which a gateway of before would send as they stand: without the
+    /// function that it calls in each transaction it writes nothing, and so sends nothing.
     private static let users = """
+        ALTER FUNCTION rouse.expect_writer(bigint) RENAME TO require_writer;
         ALTER TABLE rouse.device ADD COLUMN user_id text;
         CREATE INDEX device_user ON rouse.device (user_id, queue, number)
             WHERE user_id IS NOT NULL;
@@ -261,6 +266,10 @@ enum StoreTables {
             rouse.instant(device.receipt_at) AS receipt_at,
             rouse.instant(device.touched_at) AS touched_at
         FROM rouse.device LEFT JOIN rouse.queues ON queues.number = device.queue;
+        \(wakesView)
+        """
+
+    static let wakesView = """
         CREATE VIEW rouse.wakes AS
         SELECT rouse.wake_id(wake.number) AS id,
             rouse.instant(wake.number >> 12) AS accepted_at,
@@ -273,6 +282,20 @@ enum StoreTables {
         FROM rouse.wake LEFT JOIN rouse.device ON device.number = wake.device
             LEFT JOIN rouse.queues ON queues.number = device.queue;
         """
+
+    /// Wakes of all push types. Their queues have numbers for kinds, and their rows a part, that
+    /// earlier versions do not know; for reading by eye the view has the kinds' names.
+    private static let pushTypes = """
+        CREATE OR REPLACE VIEW rouse.queues AS
+        SELECT number, bundle_id, environment, CASE kind \(kindWords) END AS kind,
+            confirms_launches, rouse.instant(paused_at) AS paused_at, pause_reason,
+            rouse.instant(held_told_at) AS held_told_at
+        FROM rouse.queue;
+        """
+
+    private static var kindWords: String {
+        WakeKind.allCases.map { "WHEN \($0.number) THEN '\($0.rawValue)'" }.joined(separator: " ")
+    }
 
     private static var stateWords: String {
         WakeState.allCases.map { "WHEN \($0.number) THEN '\($0.rawValue)'" }.joined(separator: " ")

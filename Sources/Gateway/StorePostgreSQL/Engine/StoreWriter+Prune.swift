@@ -20,8 +20,12 @@ extension StoreWriter {
     /// Removes what has had its time, in one step. What the steps of ``Gateway/Retention`` do, as
     /// statements of a bounded number.
     func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
-        guard let writer = link.writer(of: session) else { return Pruned() }
+        guard link.writer(of: session) != nil else { return Pruned() }
         guard try await takeDuty() else { return Pruned() }
+        // Whatever keeps it from tables, rows have their time all the same.
+        let dropped = (try? await keepPartitions(order)) ?? 0
+        // The drop was a transaction of this writer too.
+        guard let writer = link.writer(of: session) else { return Pruned() }
         let sweep = link.sweep.withLock { $0 }
         var walk = sweep
         let place = walk.place(under: order)
@@ -52,13 +56,14 @@ extension StoreWriter {
         link.sweep.withLock { $0 = walk }
         link.fresh.remove(far)
         var pruned = step.pruned
+        pruned.wakes += dropped
         step.read(results, of: plan.queries.count, &pruned)
         pruned.isSweeping = place != nil && walk.reached != nil
         if ahead > 0, !pruned.isFull(order.limit) { try await clearAhead(view) }
         return pruned
     }
 
-    private func takeDuty() async throws(StoreFailure) -> Bool {
+    func takeDuty() async throws(StoreFailure) -> Bool {
         try await session.run(
             [Query(Self.duty, .text("prune"), .text(link.gateway))], transaction: .write
         ).results()[0].affectedRowCount == 1
@@ -294,15 +299,16 @@ private struct PruneStep {
             counting: \.feedback)
     }
 
-    /// The old ones are the first. One that has not ended after so long stays, and the few of its
-    /// kind do not stand in the way.
+    /// Of those that stand in no day's partition the old ones are the first. One that has not ended
+    /// after so long stays, and the few of its kind do not stand in the way.
     private static let removeWakes = Statement(
         """
         WITH old AS (
-            SELECT number FROM rouse.wake WHERE number < $1 AND state > 1
+            SELECT number FROM rouse.wake_default WHERE number < $1 AND state > 1
             ORDER BY number LIMIT $2),
         gone AS (
-            DELETE FROM rouse.wake USING old WHERE wake.number = old.number RETURNING wake.number),
+            DELETE FROM rouse.wake_default USING old WHERE wake_default.number = old.number
+            RETURNING wake_default.number),
         attempts AS (DELETE FROM rouse.attempt USING old WHERE attempt.wake = old.number),
         counted AS (
             INSERT INTO rouse.counter (name, slot, value)

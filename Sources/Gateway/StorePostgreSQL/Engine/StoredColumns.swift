@@ -115,7 +115,7 @@ struct StoredColumns {
             return damaged("\(token)", "bad ledger: \(error)", rest: rest)
         }
         // A ledger of the other kind would not understand what it is asked.
-        guard queues[queue]?.queue.kind == device.ledger.kind else {
+        guard queues[queue]?.queue.kind.discipline == device.ledger.discipline else {
             return damaged("\(token)", "bad ledger of another kind", rest: rest)
         }
         device.registeredAt = instant(row, column + 5)
@@ -203,9 +203,11 @@ struct StoredColumns {
         let key = result.bytes(row, 0) ?? []
         let wake = result.int64(row, 2) ?? 0
         var answer: AdmittedWake?
+        // One that was copied from an old file may have none.
+        let stored = result.bytes(row, 3) ?? []
         do throws(StoreFailure) {
-            var reader = ByteReader(result.bytes(row, 3) ?? [])
-            answer = try reader.answer(wake: wake)
+            var reader = ByteReader(stored)
+            answer = stored.isEmpty ? nil : try reader.answer(wake: wake)
         } catch {
             // The wake's own row says nearly the same.
             note(

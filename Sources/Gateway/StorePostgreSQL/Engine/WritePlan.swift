@@ -69,7 +69,7 @@ struct WritePlan {
             UPDATE rouse.writer SET sequence = $2, floor = $3, last_number = $4,
                 seen_at = clock_timestamp()
             WHERE id = $1 AND NOT ended AND sequence = $2 - 1 RETURNING 1)
-        SELECT rouse.expect_writer((SELECT count(*) FROM mine)),
+        SELECT rouse.require_writer((SELECT count(*) FROM mine)),
             (extract(epoch FROM clock_timestamp()) * 1000)::bigint
         """, .int8, .int8, .int8, .int8)
 
@@ -308,9 +308,11 @@ struct WritePlan {
                 .int2s(changes.map(\.row.stateNumber)), .bytesArray(rest),
                 .bytesArray(
                     changes.map { $0.columns.contains(.content) ? $0.row.storedPayload : nil }),
-                .int8(Int64(changes.count))))
+                .int8(Int64(changes.count)), .int8(changes.first?.row.number ?? 0),
+                .int8(changes.last?.row.number ?? 0)))
     }
 
+    /// The bounds of the numbers leave only the partitions of those days to be looked at.
     private static let wakes = Statement(
         """
         WITH done AS (
@@ -324,10 +326,11 @@ struct WritePlan {
             FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
                 AS new (number, version, placement, place, at, deadline, state, rest, payload)
             WHERE wake.number = new.number AND wake.version = new.version
+                AND wake.number BETWEEN $11 AND $12
             RETURNING 1)
         SELECT rouse.expect((SELECT count(*) FROM done), $10)
         """, .int8Array, .int8Array, .int2Array, .int8Array, .int8Array, .int8Array, .int2Array,
-        .bytesArray, .bytesArray, .int8)
+        .bytesArray, .bytesArray, .int8, .int8, .int8)
 
     /// The damaged bytes stay, for whoever wants to know what happened to them.
     private mutating func addDamaged(_ numbers: [Int64]) {

@@ -116,8 +116,8 @@ final class Link {
         forgetRun()
         self.run = run
         switch run.transaction {
-        case .none: break
-        case .write:
+        case .none, .within, .closing: break
+        case .write, .opening:
             try send("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", as: .begin)
         case .snapshot:
             try send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", as: .begin)
@@ -142,8 +142,9 @@ final class Link {
 
     private func sendCommit() throws(Broken) {
         isCommitKeptBack = false
-        isCommitSent = true
-        if run?.transaction != Session.Transaction.none { try send("COMMIT", as: .commit) }
+        let transaction = run?.transaction ?? .none
+        isCommitSent = !transaction.staysOpen
+        if transaction.commits { try send("COMMIT", as: .commit) }
         try synchronize()
     }
 
@@ -331,7 +332,10 @@ final class Link {
         refusal = ServerRefusal(
             queryIndex: queryIndex, state: SQLState(rawValue: state), message: message,
             constraint: field("n"))
-        guard let run, run.repetitions < 2 else { return }
+        // The other parts of a transaction of several runs cannot be done again here.
+        guard let run, run.repetitions < 2, !run.transaction.staysOpen,
+            run.transaction != .closing
+        else { return }
         switch SQLState(rawValue: state) {
         case .featureNotSupported where field("R") == "RevalidateCachedQuery":
             // "cached plan must not change result type": the tables are not what they were.
@@ -347,7 +351,10 @@ final class Link {
 
     private func takeSynchronization() throws(Broken) -> (PipelineRun, PipelineOutcome)? {
         guard var run else { return nil }
-        if PQtransactionStatus(connection) != PQTRANS_IDLE {
+        let status = PQtransactionStatus(connection)
+        let isLeftOpen =
+            run.transaction.staysOpen && refusal == nil && status == PQTRANS_INTRANS
+        if status != PQTRANS_IDLE, !isLeftOpen {
             steps = []
             nextStep = 0
             try send("ROLLBACK", as: .rollback)

@@ -39,6 +39,18 @@ package struct Session: Sendable {
         case write
         /// `BEGIN` … `COMMIT` with one snapshot for all (repeatable read), without changes.
         case snapshot
+        /// `BEGIN` and the first part of a transaction of several runs, which stays open. Whoever
+        /// begins one closes it, or the session; after a refusal it is rolled back.
+        case opening
+        /// A further part of it, which stays open.
+        case within
+        /// Its last part, and `COMMIT`.
+        case closing
+
+        /// Whether a commit stands at the end.
+        var commits: Bool { self == .write || self == .snapshot || self == .closing }
+        /// Whether the transaction is open behind the run.
+        var staysOpen: Bool { self == .opening || self == .within }
     }
 
     /// The time that a run has by default.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
-import StoreSQLite
 import WakeModel
 
 /// Feeds a gateway and waits for the outcomes.
 struct GatewayLoad {
     let gateway: Gateway
-    let store: SQLiteWakeStore
+    let store: any WakeStore
     let app: AppIdentity
     var batch = 1000
     /// One wake after the other goes to the next of so many devices, so that with more devices

@@ -24,10 +24,11 @@ struct RouseBenchmarks: AsyncParsableCommand {
         subcommands: [
             AllBenchmarks.self, ClientBenchmark.self, SimulatorBenchmark.self, MemoryBenchmark.self,
             GatewayBenchmark.self, GatewayHTTPBenchmark.self, GatewayCurves.self,
-            RetentionBenchmark.self, PayloadBenchmark.self,
+            SharedStoreBenchmark.self, RetentionBenchmark.self, PayloadBenchmark.self,
             LintBenchmark.self, BudgetBenchmark.self, SimulationBenchmark.self,
-            FaultBenchmark.self, RunLoad.self, RunMemory.self, RunGateway.self, RunHTTPLoad.self,
-            RunGatewayCurves.self, RunLint.self, RunSimulation.self, ServeGateway.self,
+            FaultBenchmark.self, RunLoad.self, RunMemory.self, RunGateway.self, RunSharedStore.self,
+            RunHTTPLoad.self, RunGatewayCurves.self, RunStoreBaseline.self, RunLint.self,
+            RunSimulation.self, ServeGateway.self,
             ServeSimulator.self,
         ],
         defaultSubcommand: AllBenchmarks.self)

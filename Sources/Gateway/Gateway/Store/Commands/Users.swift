@@ -25,8 +25,9 @@ public struct ResolveUsers: StoreCommand {
     public func reads(of queues: QueueTable) -> ReadSet {
         var reads = ReadSet()
         for target in targets {
-            if let queue = queues[target.queue] {
-                reads.users.insert(ReadSet.UserName(user: target.user, queue: queue.number))
+            for queue in target.queues {
+                guard let row = queues[queue] else { continue }
+                reads.users.insert(ReadSet.UserName(user: target.user, queue: row.number))
             }
             if let key = target.idempotency { reads.keys.append(key.key) }
         }
@@ -47,8 +48,12 @@ public struct ResolveUsers: StoreCommand {
     private func resolve(
         _ target: UserTarget, on set: WorkingSet
     ) throws(RowFault) -> UserResolution {
-        guard let queue = set.knownQueue(target.queue)?.number else { return .devices([]) }
-        var tokens = try set.devices(of: target.user, queue: queue).map(\.token)
+        var tokens: [DeviceToken] = []
+        for queue in target.queues {
+            guard let number = set.knownQueue(queue)?.number else { continue }
+            let found = try set.devices(of: target.user, queue: number).map(\.token)
+            tokens += found.filter { !tokens.contains($0) }
+        }
         guard let key = target.idempotency else {
             return .devices(
                 tokens.map { UserResolution.Place(deviceToken: $0, idempotency: nil) })
@@ -82,6 +87,20 @@ public struct ResolveUsers: StoreCommand {
             let wake = try set.readableWake(known.wake)
         else { return nil }
         return try set.readable { () throws(RowFault) in try set.token(ofDevice: wake.device) }
+    }
+}
+
+extension UserTarget {
+    /// The queues whose registrations it reaches: an app has one device token for background pushes
+    /// and alerts.
+    fileprivate var queues: [WakeQueueKey] {
+        switch queue.kind {
+        case .background: [queue, WakeQueueKey(app: queue.app, kind: .alert)]
+        case .alert: [queue, WakeQueueKey(app: queue.app, kind: .background)]
+        case .voip, .liveactivity, .location, .complication, .fileprovider, .mdm, .widgets,
+            .controls, .pushtotalk:
+            [queue]
+        }
     }
 }
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Gateway
+import StorePostgreSQL
+import StoreSQLite
+import WakeModel
+
+/// `rouse store copy`.
+struct StoreCopyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "copy",
+        abstract: "Copy the SQLite file of a gateway into the shared store.",
+        discussion: """
+            Takes everything over: devices with their budgets, wakes that wait, wakes that ended \
+            within the retention, attempts, idempotency keys, feedback, webhooks, pauses and \
+            counters. Older wakes count as pruned. Wakes in hand end their leases, as when a \
+            gateway starts again.
+
+            No gateway may run on either side: stop them first. The database must hold the tables \
+            (rouse store migrate) and nothing in them. It is one transaction, so that all is \
+            copied or nothing; what was written is read again and compared before the commit. \
+            Afterwards no gateway takes the file any more, so that no wake goes twice.
+
+            Ends with 0 when all is copied, 66 when there is no such file, 69 when a gateway runs \
+            or the database is not empty, and 65 when a store cannot be read.
+
+            Example:
+
+              rouse store copy /var/lib/rouse/wakes.sqlite --config rouse.yaml
+            """)
+
+    @Argument(help: ArgumentHelp("The SQLite file.", valueName: "file"))
+    var file: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The configuration that names the database under store. Or ROUSE_CONFIG.",
+            valueName: "file"))
+    var config: String?
+
+    @Flag(help: "Write the result as JSON.")
+    var json = false
+
+    func run() async throws {
+        let variables = Variables.current
+        let console = Console(variables)
+        let configuration = try StoreMigrateCommand.configuration(config, variables)
+        guard let url = configuration.storeURL else {
+            throw CommandFailure(
+                .usage,
+                "store is a file (\(configuration.storePath)). Name the database that the file is "
+                    + "to be copied into: store: postgresql://…")
+        }
+        try InputFile.check(file, "file")
+        let line = ProgressLine()
+        let result: PostgreSQLWakeStore.CopyResult
+        do throws(StoreFailure) {
+            let source = try Self.source(file, configuration)
+            do throws(StoreFailure) {
+                result = try await PostgreSQLWakeStore.copy(
+                    source, url: url, settings: configuration.sharedStoreSettings
+                ) { progress in
+                    line.show { Self.words(progress) }
+                }
+            } catch {
+                try? source.close()
+                throw error
+            }
+            try source.close()
+        } catch {
+            line.clear()
+            throw CommandFailure(error)
+        }
+        line.clear()
+        if json {
+            try console.write(StoreCopyDocument(result))
+        } else {
+            tell(result, console)
+        }
+    }
+
+    private static func source(
+        _ path: String, _ configuration: ServeConfiguration
+    ) throws(StoreFailure) -> CopiedFile {
+        let now = WallInstant(millisecondsSinceEpoch: Int64(Date().timeIntervalSince1970 * 1_000))
+        let kept = Int64(configuration.retentionDays) * 86_400
+        return try CopiedFile(
+            path: SQLiteWakeStore.place(of: path), endedSince: now.advanced(bySeconds: -kept),
+            now: now)
+    }
+
+    private static func words(_ progress: PostgreSQLWakeStore.CopyProgress) -> String {
+        let part = progress.done * 100 / max(1, progress.all)
+        return "\(progress.isComparing ? "Comparing" : "Copying") \(progress.table): "
+            + "\(progress.done) of \(progress.all) (\(part) %)"
+    }
+
+    private func tell(_ result: PostgreSQLWakeStore.CopyResult, _ console: Console) {
+        let document = StoreCopyDocument(result)
+        for (name, count) in document.copied.sorted(by: { $0.key < $1.key }) {
+            console.say(name == document.copied.keys.min() ? "Copied" : "", "\(count) \(name)")
+        }
+        if result.leftOut > 0 {
+            console.say("Left out", "\(result.leftOut) wakes that ended before the retention")
+        }
+        console.say(
+            "Counts",
+            "Match: \(result.count.accepted) accepted = \(result.count.ended) ended + "
+                + "\(result.count.unended) pending.", .good)
+        console.say("Rows", "Read again and compared: the same.", .good)
+        console.say(
+            "",
+            "No gateway takes the file any more; keep it until the gateways run on the database.")
+    }
+}
+
+/// `rouse store copy --json`.
+private struct StoreCopyDocument: Encodable {
+    /// The rows of each table.
+    let copied: [String: Int64]
+    let leftOut: Int64
+    let accepted: Int
+    let ended: Int
+    let pending: Int
+
+    init(_ result: PostgreSQLWakeStore.CopyResult) {
+        copied = result.counts
+        leftOut = result.leftOut
+        accepted = result.count.accepted
+        ended = result.count.ended
+        pending = result.count.unended
+    }
+}

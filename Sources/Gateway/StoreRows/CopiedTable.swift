@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Gateway
+
+/// A table whose rows a copy of a store takes over, with the columns that they have in PostgreSQL,
+/// in the order of its key.
+package enum CopiedTable: String, Sendable, CaseIterable {
+    case queue
+    case device
+    case wake
+    case attempt
+    case idempotency
+    case feedback
+    case webhook
+
+    /// What a column holds.
+    package enum Content: Sendable {
+        case bigint
+        case smallint
+        case boolean
+        case text
+        case bytea
+    }
+
+    /// The columns; those of the key come first.
+    package var columns: [(name: String, content: Content)] {
+        switch self {
+        case .queue:
+            [
+                ("number", .bigint), ("bundle_id", .text), ("environment", .text),
+                ("kind", .smallint), ("confirms_launches", .boolean), ("paused_at", .bigint),
+                ("pause_reason", .text), ("held_told_at", .bigint), ("changed", .bigint),
+            ]
+        case .device:
+            [
+                ("number", .bigint), ("version", .bigint), ("queue", .bigint),
+                ("pending", .bigint), ("latest", .bigint), ("registered_at", .bigint),
+                ("dead_since", .bigint), ("receipt_at", .bigint), ("touched_at", .bigint),
+                ("token", .bytea), ("ledger", .bytea), ("calls", .bytea), ("user_id", .text),
+            ]
+        case .wake:
+            [
+                ("number", .bigint), ("version", .bigint), ("device", .bigint),
+                ("previous", .bigint), ("place", .bigint), ("at", .bigint),
+                ("deadline", .bigint), ("state", .smallint), ("rest", .bytea),
+                ("payload", .bytea),
+            ]
+        case .attempt:
+            [
+                ("wake", .bigint), ("fence", .bigint), ("started_at", .bigint),
+                ("ended_at", .bigint), ("result", .text), ("status", .bigint), ("reason", .text),
+                ("since", .bigint), ("detail", .text),
+            ]
+        case .idempotency:
+            [
+                ("key", .bytea), ("request", .bytea), ("wake", .bigint), ("expires_at", .bigint),
+                ("answer", .bytea),
+            ]
+        case .feedback:
+            [
+                ("number", .bigint), ("kind", .text), ("queue", .bigint), ("token", .bytea),
+                ("at", .bigint), ("status", .bigint), ("reason", .text), ("since", .bigint),
+                ("wake", .bigint), ("wake_low", .bigint),
+            ]
+        case .webhook:
+            [
+                ("number", .bigint), ("endpoint", .bigint), ("kind", .text),
+                ("subject", .bigint), ("created_at", .bigint), ("due_at", .bigint),
+                ("fence", .bigint), ("tries", .bigint), ("bundle_id", .text),
+                ("environment", .text), ("queue_kind", .bigint), ("reason", .text),
+            ]
+        }
+    }
+
+    /// How many of the columns are the key.
+    package var keyCount: Int { self == .attempt ? 2 : 1 }
+}
+
+/// A value of a row that is copied.
+package enum CopiedValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case bytes([UInt8])
+}
+
+/// What a store that is copied has beside its tables.
+package struct CopiedFacts: Sendable {
+    /// The two halves of the key of the devices' numbers.
+    package var tokenKeys: (Int64, Int64) = (0, 0)
+    /// Counters by their names.
+    package var counters: [String: Int64] = [:]
+    /// The last number of a wake, an entry of the feed or a webhook.
+    package var lastNumber: Int64 = 0
+    /// The last number of the feedback feed.
+    package var lastFeedback: Int64 = 0
+    /// How many ended wakes are too old to be copied.
+    package var leftOut: Int64 = 0
+    /// How many rows of each table are copied.
+    package var counts: [CopiedTable: Int64] = [:]
+
+    package init() {}
+}
+
+/// A store that is copied; nobody else changes it meanwhile.
+package protocol CopiedStore: Sendable {
+    /// What it has beside its tables.
+    func facts() throws(StoreFailure) -> CopiedFacts
+
+    /// The rows behind a key, or the first ones, in the order of the key.
+    func rows(
+        of table: CopiedTable, after key: [CopiedValue]?, limit: Int
+    ) throws(StoreFailure) -> [[CopiedValue]]
+
+    /// Has no gateway use it any more: its wakes are another store's from now on.
+    func retire() throws(StoreFailure)
+}
+
+/// A digest of rows in their order, by which two tables are compared (64-bit FNV-1a).
+package struct CopyDigest: Hashable, Sendable {
+    private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    /// How many rows there were.
+    package private(set) var count: Int64 = 0
+
+    package init() {}
+
+    package mutating func add(_ row: [CopiedValue]) {
+        count += 1
+        for value in row {
+            switch value {
+            case .null: mix(0)
+            case .integer(let number):
+                mix(1)
+                for shift in stride(from: 0, to: 64, by: 8) {
+                    mix(UInt8(truncatingIfNeeded: number >> Int64(shift)))
+                }
+            case .text(let text):
+                mix(2)
+                for byte in text.utf8 { mix(byte) }
+            case .bytes(let bytes):
+                mix(3)
+                for byte in bytes { mix(byte) }
+            }
+        }
+    }
+
+    private mutating func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+}

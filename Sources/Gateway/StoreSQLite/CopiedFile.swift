@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import Gateway
+package import StoreRows
+package import WakeModel
+
+/// A store's file that is copied into another store. It is opened as a gateway opens it, so that no
+/// gateway runs on it meanwhile, its tables are of this version, and its leases have ended.
+package final class CopiedFile: CopiedStore {
+    private let store: SQLiteWakeStore
+    private let path: String
+    /// The number of the oldest ended wake that is copied.
+    private let oldest: Int64
+    private let now: Int64
+
+    /// Opens the file. Ended wakes of before `oldest` are left out, and so are idempotency keys
+    /// whose time is over.
+    ///
+    /// Throws a ``Gateway/StoreFailure`` as opening it for a gateway does: `inUse` when one runs.
+    package init(
+        path: String, endedSince oldest: WallInstant, now: WallInstant
+    ) throws(StoreFailure) {
+        store = try SQLiteWakeStore(path: path)
+        self.path = path
+        self.oldest = WakeID.firstNumber(at: oldest)
+        self.now = now.millisecondsSinceEpoch
+    }
+
+    /// Gives the file free.
+    package func close() throws(StoreFailure) { try store.close() }
+
+    // MARK: Reading
+
+    private func read<Answer>(
+        _ body: (Connection) throws(StoreFailure) -> Answer
+    ) throws(StoreFailure) -> Answer {
+        do {
+            return try store.writer.read { database in
+                guard let handle = database.sqliteConnection else {
+                    throw StoreFailure(kind: .unavailable, message: "The store is closed.")
+                }
+                return try body(Connection(handle))
+            }
+        } catch {
+            throw StoreFailure(error)
+        }
+    }
+
+    package func facts() throws(StoreFailure) -> CopiedFacts {
+        try read { connection throws(StoreFailure) in
+            var facts = CopiedFacts()
+            let properties = try connection.prepare("SELECT name, value FROM property")
+            while try properties.step() {
+                let name = properties.text(0) ?? ""
+                let value = properties.int64(1)
+                switch name {
+                case SQLiteRows.tokenKey0: facts.tokenKeys.0 = value
+                case SQLiteRows.tokenKey1: facts.tokenKeys.1 = value
+                case SQLiteRows.floorName: break
+                default: facts.counters[name] = value
+                }
+            }
+            facts.lastNumber = try SQLiteRows.lastNumber(connection)
+            facts.lastFeedback = try number(
+                connection.prepare(
+                    "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'feedback'"))
+            facts.leftOut = try number(
+                connection.prepare("SELECT count(*) FROM wake WHERE number < ?1 AND state > 1"))
+            for table in CopiedTable.allCases {
+                facts.counts[table] = try number(Self.count(of: table, connection))
+            }
+            return facts
+        }
+    }
+
+    /// The one number that a statement gives.
+    private func number(_ statement: Statement) throws(StoreFailure) -> Int64 {
+        defer { statement.reset() }
+        // Those without these parameters take no notice.
+        statement.bind(1, oldest)
+        statement.bind(2, now)
+        return try statement.step() ? statement.int64(0) : 0
+    }
+
+    private static func count(
+        of table: CopiedTable, _ connection: Connection
+    ) throws(StoreFailure) -> Statement {
+        switch table {
+        case .queue: try connection.prepare("SELECT count(*) FROM queue")
+        case .device: try connection.prepare("SELECT count(*) FROM device")
+        case .wake:
+            try connection.prepare("SELECT count(*) FROM wake WHERE number >= ?1 OR state < 2")
+        case .attempt:
+            try connection.prepare(
+                """
+                SELECT count(*) FROM attempt WHERE wake >= ?1
+                    OR wake IN (SELECT number FROM wake WHERE number < ?1 AND state < 2)
+                """)
+        case .idempotency:
+            try connection.prepare("SELECT count(*) FROM idempotency WHERE expires_at > ?2")
+        case .feedback: try connection.prepare("SELECT count(*) FROM feedback")
+        case .webhook: try connection.prepare("SELECT count(*) FROM webhook")
+        }
+    }
+
+    package func rows(
+        of table: CopiedTable, after key: [CopiedValue]?, limit: Int
+    ) throws(StoreFailure) -> [[CopiedValue]] {
+        try read { connection throws(StoreFailure) in
+            let statement = try Self.rows(of: table, connection)
+            defer { statement.reset() }
+            statement.bind(1, oldest)
+            statement.bind(2, now)
+            statement.bind(3, limit)
+            for place in 0..<table.keyCount {
+                let parameter = CInt(place + 4)
+                switch key?[place] {
+                case .integer(let number): statement.bind(parameter, number)
+                case .bytes(let bytes): statement.bind(parameter, bytes)
+                case .text, .null: statement.bindNull(parameter)
+                // No key is as small.
+                case nil:
+                    if table == .idempotency {
+                        statement.bind(parameter, [])
+                    } else {
+                        statement.bind(parameter, Int64.min)
+                    }
+                }
+            }
+            var rows: [[CopiedValue]] = []
+            while try statement.step() { rows.append(Self.row(of: table, statement)) }
+            return rows
+        }
+    }
+
+    private static func rows(
+        of table: CopiedTable, _ connection: Connection
+    ) throws(StoreFailure) -> Statement {
+        switch table {
+        case .queue:
+            try connection.prepare(
+                """
+                SELECT number, bundle_id, environment, kind, confirms_launches, paused_at,
+                    pause_reason, held_told_at, 1
+                FROM queue WHERE number > ?4 ORDER BY number LIMIT ?3
+                """)
+        case .device:
+            try connection.prepare(
+                """
+                SELECT number, 1, queue, pending, latest, registered_at, dead_since, receipt_at,
+                    touched_at, token, ledger, calls, user
+                FROM device WHERE number > ?4 ORDER BY number LIMIT ?3
+                """)
+        case .wake:
+            try connection.prepare(
+                """
+                SELECT number, 1, device, NULL, queue, at, deadline, state, rest, payload
+                FROM wake WHERE number > ?4 AND (number >= ?1 OR state < 2)
+                ORDER BY number LIMIT ?3
+                """)
+        case .attempt:
+            try connection.prepare(
+                """
+                SELECT wake, fence, started_at, ended_at, result, status, reason, since, detail
+                FROM attempt WHERE (wake, fence) > (?4, ?5) AND (wake >= ?1
+                    OR EXISTS (SELECT 1 FROM wake WHERE number = attempt.wake AND state < 2))
+                ORDER BY wake, fence LIMIT ?3
+                """)
+        case .idempotency:
+            try connection.prepare(
+                """
+                SELECT key, request, wake, expires_at, coalesce(answer, x'')
+                FROM idempotency WHERE key > ?4 AND expires_at > ?2 ORDER BY key LIMIT ?3
+                """)
+        case .feedback:
+            try connection.prepare(
+                """
+                SELECT number, kind, queue, token, at, status, reason, since, wake, wake_low
+                FROM feedback WHERE number > ?4 ORDER BY number LIMIT ?3
+                """)
+        case .webhook:
+            try connection.prepare(
+                """
+                SELECT number, endpoint, kind, subject, created_at, due_at, fence, tries,
+                    bundle_id, environment, queue_kind, reason
+                FROM webhook WHERE number > ?4 ORDER BY number LIMIT ?3
+                """)
+        }
+    }
+
+    private static func row(of table: CopiedTable, _ statement: Statement) -> [CopiedValue] {
+        var row = table.columns.enumerated().map { place, column -> CopiedValue in
+            let place = CInt(place)
+            guard !statement.isNull(place) else { return .null }
+            switch column.content {
+            case .bigint: return .integer(statement.int64(place))
+            // A damaged state or kind may not fit, and stays damaged.
+            case .smallint:
+                return .integer(Int64(Int16(exactly: statement.int64(place)) ?? -1))
+            case .boolean: return .integer(statement.int64(place) != 0 ? 1 : 0)
+            case .text: return .text((statement.text(place) ?? "").filter { $0 != "\0" })
+            case .bytea: return .bytes(statement.bytes(place))
+            }
+        }
+        if table == .wake { complete(&row, statement) }
+        return row
+    }
+
+    /// Gives a wake its device and the one before it, which an older row has in its `rest` only. A
+    /// row that cannot be read stays what it is.
+    private static func complete(_ row: inout [CopiedValue], _ statement: Statement) {
+        var reader = ByteReader(statement.bytes(8))
+        let wake = try? reader.wake(
+            number: statement.int64(0), state: WakeState(number: statement.int64(7)),
+            device: statement.optional(2))
+        row[2] = .integer(wake?.device ?? statement.int64(2))
+        row[3] = .integer(wake?.previous ?? 0)
+    }
+
+    // MARK: The end
+
+    package func retire() throws(StoreFailure) {
+        do {
+            try store.writer.write { database in
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO property VALUES (?, ?)",
+                    arguments: [SQLiteWakeStore.retiredName, now])
+            }
+        } catch {
+            throw StoreFailure(error)
+        }
+    }
+}
+
+extension SQLiteWakeStore {
+    /// The property of a file whose wakes are another store's.
+    static let retiredName = "copied at"
+
+    /// Refuses a file whose wakes were copied into another store: sent by both, they would go
+    /// twice.
+    static func checkIsInUse(_ queue: DatabaseQueue, _ path: String) throws {
+        let isRetired = try queue.read { database in
+            try database.tableExists("property")
+                && Bool.fetchOne(
+                    database, sql: "SELECT EXISTS (SELECT 1 FROM property WHERE name = ?)",
+                    arguments: [retiredName]) ?? false
+        }
+        guard isRetired else { return }
+        throw StoreFailure(
+            kind: .unavailable,
+            message: "The wakes of \(path) were copied into a shared store (rouse store copy), "
+                + "which sends them now; a gateway on the file would send them again. Use the "
+                + "shared store. To go back to the file nevertheless, run: sqlite3 \(path) "
+                + "\"DELETE FROM property WHERE name = '\(retiredName)'\"")
+    }
+}
