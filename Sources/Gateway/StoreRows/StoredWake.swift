@@ -33,6 +33,8 @@ private struct Parts: OptionSet {
     static let launchedAt = Parts(rawValue: 1 << 13)
     static let ref = Parts(rawValue: 1 << 14)
     static let priority = Parts(rawValue: 1 << 15)
+    /// The carrier is the successor of a wake that was cancelled.
+    static let successor = Parts(rawValue: 1 << 16)
 
     init(rawValue: UInt64) { self.rawValue = rawValue }
 
@@ -55,6 +57,7 @@ private struct Parts: OptionSet {
         add(.launchedAt, if: wake.launchedAt != nil)
         add(.ref, if: wake.ref != nil)
         add(.priority, if: wake.priority != nil)
+        add(.successor, if: wake.successor != nil)
         rawValue = bits
     }
 }
@@ -197,7 +200,7 @@ extension ByteReader {
         wake.endedAt = end.endedAt
         if state.isEnd { wake.end = try end.columns.end(state) }
         wake.launchedAt = end.launchedAt
-        if state == .cancelled { wake.successor = end.columns.carrier }
+        if parts.contains(.successor) { wake.successor = end.columns.carrier }
         return wake
     }
 

@@ -72,7 +72,8 @@ struct DeviceRoutes {
                 description: "Revives a token that was dead, and dates the rule about 410: APNs' "
                     + "word about a time before does not count. With `user` the device is "
                     + "registered under your own id of a user: a wake for the user reaches it. "
-                    + "A token is one user's at a time; a 410 of APNs, and forgetting the device, end it. A user "
+                    + "A token is one user's at a time; a 410 of APNs, and forgetting the device, "
+                    + "end it. A user "
                     + "has up to \(UserID.maximumDeviceCount) of them for an app, environment and "
                     + "kind; with one more the oldest registration goes.",
                 parameters: [.deviceToken], body: .json(.named(.registration), limit: limit),
