@@ -109,7 +109,7 @@ struct StoreCopyTests {
                 let result = try await PostgreSQLWakeStore.copy(source, url: url)
                 try source.close()
                 #expect(result.count == before.count && result.leftOut == 0)
-                #expect(result.counts["wake"] == 15 && result.counts["device"] == 10)
+                #expect(result.counts["wake"] == 16 && result.counts["device"] == 10)
                 #expect(result.counts["feedback"] == 1 && result.counts["idempotency"] == 1)
                 let audit = try await PostgreSQLWakeStore.audit(url: url)
                 #expect(audit.isSound && audit.count == before.count, "\(audit)")
@@ -153,7 +153,7 @@ struct StoreCopyTests {
             ClaimWebhooks(
                 of: Samples.endpoint, at: later.now.advanced(bySeconds: 10),
                 until: later.now.advanced(bySeconds: 60), limit: 100))
-        #expect(webhooks.items.count == 7 + 8 + 1, "\(webhooks.items.count)")
+        #expect(webhooks.items.count == 8 + 8 + 1, "\(webhooks.items.count)")
     }
 
     @Test("Wakes that ended before the retention count as pruned")
@@ -166,7 +166,7 @@ struct StoreCopyTests {
                 let source = try source(path, endedSince: Samples.start.advanced(bySeconds: 60))
                 let result = try await PostgreSQLWakeStore.copy(source, url: url)
                 try source.close()
-                #expect(result.leftOut == 7 && result.count.pruned == 7)
+                #expect(result.leftOut == 8 && result.count.pruned == 8)
                 #expect(result.count.accepted == before.count.accepted)
                 #expect(result.count.unended == before.count.unended)
                 #expect(result.counts["wake"] == 8 && result.counts["attempt"] == 0)
@@ -254,7 +254,7 @@ struct StoreCopyTests {
                     ($0 as? StoreFailure)?.message.contains("has lost wakes") == true
                 }
                 let result = try await PostgreSQLWakeStore.copy(source, url: url)
-                #expect(result.counts["wake"] == 15)
+                #expect(result.counts["wake"] == 16)
                 try source.close()
             }
         }
