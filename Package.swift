@@ -107,10 +107,10 @@ let package = Package(
         .library(
             name: "Gateway",
             targets: [
-                "APNsClient", "APNsSender", "Gateway", "PushTransport", "StoreSQLite", "WakeBudget",
-                "WakeModel",
+                "APNsClient", "APNsSender", "APNsWire", "Gateway", "PayloadRules", "PushTransport",
+                "StoreSQLite", "WakeBudget", "WakeModel",
             ]),
-        .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
+        .library(name: "APNsSimulator", targets: ["APNsSimulator", "DeviceModel", "WakeModel"]),
         .library(name: "PayloadRules", targets: ["PayloadRules", "WakeModel"]),
         .library(name: "WakeBudget", targets: ["WakeBudget", "WakeModel"]),
         // Every module, for Tests/Benchmarks only. It promises nothing.

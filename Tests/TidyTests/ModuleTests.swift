@@ -153,6 +153,23 @@ struct ModuleTests {
         }
     }
 
+    @Test("A library has every module that the public declarations of its modules name")
+    func libraries() throws {
+        let tree = SourceTree.checkout
+        let files = try Dictionary(grouping: tree.swiftFiles(below: "Sources"), by: \.module)
+        let manifest = try tree.text(of: "Package.swift")
+        let libraries = manifest.matches(
+            of: #/\.library\(\s*name: "([A-Za-z]\w*)",\s*targets: \[([^\]]*)\]/#)
+        #expect(libraries.count >= 5)
+        for library in libraries {
+            let targets = Set(library.2.matches(of: #/"(\w+)"/#).map { String($0.1) })
+            for file in targets.flatMap({ files[$0] ?? [] }) {
+                let named = Set(file.imports(of: "public")).intersection(Self.allowedImports.keys)
+                #expect(named.subtracting(targets) == [], "\(library.1): \(file.path)")
+            }
+        }
+    }
+
     @Test("Sources holds the products and nothing else, and Tests the same tree")
     func products() throws {
         let tree = SourceTree.checkout

@@ -37,7 +37,7 @@ package enum CopiedTable: String, Sendable, CaseIterable {
                 ("number", .bigint), ("version", .bigint), ("queue", .bigint),
                 ("pending", .bigint), ("latest", .bigint), ("registered_at", .bigint),
                 ("dead_since", .bigint), ("receipt_at", .bigint), ("touched_at", .bigint),
-                ("token", .bytea), ("ledger", .bytea), ("calls", .bytea),
+                ("token", .bytea), ("ledger", .bytea), ("calls", .bytea), ("user_id", .text),
             ]
         case .wake:
             [

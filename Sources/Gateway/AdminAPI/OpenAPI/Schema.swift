@@ -196,6 +196,9 @@ struct Schema: Sendable {
     /// The value `true`.
     static let onlyTrue = Schema(json: .object([("const", .boolean(true))]))
 
+    /// The value `null`.
+    static let null = Schema(json: .object([("type", .string("null"))]))
+
     /// A bundle id, which has none of the suffixes of topics.
     static func bundleID(_ description: String? = nil) -> Schema {
         Schema(
