@@ -12,6 +12,7 @@ package enum CopiedTable: String, Sendable, CaseIterable {
     case attempt
     case idempotency
     case feedback
+    case outcome
     case webhook
 
     /// What a column holds.
@@ -21,6 +22,8 @@ package enum CopiedTable: String, Sendable, CaseIterable {
         case boolean
         case text
         case bytea
+        /// Numbers, as text in PostgreSQL's form: `{1,2}`.
+        case bigints
     }
 
     /// The columns; those of the key come first.
@@ -63,6 +66,7 @@ package enum CopiedTable: String, Sendable, CaseIterable {
                 ("at", .bigint), ("status", .bigint), ("reason", .text), ("since", .bigint),
                 ("wake", .bigint), ("wake_low", .bigint),
             ]
+        case .outcome: [("number", .bigint), ("wakes", .bigints)]
         case .webhook:
             [
                 ("number", .bigint), ("endpoint", .bigint), ("kind", .text),
@@ -95,6 +99,8 @@ package struct CopiedFacts: Sendable {
     package var lastNumber: Int64 = 0
     /// The last number of the feedback feed.
     package var lastFeedback: Int64 = 0
+    /// The cursor of the last entry of the feed of outcomes.
+    package var lastOutcome: Int64 = 0
     /// How many ended wakes are too old to be copied.
     package var leftOut: Int64 = 0
     /// How many rows of each table are copied.

@@ -179,6 +179,14 @@ extension SQLiteRows {
             let entries = try feedback(after: cursor, limit: limit, queue: queue)
             for entry in entries { rows.feedback[entry.number] = .some(entry) }
             numbers = entries.map(\.number)
+        case .outcomes(let cursor, let limit):
+            let entries = try outcomes(after: cursor, limit: limit)
+            for entry in entries {
+                rows.outcomes[entry.cursor] = entry.wake
+                try load(wake: entry.wake, .device, &rows)
+            }
+            numbers = entries.map(\.cursor)
+        case .lastOutcome: numbers = [try lastOutcome()]
         case .dueWebhooks(let endpoint, let now, let limit):
             let due = try dueWebhooks(of: endpoint, at: now, limit: limit)
             for (number, fact) in due { rows.webhooks[number] = fact }

@@ -53,6 +53,9 @@ enum StoreSchema {
         migrator.registerMigration("10 users") { database in
             try database.execute(sql: users)
         }
+        migrator.registerMigration("11 outcomes") { database in
+            try database.execute(sql: outcomes)
+        }
         return migrator
     }
 
@@ -223,6 +226,13 @@ enum StoreSchema {
             datetime(device.registered_at / 1000, 'unixepoch') AS registered_at
         FROM device LEFT JOIN queues ON queues.number = device.queue
         WHERE device.user IS NOT NULL;
+        """
+
+    /// The feed of outcomes: a row for each transaction in which wakes ended, with their numbers,
+    /// eight bytes each, the least significant first. The row's number is the cursor of the last
+    /// one, and the others' are those before it.
+    private static let outcomes = """
+        CREATE TABLE outcome (number INTEGER PRIMARY KEY, wakes BLOB NOT NULL) STRICT;
         """
 
     /// For whoever opens a file with `sqlite3`: times as text, numbers as words, tokens in

@@ -20,6 +20,8 @@ struct StoreCopyTests {
         let feedback: [FeedbackEntry]
         let queues: [WakeQueueRow]
         let devices: [[DeviceView]]
+        let outcomes: OutcomePage
+        let lastOutcome: Int64
 
         init(_ connection: Counter) async throws {
             let store = connection.store
@@ -27,6 +29,8 @@ struct StoreCopyTests {
             wakes = try await store.perform(ListWakes(WakeQuery(limit: 1_000))).wakes
             feedback = try await store.perform(ReadFeedback(after: 0, limit: 100))
             queues = try await store.perform(ListQueues())
+            outcomes = try await store.perform(ReadOutcomes(after: 0, limit: 1_000))
+            lastOutcome = try await store.perform(FindLastOutcome())
             var devices: [[DeviceView]] = []
             for device in 1...20 as ClosedRange<UInt64> {
                 let found = try await store.perform(
@@ -111,6 +115,7 @@ struct StoreCopyTests {
                 #expect(result.count == before.count && result.leftOut == 0)
                 #expect(result.counts["wake"] == 16 && result.counts["device"] == 10)
                 #expect(result.counts["feedback"] == 1 && result.counts["idempotency"] == 1)
+                #expect(result.counts["outcome"] == 7 && before.outcomes.events.count == 7)
                 let audit = try await PostgreSQLWakeStore.audit(url: url)
                 #expect(audit.isSound && audit.count == before.count, "\(audit)")
 
@@ -149,6 +154,9 @@ struct StoreCopyTests {
         // New wakes get numbers of their own, and webhooks of both times are delivered.
         let new = try await later.admitOne(Samples.wake(at: later.now, device: 11))
         #expect(!sent.contains(new.id))
+        let outcomes = try await later.store.perform(ReadOutcomes(after: 0, limit: 100)).events
+        #expect(outcomes.count == 15 && outcomes.suffix(8).map(\.id).allSatisfy(sent.contains))
+        #expect(zip(outcomes, outcomes.dropFirst()).allSatisfy { $0.cursor < $1.cursor })
         let webhooks = try await later.store.perform(
             ClaimWebhooks(
                 of: Samples.endpoint, at: later.now.advanced(bySeconds: 10),
@@ -170,6 +178,7 @@ struct StoreCopyTests {
                 #expect(result.count.accepted == before.count.accepted)
                 #expect(result.count.unended == before.count.unended)
                 #expect(result.counts["wake"] == 8 && result.counts["attempt"] == 0)
+                #expect(result.counts["outcome"] == 0)
                 #expect(try await PostgreSQLWakeStore.audit(url: url).isSound)
             }
         }

@@ -50,6 +50,7 @@ enum EarlierStore {
             ALTER TABLE device DROP COLUMN user;
             """
         ),
+        ("11 outcomes", "DROP TABLE outcome"),
     ]
 
     /// The step that gave wakes a column for their device.

@@ -16,6 +16,34 @@ struct StatsDocument: Decodable {
     let intakeQueue: Int
     let byState: [String: Int]
     let oldestDueMilliseconds: [String: Int]
+    /// How the store stands, where gateways share it.
+    let store: Store?
+
+    struct Store: Codable {
+        let engine: String
+        let serverVersion: String
+        let gateways: [Member]
+        let openTransactions: [OpenTransaction]
+        let standbyLagBytes: Int?
+        let clockOffsetMilliseconds: Int
+        let conflictsPerSecond: Double
+    }
+
+    struct Member: Codable {
+        let name: String
+        let this: Bool
+        let alive: Bool
+        let since: String
+        let silentMilliseconds: Int
+        let writers: Int
+        let leases: Int
+    }
+
+    struct OpenTransaction: Codable {
+        let owner: String
+        let seconds: Int
+        let message: String
+    }
 }
 
 /// `GET /v1/apps`.

@@ -71,6 +71,8 @@ public struct LoadedRows: Sendable {
     public var attempts: [Int64: [AttemptRecord]] = [:]
     /// Entries of the feedback feed; `nil` for one that is not there.
     public var feedback: [Int64: FeedbackRow?] = [:]
+    /// The numbers of the wakes in the feed of outcomes, by their cursors.
+    public var outcomes: [Int64: Int64] = [:]
     /// Webhooks by their numbers.
     public var webhooks: [Int64: WebhookFact] = [:]
     /// Counters.

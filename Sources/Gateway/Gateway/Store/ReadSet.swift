@@ -77,6 +77,11 @@ public struct ReadSet: Sendable {
         case wakes(before: Int64, limit: Int)
         /// Entries of the feedback feed behind a cursor that can be read: all, or those of a queue.
         case feedback(after: Int64, limit: Int, queue: Int64?)
+        /// Entries of the feed of outcomes behind a cursor, with their wakes and the devices of
+        /// those; their cursors are what is found.
+        case outcomes(after: Int64, limit: Int)
+        /// The cursor of the last entry of the feed of outcomes; nothing while none is kept.
+        case lastOutcome
         /// Webhooks of an endpoint that are due, the longest due first.
         case dueWebhooks(WebhookEndpointID, at: WallInstant, limit: Int)
     }

@@ -398,6 +398,12 @@ public final class WorkingSet {
         return row
     }
 
+    /// Adds the end of a wake to the feed of outcomes.
+    func addOutcome(of wake: Int64, at now: WallInstant) {
+        changes.outcomes.append(wake)
+        changes.outcomesAt = max(changes.outcomesAt, now)
+    }
+
     /// Adds a webhook for an endpoint.
     func add(_ subject: WebhookSubject, for endpoint: WebhookEndpointID, at now: WallInstant) {
         changes.newWebhooks.append(

@@ -255,6 +255,22 @@ struct LoadPlan {
                     return number
                 }
             }
+        case .outcomes(let cursor, let limit):
+            add(Query(Self.outcomes, .int8(cursor), .int8(Int64(limit)))) { columns, rows in
+                let place = 2 * StoredColumns.wakeCount + 1 + StoredColumns.deviceCount
+                rows.scans[scan] = (0..<columns.result.rowCount).map { row in
+                    let cursor = columns.result.int64(row, place) ?? 0
+                    let wake = columns.result.int64(row, place + 1) ?? 0
+                    rows.outcomes[cursor] = wake
+                    if rows.wakes[wake] == nil { rows.wakes[wake] = .absent }
+                    rows.take(columns, row, hasPayload: false, hasDevice: true)
+                    return cursor
+                }
+            }
+        case .lastOutcome:
+            add(Query(Self.lastOutcome)) { columns, rows in
+                rows.scans[scan] = [columns.result.int64(0, 0) ?? 0]
+            }
         case .dueWebhooks(let endpoint, let now, let limit):
             let query = Query(
                 Self.dueWebhooks, .int8(endpoint.rawValue), .int8(now.millisecondsSinceEpoch),
@@ -314,6 +330,21 @@ struct LoadPlan {
         SELECT \(StoredColumns.feedback) FROM rouse.feedback
         WHERE queue = $3 AND number > $1 ORDER BY queue, number LIMIT $2
         """, .int8, .int8, .int8)
+    /// One whose wake was pruned is there without it, so that a page ends where it ends.
+    private static let outcomes = Statement(
+        """
+        SELECT \(wakeAndDevice), asked.cursor, asked.number
+        FROM (SELECT outcome.number - cardinality(outcome.wakes) + entry.place AS cursor,
+                entry.wake AS number, false AS payload, true AS device
+            FROM (SELECT number, wakes FROM rouse.outcome
+                    WHERE number > $1 ORDER BY number LIMIT $2) AS outcome,
+                unnest(outcome.wakes) WITH ORDINALITY AS entry (wake, place)
+            WHERE outcome.number - cardinality(outcome.wakes) + entry.place > $1
+            ORDER BY cursor LIMIT $2) AS asked
+        LEFT \(joined) ORDER BY asked.cursor
+        """, .int8, .int8)
+    private static let lastOutcome = Statement(
+        "SELECT last FROM rouse.feed WHERE name = 'outcomes'")
     private static let dueWebhooks = Statement(
         """
         SELECT \(StoredColumns.webhook) FROM rouse.webhook

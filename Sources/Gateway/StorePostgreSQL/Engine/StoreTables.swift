@@ -26,6 +26,7 @@ enum StoreTables {
         [pushTypes],
         [partitions],
         [users],
+        [outcomes, gateways],
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -238,6 +239,27 @@ enum StoreTables {
             queues.environment, queues.kind, rouse.instant(device.registered_at) AS registered_at
         FROM rouse.device LEFT JOIN rouse.queues ON queues.number = device.queue
         WHERE device.user_id IS NOT NULL;
+        """
+
+    /// A row for each gateway, for those who want to know which ones there are. Nothing depends on
+    /// it: what may be taken over is known by the writers.
+    private static let gateways = """
+        CREATE TABLE rouse.gateway (
+            name text PRIMARY KEY,
+            leases bigint NOT NULL,
+            began_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+            seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
+        ) WITH (fillfactor = 10);
+        """
+
+    /// The feed of outcomes: a row for each transaction in which wakes ended, with their numbers. The
+    /// row's number is the cursor of the last one, and the others' are those before it.
+    private static let outcomes = """
+        INSERT INTO rouse.feed VALUES ('outcomes', 0);
+        CREATE TABLE rouse.outcome (
+            number bigint PRIMARY KEY,
+            wakes bigint[] NOT NULL
+        );
         """
 
     /// For whoever opens the database with `psql`: times, numbers as words, tokens in hexadecimal,

@@ -297,6 +297,7 @@ private struct PruneStep {
                 Self.removeFeedback, .int8(limit),
                 .int8(order.wakesBefore.millisecondsSinceEpoch), .int8(ahead)),
             counting: \.feedback)
+        add(Query(Self.removeOutcomes, .int8(number), .int8(limit)), counting: \.outcomes)
     }
 
     /// Of those that stand in no day's partition the old ones are the first. One that has not ended
@@ -329,6 +330,12 @@ private struct PruneStep {
                 SELECT number, at FROM rouse.feedback ORDER BY number LIMIT $1) AS first
             WHERE at < $2 OR number < $3)
         """, .int8, .int8, .int8)
+
+    private static let removeOutcomes = Statement(
+        """
+        DELETE FROM rouse.outcome WHERE number IN (
+            SELECT number FROM rouse.outcome WHERE number < $1 ORDER BY number LIMIT $2)
+        """, .int8, .int8)
 
     // MARK: Devices
 

@@ -36,6 +36,7 @@ struct WritePlan {
         addWebhookChanges(changes.webhooks)
         addFeedback(changes.feedback)
         addWebhooks(webhooks, entryCount: changes.feedback.count)
+        addOutcomes(changes)
     }
 
     /// A write of a writer that needs other statements than changes have, behind the fence.
