@@ -9,6 +9,11 @@
 /// rows are deleted one by one.
 extension StoreTables {
     static let partitions = """
+        -- Of large tables a fifth would be dead before anybody cleared up.
+        ALTER TABLE rouse.device SET (autovacuum_vacuum_scale_factor = 0.05);
+        ALTER TABLE rouse.idempotency SET (autovacuum_vacuum_scale_factor = 0.05);
+        ALTER TABLE rouse.webhook SET (autovacuum_vacuum_scale_factor = 0.02);
+
         ALTER TABLE rouse.wake RENAME TO wake_before;
         ALTER INDEX rouse.wake_pkey RENAME TO wake_before_pkey;
         ALTER INDEX rouse.wake_place RENAME TO wake_before_place;

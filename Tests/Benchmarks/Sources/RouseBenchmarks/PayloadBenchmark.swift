@@ -137,7 +137,6 @@ struct PayloadResult: Encodable {
                 "JSONSerialization parses",
                 { try JSONSerialization.jsonObject(with: sample.data) is [String: Any] ? 1 : 0 }
             ),
-            ("scan", { try JSONScanner.scan(sample.request.payload).nodes.count }),
             (
                 "validate",
                 { validator.validate(sample.request, now: now).validWake == nil ? 0 : 1 }
