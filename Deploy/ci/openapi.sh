@@ -107,9 +107,9 @@ def configure(value):
 def before_load_schema(context, raw_schema):
     configure(raw_schema)
     wake = raw_schema["components"]["schemas"]["WakeRequest"]
-    for variant in wake["oneOf"]:
-        suffix = ".voip" if variant["properties"]["kind"]["enum"] == ["voip"] else ""
-        variant["properties"]["topic"] = {"enum": [APP + suffix]}
+    for variant in (rule for rule in wake["allOf"] if "if" in rule):
+        suffix = ".voip" if variant["if"]["properties"]["kind"]["enum"] == ["voip"] else ""
+        variant["then"]["properties"]["topic"] = {"enum": [APP + suffix]}
     # Its limit is in bytes, of which a schema knows nothing.
     wake["properties"]["collapse_id"]["pattern"] = "^[!-~]{1,64}$"
 

@@ -29,10 +29,11 @@ let package = Package(
             linkerSettings: [
                 .linkedLibrary("crypto"), .linkedLibrary("nghttp2"), .linkedLibrary("ssl"),
             ]),
+        .target(name: "CStoreBaseline", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
             name: "RouseBenchmarks",
             dependencies: [
-                "CBenchmarkProcess", "CCurlBaseline", "CNghttp2Baseline",
+                "CBenchmarkProcess", "CCurlBaseline", "CNghttp2Baseline", "CStoreBaseline",
                 .product(name: "_RouseModules", package: "rouse"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

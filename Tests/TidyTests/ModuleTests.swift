@@ -36,7 +36,7 @@ struct ModuleTests {
         "APNsSender": [
             "APNsClient", "APNsWire", "Gateway", "PushTransport", "Synchronization", "WakeModel",
         ],
-        "StoreRows": ["Gateway", "PayloadRules", "WakeBudget", "WakeModel"],
+        "StoreRows": ["Gateway", "PayloadRules", "Synchronization", "WakeBudget", "WakeModel"],
         "StoreSQLite": [
             "CGatheredLog", "Dispatch", "GRDB", "GRDBSQLite", "Gateway", "Glibc",
             "PayloadRules", "StoreRows", "Synchronization", "WakeBudget", "WakeModel",

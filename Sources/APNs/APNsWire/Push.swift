@@ -5,8 +5,8 @@ public import WakeModel
 /// One push, right by construction: its push type, priority, topic suffix and expiration cannot
 /// contradict each other, because no initializer lets them.
 ///
-/// There is one factory for each type that wakes an app (facts §2.3). What each leaves open is
-/// a parameter; what Apple fixes is not.
+/// A factory takes each ``WakeModel/WakeKind``. What Apple leaves open is a parameter; what it
+/// fixes is not.
 public struct Push: Hashable, Sendable {
     /// The value of `apns-push-type`.
     public let type: PushType
@@ -80,83 +80,22 @@ public struct Push: Hashable, Sendable {
             apnsID: apnsID, payload: payload)
     }
 
-    /// A question for the device's location. Takes a provider token only, not a certificate (H019).
-    /// `isImmediate` chooses priority 10 over 5.
-    public static func location(
-        to deviceToken: DeviceToken, of bundleID: BundleID, payload: [UInt8], isImmediate: Bool,
-        expiration: Expiration? = nil, apnsID: APNsID
-    ) throws(InvalidField) -> Push {
-        try Push(
-            .location, to: deviceToken, of: bundleID,
-            priority: isImmediate ? .immediate : .powerConsiderate, expiration: expiration,
-            apnsID: apnsID, payload: payload)
-    }
-
-    /// A Push to Talk transmission or service update. Priority is 10 and expiration 0 (PT001).
-    public static func pushToTalk(
-        to deviceToken: DeviceToken, of bundleID: BundleID, payload: [UInt8], apnsID: APNsID
-    ) throws(InvalidField) -> Push {
-        try Push(
-            .pushtotalk, to: deviceToken, of: bundleID, priority: .immediate,
-            expiration: .immediately, apnsID: apnsID, payload: payload)
-    }
-
-    /// A change of a File Provider container; the payload names it at its top level (FP001).
-    public static func fileProvider(
-        to deviceToken: DeviceToken, of bundleID: BundleID, payload: [UInt8],
-        priority: Priority = .powerConsiderate, expiration: Expiration? = nil, apnsID: APNsID
-    ) throws(InvalidField) -> Push {
-        try Push(
-            .fileprovider, to: deviceToken, of: bundleID, priority: priority,
-            expiration: expiration, apnsID: apnsID, payload: payload)
-    }
-
-    /// Data for a ClockKit complication; legacy (CM001).
-    public static func complication(
-        to deviceToken: DeviceToken, of bundleID: BundleID, payload: [UInt8],
-        priority: Priority = .powerConsiderate, expiration: Expiration? = nil, apnsID: APNsID
-    ) throws(InvalidField) -> Push {
-        try Push(
-            .complication, to: deviceToken, of: bundleID, priority: priority,
-            expiration: expiration, apnsID: apnsID, payload: payload)
-    }
-
-    /// Tells WidgetKit that a widget's content changed (WG001).
-    public static func widgets(
-        to deviceToken: DeviceToken, of bundleID: BundleID, payload: [UInt8],
-        priority: Priority = .powerConsiderate, expiration: Expiration? = nil, apnsID: APNsID
-    ) throws(InvalidField) -> Push {
-        try Push(
-            .widgets, to: deviceToken, of: bundleID, priority: priority, expiration: expiration,
-            apnsID: apnsID, payload: payload)
-    }
-
-    /// Tells the system that a control's content changed (WG001). Priority and expiration are those
-    /// of Apple's sample: 10 and 0.
-    public static func controls(
-        to deviceToken: DeviceToken, of bundleID: BundleID, payload: [UInt8],
-        priority: Priority = .immediate, expiration: Expiration? = .immediately, apnsID: APNsID
-    ) throws(InvalidField) -> Push {
-        try Push(
-            .controls, to: deviceToken, of: bundleID, priority: priority, expiration: expiration,
-            apnsID: apnsID, payload: payload)
-    }
-
-    /// A wake of either kind, with the kind's rules.
+    /// A push of any kind, with the kind's rules: type, topic suffix, and where nothing is said the
+    /// kind's priority, and expiration 0 for what is worth nothing later.
+    ///
+    /// Throws ``WakeModel/InvalidField`` for an empty payload or one that is too large, and for a
+    /// priority that Apple does not allow for the kind. A call has no collapse id.
     public static func wake(
         _ kind: WakeKind, to deviceToken: DeviceToken, of bundleID: BundleID, payload: [UInt8],
-        expiration: Expiration?, collapseID: CollapseID? = nil, apnsID: APNsID
+        priority: Priority? = nil, expiration: Expiration? = nil,
+        collapseID: CollapseID? = nil, apnsID: APNsID
     ) throws(InvalidField) -> Push {
-        switch kind {
-        case .background:
-            try background(
-                to: deviceToken, of: bundleID, payload: payload, expiration: expiration,
-                collapseID: collapseID, apnsID: apnsID)
-        case .voip:
-            try voip(
-                to: deviceToken, of: bundleID, payload: payload,
-                expiration: expiration ?? .immediately, apnsID: apnsID)
-        }
+        if let priority { try kind.check(priority) }
+        return try Push(
+            kind.pushType, to: deviceToken, of: bundleID,
+            priority: priority ?? kind.defaultPriority,
+            expiration: expiration ?? (kind.lifetimeSeconds == 0 ? .immediately : nil),
+            collapseID: kind == .voip ? nil : collapseID, apnsID: apnsID, payload: payload)
     }
 }
 

@@ -9,7 +9,8 @@ internal import WakeModel
 /// that many pushes share first, kept as one ``PushTransport/SharedHeaders`` for each combination,
 /// then those of this push alone.
 public struct RequestEncoder: Sendable {
-    /// The most combinations kept; beyond it the memory starts afresh. One gateway app uses two.
+    /// The most combinations kept; beyond it the memory starts afresh. One gateway app uses one
+    /// for each kind and priority that it sends.
     public static let maximumSharedBlocks = 256
 
     /// The value of `authorization`, `nil` with certificate authentication. Secret.
@@ -47,7 +48,7 @@ public struct RequestEncoder: Sendable {
         WireRequest(
             to: push.deviceToken, sharedHeaders: sharedHeaders(for: push), apnsID: push.apnsID,
             expiration: push.expiration, collapseID: push.collapseID, body: push.payload,
-            isUrgent: push.type == .voip)
+            isUrgent: push.type == .voip || push.type == .pushtotalk)
     }
 
     private mutating func sharedHeaders(for push: Push) -> SharedHeaders {

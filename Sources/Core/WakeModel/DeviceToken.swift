@@ -22,7 +22,57 @@ public struct DeviceToken: Hashable, Sendable {
     public init(hex: some StringProtocol) throws(InvalidField) {
         // A string's own bytes: this is not specialized for callers in other modules, and a loop
         // that asks a protocol for each digit took longer than the rest of reading a wake.
-        let digits = String(hex).utf8
+        try self.init(digits: String(hex))
+    }
+
+    /// Parses what people paste: as ``init(hex:)`` does, and spaces and the brackets around all of
+    /// it are passed over, which old code prints (`<740f 4707>`). For input by hand and from
+    /// backends; what goes to APNs is ``hex``.
+    ///
+    /// Throws ``InvalidField`` as ``init(hex:)`` does.
+    public init(pasted text: some StringProtocol) throws(InvalidField) {
+        let text = String(text)
+        guard text.utf8.contains(where: Self.isPassedOver) else {
+            try self.init(digits: text)
+            return
+        }
+        // Here, since the position is meant in the text as it was given.
+        for (index, character) in text.utf8.enumerated()
+        where !Self.isPassedOver(character) && !Self.isDigit(character) {
+            throw Self.invalid(
+                "holds a character that is not hexadecimal, at position \(index + 1)",
+                Self.remedy(for: character))
+        }
+        var rest = text.utf8[...]
+        while rest.first == UInt8(ascii: " ") { rest.removeFirst() }
+        while rest.last == UInt8(ascii: " ") { rest.removeLast() }
+        if rest.first == UInt8(ascii: "<") { rest.removeFirst() }
+        if rest.last == UInt8(ascii: ">") { rest.removeLast() }
+        try self.init(
+            digits: String(decoding: rest.filter { $0 != UInt8(ascii: " ") }, as: UTF8.self))
+    }
+
+    private static func isPassedOver(_ character: UInt8) -> Bool {
+        character == UInt8(ascii: " ") || character == UInt8(ascii: "<")
+            || character == UInt8(ascii: ">")
+    }
+
+    private static func isDigit(_ character: UInt8) -> Bool {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
+    private init(digits text: String) throws(InvalidField) {
+        var text = text
+        guard !text.withUTF8(Self.isNormal) else {
+            hex = text
+            return
+        }
+        let digits = text.utf8
         guard !digits.isEmpty else {
             throw Self.invalid("is empty", "Give the token that the app received, in hexadecimal.")
         }
@@ -56,14 +106,34 @@ public struct DeviceToken: Hashable, Sendable {
     /// Spells raw bytes in hexadecimal. Throws ``InvalidField`` for none or more than
     /// ``maximumByteCount``.
     public init(bytes: some Collection<UInt8>) throws(InvalidField) {
-        let digits = Array("0123456789abcdef".utf8)
-        var hex: [UInt8] = []
-        hex.reserveCapacity(2 * bytes.count)
-        for byte in bytes {
-            hex.append(digits[Int(byte >> 4)])
-            hex.append(digits[Int(byte & 0x0f)])
+        // An array for the same reason as above.
+        let bytes = Array(bytes)
+        // SAFETY: the capacity is two digits for each byte, and each is written once.
+        let hex = String(unsafeUninitializedCapacity: 2 * bytes.count) { digits in
+            for (place, byte) in bytes.enumerated() {
+                digits[2 * place] = Self.digit(byte >> 4)
+                digits[2 * place + 1] = Self.digit(byte & 0xf)
+            }
+            return 2 * bytes.count
         }
-        try self.init(hex: String(decoding: hex, as: UTF8.self))
+        try self.init(hex: hex)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+    }
+
+    /// Whether a token stands there as it is kept, as nearly all do.
+    private static func isNormal(_ digits: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard !digits.isEmpty, digits.count <= 2 * maximumByteCount,
+            digits.count.isMultiple(of: 2)
+        else { return false }
+        var others: UInt8 = 0
+        for digit in digits {
+            let isDigit = digit &- UInt8(ascii: "0") < 10 || digit &- UInt8(ascii: "a") < 6
+            others |= isDigit ? 0 : 1
+        }
+        return others == 0
     }
 
     /// A short digest that tells two tokens apart in a log and does not give the token away:

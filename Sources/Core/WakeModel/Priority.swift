@@ -13,3 +13,17 @@ public enum Priority: UInt8, Hashable, Sendable, CaseIterable, CustomStringConve
     /// The header's value.
     public var description: String { String(rawValue) }
 }
+
+extension WakeKind {
+    /// Throws ``InvalidField`` for a priority that Apple does not allow for pushes of this kind.
+    public func check(_ priority: Priority) throws(InvalidField) {
+        let allowed = allowedPriorities
+        guard !allowed.contains(priority) else { return }
+        let list = allowed.map(\.description).joined(separator: " or ")
+        throw InvalidField(
+            field: "priority",
+            problem: "is \(priority), which APNs does not take for \(self) pushes",
+            remedy: allowed.count == 1
+                ? "Leave it out: \(self) pushes always have \(list)." : "Use \(list).")
+    }
+}

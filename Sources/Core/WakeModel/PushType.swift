@@ -85,6 +85,10 @@ public struct PushType: RawRepresentable, Hashable, Sendable, CustomStringConver
         }
     }
 
+    /// Whether APNs takes this type only with a certificate: MDM's topic is that of the push
+    /// certificate (facts §2.3).
+    public var requiresCertificate: Bool { self == .mdm }
+
     /// The header's value.
     public var description: String { rawValue }
 }

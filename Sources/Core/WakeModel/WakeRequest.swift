@@ -5,8 +5,8 @@
 /// Its parts are well-formed; whether together they are a push that Apple will honour is for
 /// `PayloadRules` to say, which turns it into a `ValidWake`.
 public struct WakeRequest: Hashable, Sendable {
-    /// Background or VoIP.
-    public var kind: WakeKind
+    /// What it is.
+    public let kind: WakeKind
     /// The device. For VoIP this is the PushKit token, which differs from the ordinary one (VO011).
     public var deviceToken: DeviceToken
     /// The app.
@@ -15,8 +15,11 @@ public struct WakeRequest: Hashable, Sendable {
     public var payload: [UInt8]
     /// Until when the wake is worth anything; `nil` takes the kind's default.
     public var expiration: Expiration?
-    /// The collapse id, if any (rules BG026 and VO010 advise against it).
+    /// The collapse id, if any (rules BG026 and VO010 advise against it for background and VoIP).
     public var collapseID: CollapseID?
+    /// The value of `apns-priority`; `nil` takes the kind's default. One that Apple does not allow
+    /// for the kind cannot be: see ``prioritized(_:)``.
+    public private(set) var priority: Priority?
 
     /// Creates a request.
     public init(
@@ -29,6 +32,17 @@ public struct WakeRequest: Hashable, Sendable {
         self.payload = payload
         self.expiration = expiration
         self.collapseID = collapseID
+    }
+
+    /// The same request at another priority; `nil` for the kind's default.
+    ///
+    /// Throws ``InvalidField`` for one that Apple does not allow for the kind
+    /// (``WakeKind/allowedPriorities``).
+    public func prioritized(_ priority: Priority?) throws(InvalidField) -> WakeRequest {
+        if let priority { try kind.check(priority) }
+        var request = self
+        request.priority = priority
+        return request
     }
 }
 

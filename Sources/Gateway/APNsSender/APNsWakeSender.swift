@@ -9,8 +9,8 @@ import WakeModel
 
 /// Sends the gateway's claims to APNs: each as the push of its kind, over the client of its app.
 ///
-/// A call gets the time that its wake has left, everything else the client's own timeout. May be
-/// used from any task.
+/// A call, or speech, gets the time that its wake has left, everything else the client's own
+/// timeout. May be used from any task.
 public struct APNsWakeSender: WakeSender {
     /// The client of each app; apps with the same server and credential share one.
     let clients: [AppIdentity: APNsClient]
@@ -28,10 +28,10 @@ public struct APNsWakeSender: WakeSender {
         var sent: [SentBatch] = []
         for (app, claims) in Dictionary(grouping: batch, by: \.app) {
             let client = clients[app]
-            let background = claims.filter { $0.kind == .background }
-            sent.append(contentsOf: send(background, with: client, report: finish))
-            for claim in claims where claim.kind == .voip {
-                sent.append(contentsOf: sendCall(claim, with: client, report: finish))
+            let patient = claims.filter { !$0.kind.isImmediate }
+            sent.append(contentsOf: send(patient, with: client, report: finish))
+            for claim in claims where claim.kind.isImmediate {
+                sent.append(contentsOf: sendInTime(claim, with: client, report: finish))
             }
         }
         // A cancelled wait gives the pushes up, and each is answered within a turn of its client,
@@ -44,9 +44,10 @@ public struct APNsWakeSender: WakeSender {
         }
     }
 
-    /// A call that comes after its deadline is worse than none: each has only what time its wake
-    /// has left. Not since it was claimed, for the claim waits for the disk before it is sent.
-    private func sendCall(
+    /// A call or speech that comes after its deadline is worse than none: each has only what time
+    /// its wake has left. Not since it was claimed, for the claim waits for the disk before it is
+    /// sent.
+    private func sendInTime(
         _ claim: Claim, with client: APNsClient?,
         report: @escaping @Sendable (SendReport) -> Void
     ) -> [SentBatch] {
@@ -73,7 +74,8 @@ public struct APNsWakeSender: WakeSender {
                 pushes.append(
                     try Push.wake(
                         claim.kind, to: claim.deviceToken, of: claim.app.bundleID,
-                        payload: claim.payload, expiration: claim.expiration,
+                        payload: claim.payload, priority: claim.priority,
+                        expiration: claim.expiration,
                         collapseID: claim.collapseID, apnsID: claim.id.apnsID))
                 sent.append(claim.ticket)
             } catch {

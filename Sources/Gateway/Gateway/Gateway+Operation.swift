@@ -8,7 +8,8 @@ import WakeModel
 extension Gateway {
     // MARK: Apps
 
-    /// How each app stands.
+    /// How each app stands. Of plain pushes it shows the queues that were used since the gateway
+    /// started.
     public var apps: [AppStatus] {
         let now = clock.now()
         let apps = context.configuration.apps
@@ -16,9 +17,7 @@ extension Gateway {
             apps.map { app in
                 AppStatus(
                     app: app, pause: state.paused[app],
-                    queues: WakeKind.allCases.map { kind in
-                        state.status(of: WakeQueueKey(app: app, kind: kind), at: now)
-                    })
+                    queues: state.shownQueues(of: app).map { state.status(of: $0, at: now) })
             }
         }
     }
@@ -66,7 +65,8 @@ extension Gateway {
             state.paused[app] = pause
             // A queue that was held goes on as one that was paused does.
             let freed = pause == nil ? state.holds.reset(queues) : []
-            return wasPaused == (pause != nil) ? freed : queues
+            // Who listens is told of the queues that the app is known to use.
+            return wasPaused == (pause != nil) ? freed : state.shownQueues(of: app)
         }
         dispatcher.signal.ring()
         let reason = pause?.reason ?? (pause == nil ? "It was resumed." : "It was paused.")
@@ -129,8 +129,9 @@ extension Gateway {
             state.silences.reset()
             state.shares.reset(keeping: queues)
             state.knownStrangers = []
-            state.voipQueues = queues.filter { $0.kind == .voip }
-            state.backgroundQueues = queues.filter { $0.kind == .background }
+            state.apps = Set(configuration.apps)
+            state.voipQueues = queues.filter(\.kind.isImmediate)
+            state.backgroundQueues = queues.filter { !$0.kind.isImmediate }
             state.unfinished = Set(queues)
             // One that is paused too does not go on.
             return state.holds.resetAll().filter { state.paused[$0.app] == nil }
@@ -154,8 +155,9 @@ extension Gateway {
         let count = try await context.perform(CountWakes())
         let now = clock.now()
         var oldest: [WakeKind: Int64] = [:]
+        let all = context.configuration.queues()
         for kind in WakeKind.allCases {
-            let queues = context.configuration.queues().filter { $0.kind == kind }
+            let queues = all.filter { $0.kind == kind }
             let due = try await context.perform(NextDue(in: queues))
             oldest[kind] = due.map { max(0, now.milliseconds(since: $0)) } ?? 0
         }

@@ -150,7 +150,7 @@ public final class Gateway: Service {
     ///
     /// With `spreadSeconds` the due times are spread evenly over as long: the request at place i
     /// of n is not sent before i/n of it has passed, and one by itself not before a random part of
-    /// it has. None is put off until its time is over. Calls are not spread.
+    /// it has. None is put off until its time is over. Calls and Push to Talk are not spread.
     ///
     /// `caller` is who asks, for example the name of an API key. Requests that wait to be written
     /// are served evenly between callers; those without a name are all of one caller. Names must
@@ -177,7 +177,7 @@ public final class Gateway: Service {
             switch examine(inquiry, apps, now: now, delay, &verdicts) {
             case .refused(let result): answers[index] = result
             case .fine(let submission, let diagnostics):
-                if submission.wake.kind == .voip {
+                if submission.wake.kind.isImmediate {
                     calls.append(submission, diagnostics, index)
                 } else {
                     background.append(submission, diagnostics, index)
@@ -270,7 +270,7 @@ public final class Gateway: Service {
         func notBefore(
             _ wake: ValidWake, now: WallInstant, holdSeconds: Int
         ) -> WallInstant? {
-            guard spread > 0, wake.kind == .background else { return nil }
+            guard spread > 0, !wake.kind.isImmediate else { return nil }
             var life = Int64(holdSeconds) * 1000
             if case .at(let expiry) = wake.expiration {
                 life = min(life, expiry.milliseconds(since: now))
@@ -297,6 +297,11 @@ public final class Gateway: Service {
             found = app
         }
         guard let app = found else { return .refused(.unknownApp) }
+        if request.kind.discipline == .plain,
+            let why = context.configuration.whyNot(request.kind, of: app)
+        {
+            return .refused(.wrongCredential(why))
+        }
         switch verdicts.verdict(on: request, now: now) {
         case .invalid(let diagnostics):
             return .refused(.invalid(diagnostics))
@@ -334,6 +339,7 @@ public final class Gateway: Service {
                 metadata: ["wake": "\(wake.id)"])
         case .invalid: context.metrics.refused(1, why: "invalid")
         case .unknownApp, .ambiguousEnvironment: context.metrics.refused(1, why: "unknown-app")
+        case .wrongCredential: context.metrics.refused(1, why: "wrong-credential")
         case .idempotencyConflict: context.metrics.refused(1, why: "conflict")
         case .overloaded: context.metrics.refused(1, why: "overloaded")
         case .unavailable: context.metrics.refused(1, why: "unavailable")

@@ -47,15 +47,28 @@ extension WakeState {
 
 extension WakeKind {
     /// The kind's number on disk.
-    package var number: Int64 { self == .voip ? 0 : 1 }
+    package var number: Int64 {
+        switch self {
+        case .voip: 0
+        case .background: 1
+        case .alert: 2
+        case .liveactivity: 3
+        case .location: 4
+        case .complication: 5
+        case .fileprovider: 6
+        case .mdm: 7
+        case .widgets: 8
+        case .controls: 9
+        case .pushtotalk: 10
+        }
+    }
 
     /// The kind with this number.
     package init(number: Int64) throws(StoreFailure) {
-        switch number {
-        case 0: self = .voip
-        case 1: self = .background
-        default: throw .damaged("kind")
+        guard let kind = Self.allCases.first(where: { $0.number == number }) else {
+            throw .damaged("kind")
         }
+        self = kind
     }
 }
 
@@ -69,8 +82,9 @@ extension WakeID {
     package var low: Int64 { Int64(bitPattern: apnsID.low) }
 }
 
-/// A decision in 63 bits: what it was (3), how it merges (1), the first reasons (11), the rest of
-/// them (4), the instant (44, until the year 2527).
+/// A decision in 64 bits: whether the rate of plain pushes is among the reasons (1), what it was
+/// (3), how it merges (1), the first reasons (11), the rest of them (4), the instant (44, until the
+/// year 2527).
 struct PackedDecision {
     private enum Word: Int64 {
         case send = 0
@@ -106,6 +120,8 @@ struct PackedDecision {
     /// The latest instant, and the bits that instants take.
     private static let instants: Int64 = (1 << 44) - 1
 
+    private static let rate = DelayReasons(.rate)
+
     private static func pack(
         _ word: Word, _ holds: DelayReasons = [], _ instant: WallInstant? = nil,
         _ coalescing: Coalescing = .replace
@@ -113,15 +129,16 @@ struct PackedDecision {
         let milliseconds = max(0, min(instant?.millisecondsSinceEpoch ?? 0, instants))
         return word.rawValue << 60 | Int64(coalescing.rawValue) << 59
             | Int64(holds.rawValue & 0x7ff) << 48 | Int64(holds.rawValue >> 11 & 0xf) << 44
-            | milliseconds
+            | milliseconds | (holds.contains(rate) ? Int64.min : 0)
     }
 
     /// The decision; `carrier` is the wake that it merged into, or that is the same call.
     func decision(carrier: WakeID?) throws(StoreFailure) -> WakeDecision {
         let instant = WallInstant(millisecondsSinceEpoch: bits & Self.instants)
-        let holds = DelayReasons(
-            rawValue: UInt16(bits >> 48 & 0x7ff) | UInt16(bits >> 44 & 0xf) << 11)
-        switch Word(rawValue: bits >> 60) {
+        var holds = DelayReasons(
+            rawValue: UInt32(bits >> 48 & 0x7ff) | UInt32(bits >> 44 & 0xf) << 11)
+        if bits < 0 { holds.formUnion(Self.rate) }
+        switch Word(rawValue: bits >> 60 & 7) {
         case .send: return .send
         case .deferred: return .deferred(until: instant, because: holds)
         case .coalesced:
@@ -237,10 +254,9 @@ extension DeviceToken {
         }
     }
 
-    /// `hex` holds lower-case hexadecimal digits only; its type sees to that.
-    private static func value(_ digit: UInt8) -> UInt8 {
-        digit < UInt8(ascii: "a") ? digit - UInt8(ascii: "0") : digit - UInt8(ascii: "a") + 10
-    }
+    /// `hex` holds lower-case hexadecimal digits only; its type sees to that. Letters have the bit
+    /// 64. Without a branch, which for random digits would be taken wrongly half of the time.
+    private static func value(_ digit: UInt8) -> UInt8 { (digit & 0xf) &+ 9 &* (digit &>> 6) }
 
     /// The token in a column.
     package init(stored bytes: [UInt8]) throws(StoreFailure) {

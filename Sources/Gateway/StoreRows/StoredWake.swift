@@ -8,9 +8,9 @@ package import WakeModel
 // other half of its id; (version 1: its device;) its queue; how far back the wake before it in its
 // device's chain is; its acceptance; the decision; urgency and coalescing; when it is due, not
 // before when, its deadline; the delay reasons; the fencing token; the tries; and then its parts,
-// in the order of their bits but for the ref, which stands behind the collapse id. Instants are
-// told from the acceptance, and that from the number; so most of them are one byte. What those who
-// open a file look for stands in columns, and in the views of ``StoreSchema``.
+// in the order of their bits but for the ref and the priority, which stand behind the collapse id.
+// Instants are told from the acceptance, and that from the number; so most of them are one byte.
+// What those who open a file look for stands in columns, and in the views of ``StoreSchema``.
 
 /// What a wake may have or not, as bits of one number. The bits are on disk: none is ever given
 /// another meaning.
@@ -32,6 +32,7 @@ private struct Parts: OptionSet {
     static let detail = Parts(rawValue: 1 << 12)
     static let launchedAt = Parts(rawValue: 1 << 13)
     static let ref = Parts(rawValue: 1 << 14)
+    static let priority = Parts(rawValue: 1 << 15)
 
     init(rawValue: UInt64) { self.rawValue = rawValue }
 
@@ -53,6 +54,7 @@ private struct Parts: OptionSet {
         add(.detail, if: end.detail != nil)
         add(.launchedAt, if: wake.launchedAt != nil)
         add(.ref, if: wake.ref != nil)
+        add(.priority, if: wake.priority != nil)
         rawValue = bits
     }
 }
@@ -102,6 +104,7 @@ extension ByteWriter {
         if case .at(let instant) = wake.expiration { put(instant, from: wake.acceptedAt) }
         if let collapseID = wake.collapseID { put(collapseID.value) }
         if let ref = wake.ref { put(ref.value) }
+        if let priority = wake.priority { put(byte: priority.rawValue) }
     }
 
     private mutating func putAttempt(_ wake: borrowing WakeRow, _ parts: Parts) {
@@ -150,7 +153,7 @@ extension ByteReader {
         let due = instant(from: accepted)
         let notBefore = instant(from: accepted)
         let deadline = instant(from: accepted)
-        let holds = DelayReasons(rawValue: UInt16(truncatingIfNeeded: self.number()))
+        let holds = DelayReasons(rawValue: UInt32(truncatingIfNeeded: self.number()))
         let fence = signed()
         let tries = Int(clamping: signed())
         let call = parts.contains(.call) ? CallFingerprint(bits: word()) : nil
@@ -158,6 +161,7 @@ extension ByteReader {
             parts.contains(.expiration) ? .at(instant(from: accepted)) : .immediately
         let collapseID = parts.contains(.collapseID) ? try collapseID() : nil
         let ref = parts.contains(.ref) ? try ref() : nil
+        let priority = parts.contains(.priority) ? try priority() : nil
         let attempt = try attempt(parts, from: accepted)
         let end = end(parts, from: accepted)
         guard let urgency = Urgency(rawValue: traits & 3) else { throw .damaged("urgency") }
@@ -173,7 +177,8 @@ extension ByteReader {
             decision: try decision.decision(carrier: end.columns.carrier),
             coalescing: traits & 4 == 0 ? .replace : .union, ref: ref, call: call,
             urgency: urgency, state: state, dueAt: due, notBefore: notBefore, deadline: deadline,
-            holds: holds, payload: [], expiration: expiration, collapseID: collapseID)
+            holds: holds, payload: [], expiration: expiration, collapseID: collapseID,
+            priority: priority)
         wake.fence = fence
         wake.tries = tries
         wake.claimedAt = attempt.claimedAt
@@ -192,6 +197,11 @@ extension ByteReader {
         } catch {
             throw .damaged("collapse id")
         }
+    }
+
+    private mutating func priority() throws(StoreFailure) -> Priority {
+        guard let priority = Priority(rawValue: byte()) else { throw .damaged("priority") }
+        return priority
     }
 
     private mutating func ref() throws(StoreFailure) -> WakeRef {

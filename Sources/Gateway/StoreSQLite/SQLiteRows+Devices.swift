@@ -95,10 +95,9 @@ extension SQLiteRows {
         if let device = cache.find(first), device.token == token, device.queue == queue {
             return (first, true)
         }
-        let bytes = token.bytes
         var number = first
         while let owner = try owner(of: number) {
-            if owner.token == bytes, owner.queue == queue { return (number, true) }
+            if owner.queue == queue, owner.token == token.bytes { return (number, true) }
             number += 1
         }
         return (number, false)
@@ -163,7 +162,7 @@ extension SQLiteRows {
         }
         let queue = statement.int64(0)
         // A ledger of the other kind would not understand what it is asked.
-        guard try self.queue(queue).queue.kind == ledger.kind else {
+        guard try self.queue(queue).queue.kind.discipline == ledger.discipline else {
             throw damaged(.device, "\(token)", .damaged("ledger of another kind"))
         }
         var device = DeviceRow(
@@ -246,7 +245,7 @@ extension SQLiteRows {
                 seen += 1
                 last = look.int64(0)
                 // The running transaction may have changed it, and its row does not say so yet.
-                guard look.int64(2) == 1, cache.dirty[last] == nil else { continue }
+                guard look.int64(2) == 1, !cache.dirty.contains(last) else { continue }
                 old.append((last, look.int64(1)))
             }
         }
@@ -303,7 +302,7 @@ extension SQLiteRows {
 
     /// One whose neighbour exists stays, because the neighbour may be found through it.
     private func remove(_ number: Int64, latest: Int64) throws(StoreFailure) -> Bool {
-        guard cache.dirty[number + 1] == nil else { return false }
+        guard !cache.dirty.contains(number + 1) else { return false }
         let statement = try connection.prepare(
             """
             DELETE FROM device WHERE number = ?1

@@ -36,6 +36,7 @@ extension SQLiteRows {
 
     /// Loads what is not there yet.
     func load(_ reads: ReadSet, into rows: inout LoadedRows) throws(StoreFailure) {
+        rows.reserve(for: reads)
         for read in reads.devices { try load(read.name, read.parts, &rows) }
         for number in reads.deviceNumbers { try load(device: number, [], &rows) }
         for scan in reads.due { try load(scan, &rows) }
@@ -63,8 +64,10 @@ extension SQLiteRows {
         }
         let (number, isThere) = try place(of: name.token, queue: name.queue)
         rows.deviceNumbers[name] = number
-        guard !isThere, rows.devices[number] != nil else {
-            return try load(device: number, parts, &rows)
+        guard !isThere else { return try load(device: number, parts, &rows) }
+        if case nil = rows.devices[number] {
+            rows.devices[number] = .absent
+            return
         }
         // Another new device of the same command has the same place. It stays that one's; this one
         // is refused for once.

@@ -97,8 +97,8 @@ final class SQLiteRows: RetainedRows {
 
     /// Writes what was kept back; to be called before the transaction is committed.
     func flush() throws(StoreFailure) {
-        for number in cache.dirty.keys.sorted() {
-            if let device = cache.dirty[number] { try write(device) }
+        for number in cache.dirty.sorted() {
+            if let device = cache.find(number) { try write(device) }
         }
         try raiseFloor()
         for (counter, amount) in counted where amount != 0 {

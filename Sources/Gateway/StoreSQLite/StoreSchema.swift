@@ -3,6 +3,7 @@
 import GRDB
 import Gateway
 import StoreRows
+import WakeModel
 
 /// The tables, as a list of migrations. A migration that was released is never changed.
 ///
@@ -45,6 +46,9 @@ enum StoreSchema {
         migrator.registerMigration("8 plain words") { database in
             try database.execute(sql: plainWords)
             try database.execute(sql: views)
+        }
+        migrator.registerMigration("9 push types") { database in
+            try database.execute(sql: pushTypes)
         }
         return migrator
     }
@@ -239,6 +243,23 @@ enum StoreSchema {
         FROM wake LEFT JOIN device ON device.number = wake.device
             LEFT JOIN queues ON queues.number = device.queue;
         """
+
+    /// Wakes of all push types. Their queues have numbers for kinds, and their rows a part, that
+    /// earlier versions do not know; for reading by eye the view has the kinds' names.
+    private static var pushTypes: String {
+        """
+        DROP VIEW queues;
+        CREATE VIEW queues AS
+        SELECT number, bundle_id, environment, CASE kind \(kindWords) END AS kind,
+            confirms_launches, datetime(paused_at / 1000, 'unixepoch') AS paused_at, pause_reason,
+            datetime(held_told_at / 1000, 'unixepoch') AS held_told_at
+        FROM queue;
+        """
+    }
+
+    private static var kindWords: String {
+        WakeKind.allCases.map { "WHEN \($0.number) THEN '\($0.rawValue)'" }.joined(separator: " ")
+    }
 
     /// How the id of the wake with a number begins, in SQL; NULL for the number 0.
     private static func id(_ number: String) -> String {

@@ -110,6 +110,10 @@ public struct BudgetPolicy: Hashable, Sendable {
             name: "callDeadlineSeconds", path: \.callDeadlineSeconds,
             range: BudgetLimits.callDeadlineSeconds),
         Number(name: "hourlyCalls", path: \.hourlyCalls, range: BudgetLimits.hourlyCalls),
+        Number(name: "burstPushes", path: \.burstPushes, range: BudgetLimits.burstPushes),
+        Number(
+            name: "pushesPerMinute", path: \.pushesPerMinute,
+            range: BudgetLimits.pushesPerMinute),
     ]
 }
 

@@ -31,6 +31,8 @@ public enum BudgetRequest: Hashable, Sendable {
     case background(BackgroundRequest)
     /// An incoming call.
     case voip(CallFingerprint)
+    /// A plain push, which is worth nothing from this instant on.
+    case plain(until: WallInstant)
 
     /// A silent push with these traits.
     public static func background(
@@ -39,14 +41,6 @@ public enum BudgetRequest: Hashable, Sendable {
     ) -> BudgetRequest {
         .background(
             BackgroundRequest(urgency: urgency, coalescing: coalescing, expiration: expiration))
-    }
-
-    /// The kind of push.
-    public var kind: WakeKind {
-        switch self {
-        case .background: .background
-        case .voip: .voip
-        }
     }
 }
 

@@ -85,13 +85,24 @@ public struct BudgetSettings: Hashable, Sendable {
     /// Range: ``BudgetLimits/probeSeconds``.
     public var probeSeconds = 86_400
 
-    /// How long after its acceptance a call may still be sent, in seconds: the same call id within
-    /// that time is the same wake. Default: 10 s, a late call is worse than none (A).
+    /// How long after its acceptance a call, or Push to Talk, may still be sent, in seconds: the
+    /// same call id within that time is the same wake. Default: 10 s, a late call is worse than
+    /// none (A).
     /// Range: ``BudgetLimits/callDeadlineSeconds``.
     public var callDeadlineSeconds = 10
     /// The most calls to one device in any 60 minutes. Default: 10; more is above a human call
     /// rate (facts §7.6, A). Range: ``BudgetLimits/hourlyCalls``.
     public var hourlyCalls = 10
+
+    /// The most plain pushes to one device in a row, of one push type: those beyond wait for their
+    /// turn. Default: 60 (A). APNs answers 429 TooManyRequests to too many in a row for one token
+    /// and does not say how many that are (A-RESP, D); this is as many as the sustained rate lets
+    /// go in a minute. Range: ``BudgetLimits/burstPushes``.
+    public var burstPushes = 60
+    /// The plain pushes to one device in a minute, of one push type, that a burst fills up with.
+    /// Default: 60, one a second: faster than people read, and than a Live Activity changes (A).
+    /// Range: ``BudgetLimits/pushesPerMinute``.
+    public var pushesPerMinute = 60
 
     /// The defaults.
     public init() {}
@@ -119,6 +130,11 @@ public enum BudgetLimits {
     public static let callDeadlineSeconds = 1...60
     /// Calls an hour: a ledger keeps the last 12.
     public static let hourlyCalls = 1...12
+
+    /// Plain pushes in a row.
+    public static let burstPushes = 1...10_000
+    /// Plain pushes in a minute.
+    public static let pushesPerMinute = 1...6_000
 
     /// How far the clock may step back, in seconds, and merely stand still for a ledger: clocks of
     /// two gateways differ, and callers overtake each other. A longer step back is a correction.

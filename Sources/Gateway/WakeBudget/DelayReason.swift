@@ -37,6 +37,8 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
     case stopping = 14
     /// Another gateway on the same store is sending it.
     case leasedElsewhere = 15
+    /// The device has had as many plain pushes in a row as it may have.
+    case rate = 16
 
     /// Whether it comes from a report of the device, so that another report can end it early.
     public var isSignalled: Bool {
@@ -47,7 +49,7 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
     }
 
     /// Whether it is a rule of the budget.
-    public var isOfBudget: Bool { rawValue <= DelayReason.forceQuit.rawValue }
+    public var isOfBudget: Bool { rawValue <= DelayReason.forceQuit.rawValue || self == .rate }
 
     /// It in a few words, for a list of reasons.
     public var words: String {
@@ -68,6 +70,7 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
         case .backOff: "back-off after a failed attempt"
         case .stopping: "the gateway is shutting down"
         case .leasedElsewhere: "another gateway is sending it"
+        case .rate: "too many pushes in a row"
         }
     }
 }
@@ -75,17 +78,17 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
 /// What keeps a wake back.
 public struct DelayReasons: OptionSet, Hashable, Sendable {
     /// One bit for each ``DelayReason``, at the place of its raw value.
-    public let rawValue: UInt16
+    public let rawValue: UInt32
 
     /// The set with these bits.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// The set of one rule.
-    public init(_ hold: DelayReason) { rawValue = 1 << UInt16(hold.rawValue) }
+    public init(_ hold: DelayReason) { rawValue = 1 << UInt32(hold.rawValue) }
 
     /// Adds a rule, by its bit: the generic verb is slow in an unoptimized build.
     mutating func add(_ hold: DelayReason) {
-        self = DelayReasons(rawValue: rawValue | 1 << UInt16(hold.rawValue))
+        self = DelayReasons(rawValue: rawValue | 1 << UInt32(hold.rawValue))
     }
 
     /// The reasons, in the order of their declaration.

@@ -6,10 +6,10 @@ extension DeviceLedger {
 
     /// The ledger as bytes, for a store.
     ///
-    /// The version, the kind (0 background, 1 VoIP), then the fields in their order,
-    /// little-endian; zero bytes at the end are left out, so that an idle ledger is short. Version
-    /// 2 added how the pending wake merges, whether it repeats its own attempts, and the number of
-    /// the last debit; version 3 how late receipts come.
+    /// The version, the rules (0 background, 1 calls, 2 plain pushes), then the fields in their
+    /// order, little-endian; zero bytes at the end are left out, so that an idle ledger is short.
+    /// Version 2 added how the pending wake merges, whether it repeats its own attempts, and the
+    /// number of the last debit; version 3 how late receipts come.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()
         writer.put(Self.encodingVersion)
@@ -20,6 +20,10 @@ extension DeviceLedger {
         case .voip(let ledger):
             writer.put(UInt8(1))
             writer.put(ledger)
+        case .plain(let ledger):
+            writer.put(UInt8(2))
+            writer.put(ledger.clock)
+            writer.put(ledger.lead)
         }
         return writer.trimmed()
     }
@@ -34,6 +38,7 @@ extension DeviceLedger {
         switch bytes[1] {
         case 0: form = .background(try reader.background(version: bytes[0]))
         case 1: form = .voip(try reader.calls())
+        case 2: form = .plain(PlainLedger(clock: reader.int64(), lead: reader.int64()))
         default: throw .unknownKind(bytes[1])
         }
         guard reader.isAtEnd else { throw .overlong }

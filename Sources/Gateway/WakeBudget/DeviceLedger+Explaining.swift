@@ -12,6 +12,9 @@ extension DeviceLedger {
         case .voip(var ledger):
             ledger.observe(now)
             return ledger.explanation(policy.settings)
+        case .plain(var ledger):
+            ledger.observe(now)
+            return ledger.explanation(policy.settings)
         }
     }
 }
@@ -23,14 +26,14 @@ extension BackgroundLedger {
         let refreshOffEnd = refreshOffEnd(settings)
         let standing = standing(settings)
         return Explanation(
-            kind: .background, at: Self.instant(clock),
+            discipline: .background, at: Self.instant(clock),
             hourly: Explanation.Window(
                 used: sendsInHour, limit: hourlyLimit(standing, settings),
                 opens: later(hourlyEnd(.normal, standing, settings))),
             daily: Explanation.Window(
                 used: day.total, limit: dailyLimit(standing, settings),
                 opens: later(dailyEnd(urgency, standing, settings))),
-            spacingSeconds: Int(spacing(urgency, standing, settings)),
+            burst: nil, spacingSeconds: Int(spacing(urgency, standing, settings)),
             unconfirmedSends: Int(unconfirmed), inFlight: Int(inFlight),
             nextSend: Self.instant(max(release.until, refreshOffEnd)),
             rules: release.holds.all.map { rule($0, urgency, settings) },
@@ -76,8 +79,8 @@ extension BackgroundLedger {
         case .lowPowerMode: lowPowerModeEnd(settings)
         case .lowBattery: lowBatteryEnd(settings)
         case .forceQuit: forceQuitEnd(settings)
-        case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere:
-            preconditionFailure("The budget has no such rule.")
+        case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere, .rate:
+            preconditionFailure("The budget of background pushes has no such rule.")
         }
     }
 
@@ -112,8 +115,8 @@ extension BackgroundLedger {
                 + "at once"
         case .forceQuit:
             "The user removed the app from the app switcher; its next foreground ends this"
-        case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere:
-            preconditionFailure("The budget has no such rule.")
+        case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere, .rate:
+            preconditionFailure("The budget of background pushes has no such rule.")
         }
     }
 
@@ -149,9 +152,9 @@ extension CallLedger {
         var opens: WallInstant?
         if case .tooManyCalls(let until) = suppression { opens = until }
         return Explanation(
-            kind: .voip, at: now,
+            discipline: .call, at: now,
             hourly: Explanation.Window(used: Int(marks.count), limit: limit, opens: opens),
-            daily: nil, spacingSeconds: nil, unconfirmedSends: 0, inFlight: 0,
+            daily: nil, burst: nil, spacingSeconds: nil, unconfirmedSends: 0, inFlight: 0,
             nextSend: opens ?? now, rules: [], waiting: nil, suppression: suppression)
     }
 }

@@ -7,6 +7,7 @@ extension DeviceLedger {
         switch form {
         case .background(let ledger): ledger.invariantsBroken()
         case .voip(let ledger): ledger.invariantsBroken()
+        case .plain(let ledger): ledger.invariantsBroken()
         }
     }
 }

@@ -7,7 +7,8 @@ public import WakeModel
 ///
 /// A ledger is a value without a clock: each verb is told the time. ``decide(on:policy:at:)``
 /// changes nothing; the other verbs say what they change. A topic has one kind of push, so a
-/// ledger is for background pushes or for calls; asking it for the other is a bug, and traps.
+/// ledger is for background pushes, for calls or for plain pushes; asking it for another is a bug,
+/// and traps.
 ///
 /// Time may stand still, step back or leap. A step back of up to
 /// ``BudgetLimits/clockToleranceSeconds`` is taken for no step at all. A longer one is a
@@ -15,37 +16,40 @@ public import WakeModel
 /// have from the new time on, and nothing is forgotten. A leap ahead is taken for time that has
 /// passed; it cannot be told from it.
 ///
-/// Seconds count for background pushes, milliseconds for calls. A send is booked at the next full
-/// second, so that windows and spacings never come out too short.
+/// Seconds count for background pushes, milliseconds for the others. A send is booked at the next
+/// full second, so that windows and spacings never come out too short.
 public struct DeviceLedger: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case background(BackgroundLedger)
         case voip(CallLedger)
+        case plain(PlainLedger)
     }
 
     var form: Form
 
     /// A ledger without any past, for a topic of this kind.
     public init(kind: WakeKind) {
-        switch kind {
+        switch kind.discipline {
         case .background: form = .background(BackgroundLedger())
-        case .voip: form = .voip(CallLedger())
+        case .call: form = .voip(CallLedger())
+        case .plain: form = .plain(PlainLedger())
         }
     }
 
-    /// The kind of push of its topic.
-    public var kind: WakeKind {
+    /// The rules that it is kept by.
+    public var discipline: WakeKind.Discipline {
         switch form {
         case .background: .background
-        case .voip: .voip
+        case .voip: .call
+        case .plain: .plain
         }
     }
 
-    /// The wake that waits for the device, if any. Calls do not wait here.
+    /// The wake that waits for the device, if any. Calls and plain pushes do not wait here.
     public var pending: PendingWake? {
         switch form {
         case .background(let ledger): ledger.pending
-        case .voip: nil
+        case .voip, .plain: nil
         }
     }
 
@@ -54,7 +58,7 @@ public struct DeviceLedger: Hashable, Sendable {
     public var inFlight: Int {
         switch form {
         case .background(let ledger): Int(ledger.inFlight)
-        case .voip: 0
+        case .voip, .plain: 0
         }
     }
 
@@ -68,6 +72,9 @@ public struct DeviceLedger: Hashable, Sendable {
         case .voip(var ledger):
             ledger.observe(now)
             form = .voip(ledger)
+        case .plain(var ledger):
+            ledger.observe(now)
+            form = .plain(ledger)
         }
     }
 
@@ -86,11 +93,16 @@ public struct DeviceLedger: Hashable, Sendable {
             guard case .voip(var ledger) = form else { Self.trapOtherKind() }
             ledger.observe(now)
             return ledger.decide(on: call, policy.settings)
+        case .plain(let deadline):
+            guard case .plain(var ledger) = form else { Self.trapOtherKind() }
+            ledger.observe(now)
+            return ledger.decide(until: deadline, policy.settings)
         }
     }
 
     /// Decides and books the decision: `.send` and `.deferred` make the request the pending wake,
-    /// `.coalesced` merges it into that, and a call that is to be sent is counted.
+    /// `.coalesced` merges it into that, a call that is to be sent is counted, and a plain push
+    /// that is sent or deferred has its turn.
     ///
     /// When the wake that waited until now is over, it ends as expired first, and the answer says
     /// so.
@@ -109,6 +121,13 @@ public struct DeviceLedger: Hashable, Sendable {
             let decision = ledger.decide(on: call, policy.settings)
             if decision == .send { ledger.admit(call) }
             form = .voip(ledger)
+            return AdmitVerdict(decision: decision, expiredPending: false)
+        case .plain(let deadline):
+            guard case .plain(var ledger) = form else { Self.trapOtherKind() }
+            ledger.observe(now)
+            let decision = ledger.decide(until: deadline, policy.settings)
+            if case .expired = decision {} else { ledger.take(policy.settings) }
+            form = .plain(ledger)
             return AdmitVerdict(decision: decision, expiredPending: false)
         }
     }
@@ -186,6 +205,14 @@ public struct DeviceLedger: Hashable, Sendable {
         return ledger.refund(call, behind: newer)
     }
 
+    /// Gives back the turn of a plain push that certainly was not sent. It takes no time, as
+    /// ``settle(_:as:returns:)`` takes none.
+    public mutating func giveBackTurn(policy: BudgetPolicy) {
+        guard case .plain(var ledger) = form else { return }
+        ledger.giveBack(policy.settings)
+        form = .plain(ledger)
+    }
+
     /// How many calls count now: those of the last 60 minutes.
     public func callCount(at now: WallInstant) -> Int {
         guard case .voip(var ledger) = form else { return 0 }
@@ -202,6 +229,8 @@ public struct DeviceLedger: Hashable, Sendable {
                 BackgroundLedger(
                     corrections: ledger.corrections &+ 1, debits: ledger.debits &+ 1))
         case .voip: form = .voip(CallLedger())
+        // What it was sent lately it has had, whoever asks: the lead stays, and ends by itself.
+        case .plain: break
         }
     }
 

@@ -40,15 +40,18 @@ public struct Explanation: Hashable, Sendable {
         public let since: WallInstant
     }
 
-    /// The kind of push.
-    public let kind: WakeKind
+    /// The rules that the device's topic has.
+    public let discipline: WakeKind.Discipline
     /// The time that the answer is for, by the ledger's clock.
     public let at: WallInstant
-    /// The last 60 minutes: sends, or for VoIP calls.
-    public let hourly: Window
-    /// The last 24 hours; `nil` for VoIP, which has no such limit.
+    /// The last 60 minutes: sends, or for VoIP calls; `nil` for plain pushes.
+    public let hourly: Window?
+    /// The last 24 hours; `nil` for VoIP and plain pushes, which have no such limit.
     public let daily: Window?
-    /// The spacing in force, in seconds; `nil` for VoIP, which has none.
+    /// Plain pushes: those in a row that the rate has not made up for yet, those that wait for
+    /// their turn included; `nil` for others.
+    public let burst: Window?
+    /// The spacing in force, in seconds; `nil` for VoIP and plain pushes, which have none.
     public let spacingSeconds: Int?
     /// Sends in a row that were not confirmed; counts only where the topic sends receipts.
     public let unconfirmedSends: Int
@@ -71,9 +74,14 @@ extension Explanation {
     public var sentences: [String] {
         var sentences: [String] = []
         if let waiting { sentences.append(Self.words(waiting)) }
-        let unit = kind == .voip ? "call" : "send"
-        sentences.append(Self.words(hourly, "60 minutes", unit))
+        let unit = discipline == .call ? "call" : "send"
+        if let hourly { sentences.append(Self.words(hourly, "60 minutes", unit)) }
         if let daily { sentences.append(Self.words(daily, "24 hours", unit)) }
+        if let burst {
+            sentences.append(
+                "\(burst.used) of \(Self.count(burst.limit, "push")) in a row are used"
+                    + (burst.opens.map { "; the next turn is at \($0)." } ?? "."))
+        }
         if inFlight > 0 {
             sentences.append("\(Self.count(inFlight, "send")) still without an outcome.")
         }
@@ -94,6 +102,6 @@ extension Explanation {
     }
 
     private static func count(_ number: Int, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
+        "\(number) \(noun)\(number == 1 ? "" : noun == "push" ? "es" : "s")"
     }
 }

@@ -66,12 +66,15 @@ public struct Audit: Sendable {
             facts += BundleReader(found, library).facts()
             scopes += Array(repeating: -1, count: facts.count - scopes.count)
         }
+        // The manifests that were not read have targets of these.
+        if !known.targets.isEmpty, let strays = library.bundle(ofStrays: found.sourcesOfOthers) {
+            facts.append(AppFacts(bundles: [strays]))
+            scopes.append(-1)
+        }
         library.noteUnreadableFolders()
         guard !facts.isEmpty || !library.problems.isEmpty else { throw .nothingToAudit }
         var recipients = Recipients(facts, scopes)
-        recipients.areGenerated = known.targets.isEmpty && found.isGenerated
-        // The app is then more likely theirs than the only one that was read.
-        recipients.mayBeOthers = !known.targets.isEmpty && !found.tuistManifests.isEmpty
+        recipients.mayBeOthers = !known.targets.isEmpty && found.mayHoldOtherApps
         recipients.apply(
             sends, sendsByTarget, isChosen: !targets.isEmpty,
             areNamed: !paths.contains(where: isFolder))
@@ -110,8 +113,6 @@ public struct Audit: Sendable {
 struct Recipients {
     private(set) var facts: [AppFacts]
     private(set) var unjudged: [AuditReport.Unjudged] = []
-    /// Whether a generator that was not read may add to what the apps' files say.
-    var areGenerated = false
     /// Whether there may be apps beside those that were read.
     var mayBeOthers = false
     private let scopes: [Int]
@@ -174,8 +175,7 @@ struct Recipients {
                 let named = Self.named(bundle.name, in: byTarget)
                 facts[index].bundles[place].sends = named ?? pushes[app] ?? []
                 facts[index].bundles[place].isOnlyAssumed =
-                    areGenerated
-                    || named == nil && !isChosen && !areNamed && signs[app]?.isEmpty != false
+                    named == nil && !isChosen && !areNamed && signs[app]?.isEmpty != false
             }
         }
     }
@@ -265,6 +265,10 @@ struct FoundFiles {
     /// The manifests of Tuist that no project beside them was made from.
     private(set) var tuistManifests: [String] = []
     private var specifications: [String] = []
+    /// The folders of pods.
+    private var podFolders: [String] = []
+    /// The files by which generators that are not read make projects.
+    private var generators: [String] = []
 
     /// Looks at these paths.
     init(_ paths: [String], _ tree: FileTree) throws(AuditFailure) {
@@ -283,6 +287,7 @@ struct FoundFiles {
             named.contains($0) || !made.contains(Paths.folder(of: $0))
         }
         tuistManifests.removeAll { made.contains(Paths.folder(of: $0)) }
+        generators += tuistManifests
         if !tuistManifests.isEmpty { otherBuilds.insert("Project.swift") }
         projects.sort()
     }
@@ -300,11 +305,15 @@ struct FoundFiles {
             || named.contains(file) && name.hasSuffix(".plist")
         {
             infoPlists.append(file)
-        } else if Self.generators.contains(name) || Self.packageManagers.contains(name) {
+        } else if Self.generators.contains(name) {
+            otherBuilds.insert(name)
+            generators.append(file)
+        } else if Self.packageManagers.contains(name) {
             otherBuilds.insert(name)
         } else if name.hasSuffix(".podspec") {
             // A pod is built with others that it names.
             otherBuilds.insert(name)
+            podFolders.append(Paths.folder(of: file))
         } else if name == "Project.swift", Self.isOfTuist(file) {
             tuistManifests.append(file)
         }
@@ -316,17 +325,52 @@ struct FoundFiles {
         "BUILD", "BUILD.bazel", "BUCK", "app.json", "app.config.js", "app.config.ts",
     ]
 
-    /// Whether a file is a manifest of Tuist: apps have types of that name too.
+    /// Whether a file is a manifest of Tuist, which makes a project: apps and the helpers of
+    /// manifests have files of that name too.
     private static func isOfTuist(_ file: String) -> Bool {
-        guard let bytes = try? FileTree.read(file, limit: AuditLimits.sourceBytes) else {
-            return false
-        }
+        let folders = file.split(separator: "/").dropLast()
+        guard !folders.contains("ProjectDescriptionHelpers"),
+            let bytes = try? FileTree.read(file, limit: AuditLimits.sourceBytes)
+        else { return false }
         return WordFilter(["ProjectDescription"]).finds(in: bytes)
     }
 
-    /// Whether a generator that is not read may add to what the property lists say.
-    var isGenerated: Bool {
-        !tuistManifests.isEmpty || !otherBuilds.isDisjoint(with: Self.generators)
+    /// Whether a generator that is not read may add to what the property lists in a folder say:
+    /// one that stands there or above.
+    func isGenerated(_ folder: String) -> Bool {
+        generators.contains { Paths.contains(Paths.folder(of: $0), folder) }
+    }
+
+    /// Whether a folder is part of a pod.
+    func isOfPod(_ folder: String) -> Bool {
+        podFolders.contains { Paths.contains($0, folder) }
+    }
+
+    /// The source files beside the manifests of Tuist, outside of the projects' folders.
+    var sourcesOfOthers: [String] {
+        guard !tuistManifests.isEmpty else { return [] }
+        let folders = tuistManifests.map(Paths.folder)
+        let read = projectFolders
+        return sources.files.filter { file in
+            folders.contains { Paths.contains($0, file) }
+                && !read.contains { Paths.contains($0, file) }
+        }
+    }
+
+    private var projectFolders: [String] {
+        projects.map { project in
+            let folder = Paths.folder(of: project)
+            return project.hasSuffix(".pbxproj") ? Paths.folder(of: folder) : folder
+        }
+    }
+
+    /// Whether there is a manifest of Tuist outside of the only project's folder: the app is then
+    /// more likely its than the one that was read.
+    var mayHoldOtherApps: Bool {
+        let folders = projectFolders
+        return tuistManifests.contains { manifest in
+            !folders.contains { Paths.contains($0, Paths.folder(of: manifest)) }
+        }
     }
 
     /// What is said of the manifests that are not read.

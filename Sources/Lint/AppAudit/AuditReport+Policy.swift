@@ -4,23 +4,26 @@ package import PayloadLint
 import PayloadRules
 
 extension AuditReport {
-    /// What is left under a policy: findings of rules that are not asked, and those that a comment
-    /// of their file ignores, are taken out.
+    /// What is left under a policy: findings of rules that are not asked, those that a comment of
+    /// their file ignores, and those that another rule says already, are taken out.
     package func applying(_ policy: RulePolicy) -> AuditReport {
         var result = self
         for index in result.files.indices where !result.files[index].findings.isEmpty {
             let bytes = try? FileTree.read(
                 result.files[index].path, limit: AuditLimits.projectBytes)
             let ignores = InlineIgnores(bytes ?? [])
-            result.files[index].findings = result.files[index].findings.compactMap { finding in
-                var finding = finding
-                let (rule, line) = (finding.diagnostic.rule, finding.diagnostic.line)
-                guard let severity = policy.severity(of: rule, finding.diagnostic.severity),
-                    !ignores.cover(rule, line: line)
-                else { return nil }
-                finding.diagnostic.severity = severity
-                return finding
-            }
+            result.files[index].findings =
+                result.files[index].findings.compactMap { finding in
+                    var finding = finding
+                    let (rule, line) = (finding.diagnostic.rule, finding.diagnostic.line)
+                    guard let severity = policy.severity(of: rule, finding.diagnostic.severity),
+                        !ignores.cover(rule, line: line),
+                        finding.isSaidBy.flatMap({ policy.severity(of: $0, .error) }) == nil
+                    else { return nil }
+                    finding.diagnostic.severity = severity
+                    return finding
+                }
+                .inOrder
         }
         result.files.removeAll { $0.kind == .swift && $0.findings.isEmpty }
         for index in result.unjudged.indices {

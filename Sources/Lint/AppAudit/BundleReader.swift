@@ -23,14 +23,15 @@ struct BundleReader {
     /// The facts: one app with what is embedded in it, or none.
     func facts() -> [AppFacts] {
         let pieces = found.infoPlists.compactMap(piece)
-        guard !pieces.isEmpty else { return factsWithoutInfo() }
+        // The Info.plist of a pod or a framework is no app's.
+        guard pieces.contains(where: { $0.role != .other }) else { return factsWithoutInfo() }
         let apps = pieces.filter { $0.role == .app }
         let lists = entitlements(of: pieces)
         let sources = sources(of: pieces, apps)
         var unread = found.sources.unreadOnly
-        unread.addStrays(sources.strays)
+        unread.addStrays(sources.strays.count)
         for name in found.otherBuilds { unread.addUnread(.project, name) }
-        let bundles = pieces.indices.map { index in
+        var bundles = pieces.indices.map { index in
             let piece = pieces[index]
             let known = pieces.count == 1 ? nil : piece.folder
             var bundle = AppFacts.Bundle(
@@ -45,8 +46,10 @@ struct BundleReader {
                 sources.paths[index].isEmpty ? nil : library.facts(of: list)
             if piece.role == .app { library.noteUnread(unread.unread, target: known ?? "") }
             addSignature(to: &bundle, piece)
+            bundle.mayBeIncomplete = !isBuilt(piece.folder) && found.isGenerated(piece.folder)
             return bundle
         }
+        if let strays = library.bundle(ofStrays: sources.strays) { bundles.append(strays) }
         return [AppFacts(bundles: bundles)]
     }
 
@@ -58,7 +61,9 @@ struct BundleReader {
             found.named.contains(path)
             || info.members.keys.contains { key in prefixes.contains(where: key.hasPrefix) }
         guard isInfo else { return nil }
-        return Piece(folder: Paths.folder(of: path), info: info, role: Self.role(info))
+        let folder = Paths.folder(of: path)
+        let isOfPod = info["CFBundlePackageType"]?.string != "APPL" && found.isOfPod(folder)
+        return Piece(folder: folder, info: info, role: isOfPod ? .other : Self.role(info))
     }
 
     private static func role(_ info: AppProperties) -> AppFacts.Bundle.Role {
@@ -90,6 +95,7 @@ struct BundleReader {
         for path in found.entitlements {
             guard let list = library.properties(path, .entitlements) else { continue }
             bundle.entitlements = .known(list)
+            bundle.mayBeIncomplete = found.isGenerated(Paths.folder(of: path))
             bundle.name = found.entitlements.count == 1 ? nil : Paths.stem(of: path)
             bundles.append(bundle)
         }
@@ -119,8 +125,8 @@ struct BundleReader {
     /// are those that may belong to any.
     private func sources(
         of pieces: [Piece], _ apps: [Piece]
-    ) -> (paths: [[String]], strays: Int) {
-        var strays = 0
+    ) -> (paths: [[String]], strays: [String]) {
+        var strays: [String] = []
         var paths = [[String]](repeating: [], count: pieces.count)
         let app = apps.count == 1 ? pieces.firstIndex { $0.role == .app } : nil
         for file in found.sources.files {
@@ -129,7 +135,7 @@ struct BundleReader {
             // What a framework has is built into the app.
             let isLibrary = owner.map { pieces[$0].role == .other } ?? true
             guard let index = isLibrary ? app : owner else {
-                strays += 1
+                strays.append(file)
                 continue
             }
             paths[index].append(file)
@@ -143,15 +149,19 @@ struct BundleReader {
         return (around.first ?? (apps.count == 1 ? apps.first : nil))?.folder
     }
 
+    /// Whether a folder is an app that was built, whose files are all there is.
+    private func isBuilt(_ folder: String) -> Bool {
+        [".app", ".appex", "/Contents"].contains(where: folder.hasSuffix)
+    }
+
     /// Reads the entitlements of a built app from its signature.
     private func addSignature(to bundle: inout AppFacts.Bundle, _ piece: Piece) {
         guard case .unknown = bundle.entitlements, piece.role != .other,
             let name = piece.info["CFBundleExecutable"]?.string
         else { return }
         let folder = piece.folder
-        let isBuilt = folder.hasSuffix(".app") || folder.hasSuffix(".appex")
         let isBuiltForMac = folder.hasSuffix("/Contents")
-        guard isBuilt || isBuiltForMac, !name.contains("/") else { return }
+        guard isBuilt(folder), !name.contains("/") else { return }
         let path = Paths.join(folder, isBuiltForMac ? "MacOS/" + name : name)
         guard FileTree.kind(of: path) == .file,
             let list = CodeSignature.entitlements(ofProgram: path, library)

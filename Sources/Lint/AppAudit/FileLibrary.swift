@@ -133,11 +133,7 @@ final class FileLibrary {
         }
         return absent
             + texts.map { text in
-                let wasOne = text.hasPrefix("1 ") && !text.contains(" and ")
-                return AuditReport.Unjudged(
-                    targets: targets[text] ?? [],
-                    reason: "\(text) \(wasOne ? "was" : "were") not read",
-                    rules: rules)
+                AuditReport.Unjudged(targets: targets[text] ?? [], reason: text, rules: rules)
             }
     }
 }
@@ -158,6 +154,17 @@ extension FileLibrary {
             list.unread.isEmpty && digests.count == list.files.count && !tree.isExhausted
         return AppFacts.Sources(
             digests.flatMap { $0.observations(constants) }, isComplete: isComplete)
+    }
+
+    /// What each of some files proves by itself, as a bundle: files that belong to no known target.
+    /// `nil` where that is nothing.
+    func bundle(ofStrays files: [String]) -> AppFacts.Bundle? {
+        var list = SourceList()
+        list.add(files)
+        let proven = facts(of: list)?.observations.filter(\.isProvenByFile) ?? []
+        guard !proven.isEmpty else { return nil }
+        return AppFacts.Bundle(
+            role: .other, sources: AppFacts.Sources(proven, isComplete: false))
     }
 
     /// What a file of source text says; `nil`, and a problem, where it cannot be read. Each file is

@@ -25,6 +25,12 @@ enum Paths {
         return String(name[..<dot])
     }
 
+    /// Whether a path is a folder, or lies below it.
+    static func contains(_ folder: String, _ path: String) -> Bool {
+        path == folder || path.hasPrefix(folder + "/")
+            || (folder == "." && !path.hasPrefix("/") && !path.hasPrefix(".."))
+    }
+
     /// The same path without `.`, `..` and doubled slashes.
     static func normalised(_ path: String) -> String {
         var parts: [Substring] = []

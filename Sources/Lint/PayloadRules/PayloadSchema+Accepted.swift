@@ -6,8 +6,37 @@ extension PayloadSchema {
     /// The schema of the payloads that ``WakeValidator`` finds no error in, as far as a schema can
     /// tell: warnings are allowed, and sizes, spelling and the meaning of texts are not in it. It
     /// is wider than ``background`` and ``voip``, which say what a payload had better be.
+    ///
+    /// Of plain kinds it says only what differs from any object.
     public static func accepted(of kind: WakeKind) -> String {
         switch kind {
+        case .alert:
+            """
+            {"type":"object","description":"Rule AL001.","required":["aps"],"properties":{"aps":\
+            {"type":"object","anyOf":[{"required":["alert"]},{"required":["badge"]},\
+            {"required":["sound"]}],"properties":{\(aps(.alert))}}}}
+            """
+        case .widgets, .controls:
+            """
+            {"type":"object","description":"Rule WG001.","required":["aps"],"properties":{"aps":\
+            {"type":"object","required":["content-changed"],"properties":{"content-changed":\
+            {"const":true}}}}}
+            """
+        case .mdm:
+            """
+            {"type":"object","description":"Rule MD001.","required":["mdm"],"properties":{"mdm":\
+            {"type":"string","minLength":1},"aps":{"not":{}}}}
+            """
+        case .liveactivity:
+            """
+            {"type":"object","description":"Rules LA001 to LA004.","required":["aps"],\
+            "properties":{"aps":{"type":"object","required":["timestamp","event"],"properties":\
+            {\(aps(.liveactivity))},"anyOf":[{"properties":{"event":{"const":"end"}}},\
+            {"properties":{"event":{"const":"update"}},"required":["content-state"]},\
+            {"properties":{"event":{"const":"start"}},"required":["content-state",\
+            "attributes-type","attributes","alert"]}]}}}
+            """
+        case .location, .complication, .fileprovider, .pushtotalk: #"{"type":"object"}"#
         case .background:
             """
             {"type":"object","description":"Rules G010, G014, BG001 to BG004, BG010.",\
@@ -16,27 +45,24 @@ extension PayloadSchema {
             """
         case .voip:
             """
-            {"type":"object","description":"Rules G014 and VO003. The rules VO007 and VO008, about \
-            pushes that are not a call, are not in it.","properties":{"aps":{"properties":\
-            {\(aps(.voip))}}},"anyOf":[\(callIdentifiers)]}
+            {"type":"object","description":"Rule G014. The rules VO007 and VO008, about pushes \
+            that are not a call, are not in it.","properties":{"aps":{"properties":\
+            {\(aps(.voip))}}}}
             """
         }
     }
-
-    private static let callIdentifiers = WakeValidator.Configuration().callIdentifierKeys.map {
-        key in
-        let identifier = #"{"type":["string","integer"],"minLength":1}"#
-        return #"{"required":["\#(key)"],"properties":{"\#(key)":\#(identifier)}}"#
-    }.joined(separator: ",")
 
     private static func aps(_ kind: PushTypeSet) -> String {
         APSKey.allCases.map { key in
             let schema =
                 switch key {
-                case .contentAvailable where kind == .background: #"{"enum":[1,true]}"#
+                case .contentAvailable where kind == .background:
+                    // One type each: generated clients have no list of values of two types.
+                    #"{"anyOf":[{"type":"integer","enum":[1]},{"type":"boolean","enum":[true]}]}"#
                 case .alert where kind == .background, .badge where kind == .background,
                     .sound where kind == .background:
-                    "false"
+                    // Not `false`, which means the same and which some readers do not know.
+                    #"{"not":{}}"#
                 default: schema(key.shape(in: kind), parts: key.parts(in: kind))
                 }
             return #""\#(key.name)":\#(schema)"#
@@ -53,7 +79,7 @@ extension PayloadSchema {
         case .text: #"{"type":["string","null"]}"#
         case .dictionary: #"{"type":["object","null"]}"#
         case .textOrDictionary, .sound: #"{"type":["string","object","null"]\#(properties)}"#
-        case .list: #"{"type":["array","null"]}"#
+        case .list: #"{"type":["array","null"],"items":{}}"#
         case .number, .numberForTrue: #"{"type":["number","null"]}"#
         case .boolean: #"{"type":["boolean","null"]}"#
         case .badge: #"{"type":["integer","null"],"minimum":0}"#

@@ -7,7 +7,7 @@ public import WakeModel
 /// Only ``WakeValidator`` makes one, so whoever holds it need not check again. Its description
 /// shows neither payload nor device token.
 public struct ValidWake: Hashable, Sendable {
-    /// Background or VoIP.
+    /// What it is.
     public let kind: WakeKind
     /// The device.
     public private(set) var deviceToken: DeviceToken
@@ -19,8 +19,10 @@ public struct ValidWake: Hashable, Sendable {
     public let expiration: Expiration
     /// The collapse id, if any.
     public let collapseID: CollapseID?
+    /// The value of `apns-priority`; `nil` for the kind's default.
+    public let priority: Priority?
     /// VoIP: the call that the push announces, as its payload names it; two wakes with the same id
-    /// are the same call (rule VO014). `nil` for background. Never logged.
+    /// are the same call (rule VO014). `nil` for others. Never logged.
     public let callID: String?
 
     init(_ request: WakeRequest, expiration: Expiration, callID: String?) {
@@ -30,6 +32,8 @@ public struct ValidWake: Hashable, Sendable {
         payload = request.payload
         self.expiration = expiration
         collapseID = request.collapseID
+        // The default by another name is the same push.
+        priority = request.priority == request.kind.defaultPriority ? nil : request.priority
         self.callID = callID
     }
 

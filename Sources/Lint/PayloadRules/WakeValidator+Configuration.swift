@@ -105,8 +105,12 @@ extension WakeValidator {
     /// costs one reference.
     final class Settings: Sendable {
         let callIdentifierKeys: [[UInt8]]
+        /// The bits of their first letters, as a ``KeyGlance`` has them.
+        private let callIdentifierFirstLetters: UInt64
         let voipExpirationLimitSeconds: Int64
         let reservedKeys: [ReservedKey]
+        /// Whether nobody named other reserved keys.
+        let reservesDefaultKeys: Bool
         /// The first bytes of the reserved keys, as a ``KeyGlance`` has them.
         let reservedFirstBytes: UInt64
         /// The beginnings of the reserved keys, as a ``PayloadFastPath`` compares them.
@@ -120,8 +124,12 @@ extension WakeValidator {
             callIdentifierKeys = configuration.callIdentifierKeys.map {
                 NearMiss.letters(Array($0.utf8)[...])
             }
+            callIdentifierFirstLetters = callIdentifierKeys.reduce(0) { bits, name in
+                name.first.map { bits | KeyGlance.bit(ofFirstByte: $0) } ?? .max
+            }
             voipExpirationLimitSeconds = configuration.voipExpirationLimitSeconds
             reservedKeys = configuration.reservedKeys.map { ReservedKey($0) }
+            reservesDefaultKeys = configuration.reservedKeys == Configuration().reservedKeys
             reservedFirstBytes = configuration.reservedKeys.reduce(0) { bits, key in
                 // A pattern that is only `*`, or empty, can match anything.
                 guard let first = key.utf8.first, first != UInt8(ascii: "*") else { return .max }
@@ -132,6 +140,13 @@ extension WakeValidator {
             authentication = configuration.authentication
             signingKeys = configuration.signingKeys
             thresholds = configuration.thresholds
+        }
+
+        /// Whether a key that begins with this byte may be one of ``callIdentifierKeys``.
+        func mayBeCallIdentifier(startingWith byte: UInt8) -> Bool {
+            // What is no letter may be a separator, behind which the name begins.
+            guard let letter = NearMiss.letter(byte) else { return true }
+            return callIdentifierFirstLetters & KeyGlance.bit(ofFirstByte: letter) != 0
         }
     }
 

@@ -27,40 +27,60 @@ public struct WakeValidator: Sendable {
     }
 
     /// Checks a request as of `now`. Where the request has no expiration, the wake gets its kind's
-    /// default: for VoIP one attempt at once, for background one day from `now`.
+    /// default (``WakeModel/WakeKind/lifetimeSeconds``): for VoIP one attempt at once, for
+    /// background one day from `now`.
+    ///
+    /// A plain push is judged with the headers that it will be sent with, by all rules that a
+    /// ``PushDraft`` of its type is judged by.
     ///
     /// Tells at most `count` findings, errors before the rest: hostile input has one every few
     /// bytes, and each takes hundreds.
     public func validate(
         _ request: WakeRequest, now: WallInstant, most count: Int = .max
     ) -> Verdict {
-        let headers = ValidationContext.Headers(request, now: now)
-        if request.kind == .background,
-            PayloadFastPath.isClean(request.payload, settings: settings)
-        {
-            let remarks = remarks(onClean: request, headers).prefix(count)
-            return verdict(on: request, Array(remarks), now: now, callID: nil)
+        if request.kind.discipline == .plain {
+            return validate(plain: request, now: now, most: count)
         }
+        let headers = ValidationContext.Headers(request, now: now)
+        let reading = PayloadFastPath.read(
+            request.payload, as: request.kind, settings: settings)
+        if let reading {
+            let remarks = remarks(onClean: request, headers).prefix(count)
+            return verdict(on: request, Array(remarks), now: now, callID: reading.callID)
+        }
+        let type = PushTypeSet(request.kind)
         let context = ValidationContext(
-            type: PushTypeSet(request.kind), payload: request.payload, headers: headers,
-            settings: settings)
-        let diagnostics = Findings.of(Rules.forRequest(of: request.kind), on: context)
+            type: type, payload: request.payload, headers: headers, settings: settings)
+        let diagnostics = Findings.of(Rules.forRequest(of: type), on: context)
             .diagnostics(of: context, most: count)
         return verdict(
             on: request, diagnostics, now: now,
             callID: request.kind == .voip ? context.callID : nil)
     }
 
-    /// What the rules about size and headers say of a background wake with clean content. Those
-    /// that nobody has a remark on are seen at once.
+    private func validate(
+        plain request: WakeRequest, now: WallInstant, most count: Int
+    ) -> Verdict {
+        let expiration = request.expiration ?? defaultExpiration(request.kind, now)
+        let draft = PushDraft(request, expiration: expiration, now: now)
+        let context = ValidationContext(draft, settings: settings)
+        let diagnostics = Findings.of(Rules.forDraft(of: context.type), on: context)
+            .diagnostics(of: context, most: count)
+        return verdict(on: request, diagnostics, now: now, callID: nil)
+    }
+
+    /// What the rules about size and headers say of a wake with clean content. Those that nobody
+    /// has a remark on are seen at once.
     private func remarks(
         onClean request: WakeRequest, _ headers: ValidationContext.Headers
     ) -> [Diagnostic] {
         let isShort = request.payload.count * 10 <= ValidationContext.maximumBytes * 9
-        if isShort, headers.areUnremarkable { return [] }
+        if isShort, headers.areUnremarkable(for: request.kind, settings) { return [] }
         let context = ValidationContext(
-            cleanBackground: request.payload, headers: headers, settings: settings)
-        return Findings.of(Rules.cleanBackground, on: context).diagnostics(of: context)
+            clean: PushTypeSet(request.kind), payload: request.payload, headers: headers,
+            settings: settings)
+        return Findings.of(Rules.forCleanRequest(of: request.kind), on: context)
+            .diagnostics(of: context)
     }
 
     private func verdict(
@@ -78,16 +98,16 @@ public struct WakeValidator: Sendable {
     /// Checks a payload by itself, as it would be sent in a push of this kind: the rules about
     /// headers stay out.
     public func diagnostics(ofPayload payload: [UInt8], as kind: WakeKind) -> [Diagnostic] {
+        let type = PushTypeSet(kind)
         let context = ValidationContext(
-            type: PushTypeSet(kind), payload: payload, headers: nil, settings: settings)
-        return Findings.of(Rules.forPayload(of: kind), on: context)
+            type: type, payload: payload, headers: nil, settings: settings)
+        return Findings.of(Rules.forPayload(of: type), on: context)
             .diagnostics(of: context)
     }
 
     private func defaultExpiration(_ kind: WakeKind, _ now: WallInstant) -> Expiration {
-        switch kind {
-        case .background: .at(now.advanced(bySeconds: configuration.backgroundLifetimeSeconds))
-        case .voip: .immediately
-        }
+        let seconds =
+            kind == .background ? configuration.backgroundLifetimeSeconds : kind.lifetimeSeconds
+        return seconds == 0 ? .immediately : .at(now.advanced(bySeconds: seconds))
     }
 }

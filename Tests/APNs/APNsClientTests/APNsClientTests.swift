@@ -47,17 +47,8 @@ struct APNsClientTests {
 
     private func push(_ kind: String, id: APNsID) throws -> Push {
         let (device, app, payload) = (try Samples.device(7), try Samples.app, Samples.payload)
-        return switch kind {
-        case "background": try .background(to: device, of: app, payload: payload, apnsID: id)
-        case "voip": try .voip(to: device, of: app, payload: payload, apnsID: id)
-        case "location":
-            try .location(to: device, of: app, payload: payload, isImmediate: true, apnsID: id)
-        case "pushtotalk": try .pushToTalk(to: device, of: app, payload: payload, apnsID: id)
-        case "fileprovider": try .fileProvider(to: device, of: app, payload: payload, apnsID: id)
-        case "complication": try .complication(to: device, of: app, payload: payload, apnsID: id)
-        case "widgets": try .widgets(to: device, of: app, payload: payload, apnsID: id)
-        default: try .controls(to: device, of: app, payload: payload, apnsID: id)
-        }
+        let wakeKind = try #require(WakeKind(rawValue: kind))
+        return try .wake(wakeKind, to: device, of: app, payload: payload, apnsID: id)
     }
 
     @Test(

@@ -173,9 +173,9 @@ struct PushCertificateTests {
             #expect(try await client.send(Samples.background()).isAccepted)
             #expect(try await client.send(Samples.voip()).isAccepted)
             let location = try await client.send(
-                Push.location(
-                    to: Samples.device(3), of: Samples.app, payload: Samples.payload,
-                    isImmediate: true, apnsID: .generate()))
+                Push.wake(
+                    .location, to: Samples.device(3), of: Samples.app, payload: Samples.payload,
+                    apnsID: .generate()))
             #expect(location.rejection?.reason == .invalidPushType, "location takes no certificate")
             let other = try await client.send(
                 Push.background(

@@ -22,26 +22,16 @@ struct PushTests {
 
     @Test("each kind takes its type's largest payload and not one byte more")
     func size() throws {
-        typealias Factory = ([UInt8]) throws -> Push
-        let factories: [(PushType, Factory)] = [
-            (.background, { try .background(to: device, of: app, payload: $0, apnsID: id) }),
-            (.voip, { try .voip(to: device, of: app, payload: $0, apnsID: id) }),
-            (
-                .location,
-                { try .location(to: device, of: app, payload: $0, isImmediate: true, apnsID: id) }
-            ),
-            (.pushtotalk, { try .pushToTalk(to: device, of: app, payload: $0, apnsID: id) }),
-            (.fileprovider, { try .fileProvider(to: device, of: app, payload: $0, apnsID: id) }),
-            (.complication, { try .complication(to: device, of: app, payload: $0, apnsID: id) }),
-            (.widgets, { try .widgets(to: device, of: app, payload: $0, apnsID: id) }),
-            (.controls, { try .controls(to: device, of: app, payload: $0, apnsID: id) }),
-        ]
-        for (type, make) in factories {
+        for kind in WakeKind.allCases {
+            let type = kind.pushType
+            func make(_ payload: [UInt8]) throws -> Push {
+                try .wake(kind, to: device, of: app, payload: payload, apnsID: id)
+            }
             let limit = type == .voip ? 5120 : 4096
             let push = try make(bytes(limit))
             #expect(push.type == type)
             #expect(push.payload.count == limit)
-            #expect(type.allowedPriorities.contains(push.priority))
+            #expect(push.priority == kind.defaultPriority)
             #expect(push.topic == app.topic(for: type))
             #expect(push.apnsID == id)
             let tooLarge = #expect(throws: InvalidField.self) { try make(bytes(limit + 1)) }
@@ -67,6 +57,38 @@ struct PushTests {
         #expect(call == (try .voip(to: device, of: app, payload: bytes(1), apnsID: id)))
         #expect(call.priority == .immediate)
         #expect(call.expiration == .immediately)
+    }
+
+    @Test("a kind takes the priorities that Apple allows for it, and no other")
+    func priorities() throws {
+        for kind in WakeKind.allCases {
+            for priority in Priority.allCases {
+                func make() throws -> Push {
+                    try .wake(
+                        kind, to: device, of: app, payload: bytes(1), priority: priority,
+                        apnsID: id)
+                }
+                if kind.allowedPriorities.contains(priority) {
+                    #expect(try make().priority == priority)
+                } else {
+                    let refusal = #expect(throws: InvalidField.self) { try make() }
+                    #expect(refusal?.field == "priority")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "what is worth nothing later has expiration 0 unless it says another; a call never merges")
+    func headers() throws {
+        for kind in WakeKind.allCases {
+            let push = try Push.wake(
+                kind, to: device, of: app, payload: bytes(1), collapseID: CollapseID("x"),
+                apnsID: id)
+            let isNow = [.voip, .pushtotalk, .controls].contains(kind)
+            #expect(push.expiration == (isNow ? .immediately : nil))
+            #expect((push.collapseID == nil) == (kind == .voip))
+        }
     }
 
     @Test("no description or dump of a push or its request shows token, payload or JWT")

@@ -52,41 +52,43 @@ struct RequestEncoderTests {
                 own: ["apns-id: \(id)", "apns-expiration: 1795253640"], isUrgent: true),
             Golden(
                 name: "location, at once",
-                push: try .location(
-                    to: device, of: app, payload: payload, isImmediate: true, apnsID: apnsID),
+                push: try .wake(.location, to: device, of: app, payload: payload, apnsID: apnsID),
                 shared: ["com.example.app.location-query", "location", "10"],
                 own: ["apns-id: \(id)"]),
             Golden(
                 name: "location, when convenient",
-                push: try .location(
-                    to: device, of: app, payload: payload, isImmediate: false, expiration: later,
-                    apnsID: apnsID),
+                push: try .wake(
+                    .location, to: device, of: app, payload: payload, priority: .powerConsiderate,
+                    expiration: later, apnsID: apnsID),
                 shared: ["com.example.app.location-query", "location", "5"],
                 own: ["apns-id: \(id)", "apns-expiration: 1795253640"]),
             Golden(
                 name: "push to talk",
-                push: try .pushToTalk(to: device, of: app, payload: payload, apnsID: apnsID),
+                push: try .wake(.pushtotalk, to: device, of: app, payload: payload, apnsID: apnsID),
                 shared: ["com.example.app.voip-ptt", "pushtotalk", "10"],
-                own: ["apns-id: \(id)", "apns-expiration: 0"]),
+                own: ["apns-id: \(id)", "apns-expiration: 0"], isUrgent: true),
             Golden(
                 name: "file provider",
-                push: try .fileProvider(to: device, of: app, payload: payload, apnsID: apnsID),
+                push: try .wake(
+                    .fileprovider, to: device, of: app, payload: payload, apnsID: apnsID),
                 shared: ["com.example.app.pushkit.fileprovider", "fileprovider", "5"],
                 own: ["apns-id: \(id)"]),
             Golden(
                 name: "complication",
-                push: try .complication(to: device, of: app, payload: payload, apnsID: apnsID),
+                push: try .wake(
+                    .complication, to: device, of: app, payload: payload, apnsID: apnsID),
                 shared: ["com.example.app.complication", "complication", "5"],
                 own: ["apns-id: \(id)"]),
             Golden(
                 name: "widgets",
-                push: try .widgets(
-                    to: device, of: app, payload: payload, priority: .powerFirst, apnsID: apnsID),
+                push: try .wake(
+                    .widgets, to: device, of: app, payload: payload, priority: .powerFirst,
+                    apnsID: apnsID),
                 shared: ["com.example.app.push-type.widgets", "widgets", "1"],
                 own: ["apns-id: \(id)"]),
             Golden(
                 name: "controls",
-                push: try .controls(to: device, of: app, payload: payload, apnsID: apnsID),
+                push: try .wake(.controls, to: device, of: app, payload: payload, apnsID: apnsID),
                 shared: ["com.example.app.push-type.controls", "controls", "10"],
                 own: ["apns-id: \(id)", "apns-expiration: 0"]),
         ]

@@ -120,7 +120,7 @@ struct KeysFileWatcherTests {
     func expired() async throws {
         try await Self.serve { _, config, base, _ in
             let key = try await Self.key(config, "brief", ["--scope", "read", "--expires", "5s"])
-            let stream = try await Self.curl(key, ["-N", "\(base)/v1/events"])
+            let stream = try await Self.curl(key, ["-N", "-m", "60", "\(base)/v1/events"])
             #expect(stream.status == 0, "\(stream.all)")
             let answer = try await Self.curl(key, ["\(base)/v1/apps"])
             #expect(answer.out.hasSuffix("\n401"), "\(answer.all)")

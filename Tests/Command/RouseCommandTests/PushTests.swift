@@ -231,7 +231,7 @@ struct PushTests {
             (["--key", "/nonexistent/AuthKey_ABCDE12345.p8", "ab"], 66, "key file"),
             (["--key", key, "ab"], 78, "holds no PEM text"),
             (["--key", key, "abc"], 65, "odd number of digits"),
-            (["--key", key, "<740f>"], 65, "brackets"),
+            (["--key", key, "<740g>"], 65, "position 5"),
             (["--key", key, "--payload", "/nonexistent", "ab"], 66, "payload"),
             (["--key", key, "--ca", "/nonexistent", "ab"], 66, "CA file"),
             (["--key", key, "--key-id", "SHORT", "ab"], 64, "key id"),

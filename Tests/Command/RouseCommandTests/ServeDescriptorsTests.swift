@@ -91,4 +91,31 @@ struct ServeDescriptorsTests {
             #expect(try await gateway.end(SIGTERM) == 0)
         }
     }
+
+    /// strace stands for the system that has no file left: a gateway that has none cannot be had at
+    /// will, because other parts of it need some.
+    @Test("rests between two tries while the system refuses every connection")
+    func refused() async throws {
+        let refusals = 20
+        let folder = try TestFolder()
+        let trace = folder.path + "/trace"
+        let gateway = try RunningRouse(
+            ["-D", "-f", "-ttt", "-e", "trace=accept,accept4", "-o", trace]
+                + ["-e", "inject=accept,accept4:error=EMFILE:when=1..\(refusals)"]
+                + [Rouse.path, "serve", "--dev", "--listen", "127.0.0.1:0"],
+            by: "/usr/bin/strace")
+        let lines = try await gateway.lines { $0.hasPrefix("Stop it") }
+        let found = lines.lazy.compactMap { $0.firstMatch(of: /127\.0\.0\.1:(\d+)/)?.output.1 }
+        let port = try #require(found.first.flatMap { Int($0) })
+        #expect(try await Self.health(port) == "200")
+        let times = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+            .filter { $0.contains("EMFILE") }
+            .compactMap { $0.split(separator: " ").dropFirst().first.flatMap { Double($0) } }
+        #expect(times.count == refusals)
+        let (first, last) = (try #require(times.first), try #require(times.last))
+        // Each rest is 20 ms, as there is no stranger to give a place away.
+        #expect(last - first > 0.015 * Double(refusals - 1), "\(times)")
+        #expect(gateway.error.split(separator: Self.waitingText).count == 2, "\(gateway.error)")
+        #expect(try await gateway.end(SIGTERM) == 0)
+    }
 }

@@ -39,6 +39,20 @@ struct DeviceTokenTests {
         #expect(error?.remedy.isEmpty == false)
     }
 
+    @Test(
+        "what people paste is the token that it holds",
+        arguments: ["<740F4707 00ff>", " 740f 4707 00ff ", "740f470700ff", "< 740f470700ff >"])
+    func pasted(text: String) throws {
+        #expect(try DeviceToken(pasted: text).hex == "740f470700ff")
+    }
+
+    @Test(
+        "what holds no token is refused, pasted too",
+        arguments: ["", " ", "<>", "<<74>>", "7 4 0", "74>0f", "74 0g", "74\t0f"])
+    func pastedNonsense(text: String) {
+        #expect(throws: InvalidField.self) { try DeviceToken(pasted: text) }
+    }
+
     @Test("neither description nor error spells the token out")
     func tokenIsRedacted() throws {
         let hex = String(repeating: "c0ffee11", count: 8)

@@ -48,16 +48,32 @@ struct PushTypeTests {
         #expect(!type.requiresProviderToken)
     }
 
-    @Test("the two kinds of wake are pushes of their type with their one priority")
+    @Test("there is a kind for each type, with priorities that Apple allows and the right default")
     func wakeKinds() {
-        #expect(WakeKind.background.pushType == .background)
-        #expect(WakeKind.background.priority == .powerConsiderate)
-        #expect(WakeKind.voip.pushType == .voip)
-        #expect(WakeKind.voip.priority == .immediate)
+        #expect(
+            Set(WakeKind.allCases.map(\.pushType.rawValue)) == Set(PushType.all.map(\.rawValue)))
+        #expect(WakeKind.background.allowedPriorities == [.powerConsiderate])
+        #expect(WakeKind.voip.allowedPriorities == [.immediate])
+        #expect(WakeKind.pushtotalk.allowedPriorities == [.immediate])
         for kind in WakeKind.allCases {
-            #expect(kind.pushType.allowedPriorities.contains(kind.priority))
             #expect(kind.description == kind.rawValue)
+            #expect(kind.pushType.rawValue == kind.rawValue)
+            #expect(kind.allowedPriorities.contains(kind.defaultPriority))
+            #expect(Set(kind.pushType.allowedPriorities).isSuperset(of: kind.allowedPriorities))
+            #expect(kind.isImmediate == (kind == .voip || kind == .pushtotalk))
+            #expect(!kind.isImmediate || kind.lifetimeSeconds == 0)
         }
+        #expect(
+            WakeKind.allCases.filter { $0.discipline != .plain } == [.background, .voip])
+    }
+
+    @Test("what the user would see, hear or answer twice is not sent twice")
+    func repetition() throws {
+        let id = try CollapseID("score")
+        #expect(
+            WakeKind.allCases.filter { !$0.mayRepeat(collapseID: nil) }
+                == [.voip, .alert, .pushtotalk])
+        #expect(WakeKind.allCases.filter { !$0.mayRepeat(collapseID: id) } == [.voip, .pushtotalk])
     }
 }
 

@@ -39,7 +39,7 @@ struct MulticastRoutesTests {
         try await APIBench(sender: sender).serve { caller in
             let good = Samples.deviceToken(3).hex
             let tokens = [
-                Self.token(1), "7", #""<740f 4707>""#, #""""#, "null", Self.token(2), #"{"a":[]}"#,
+                Self.token(1), "7", #""<740g 4707>""#, #""""#, "null", Self.token(2), #"{"a":[]}"#,
                 #""abc""#, #""\#(good.uppercased())""#,
                 #""\#(String(repeating: "a", count: 514))""#,
             ]
@@ -124,7 +124,7 @@ struct MulticastRoutesTests {
             try await expect(
                 terms.replacing("example.app", with: "example.none"), .unknownApp, field: "app")
             try await expect(
-                terms.replacing("background", with: "alert"), .invalidField, field: "kind")
+                terms.replacing("background", with: "telepathy"), .invalidField, field: "kind")
             try await expect(terms + #","colour":1"#, .invalidField, field: "colour")
             try await expect(terms + #","ttl_seconds":-1"#, .invalidField, field: "ttl_seconds")
             try await expect(terms + #","device_token":"aa""#, .invalidField, field: "device_token")
@@ -227,10 +227,13 @@ struct MulticastRoutesTests {
             let other = try Self.items(try await send([1, 2], Self.terms + #","ref":"other""#))
             #expect(other.compactMap { $0["status"] as? Int } == [409, 409])
             #expect(try await caller.send("GET", "/v1/stats").json()["accepted"] as? Int == 4)
-            try expectProblem(
-                try await caller.send(
-                    "POST", Self.path, Self.body([Self.token(9)]),
-                    headers: ["Idempotency-Key": "not printable \u{e9}"]), .invalidField)
+            // Also when no token is one.
+            for token in [Self.token(9), "7"] {
+                try expectProblem(
+                    try await caller.send(
+                        "POST", Self.path, Self.body([token]),
+                        headers: ["Idempotency-Key": "not printable \u{e9}"]), .invalidField)
+            }
         }
     }
 

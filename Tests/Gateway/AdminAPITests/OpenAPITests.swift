@@ -4,6 +4,7 @@ import Foundation
 import GatewayTestKit
 import HTTPTypes
 import Testing
+import WakeModel
 
 @testable import AdminAPI
 
@@ -107,8 +108,9 @@ struct OpenAPITests {
                             withJSONObject: $0, options: .sortedKeys), as: UTF8.self)
                 })
         }
+        let members = try rules("WakeRequest").filter { !$0.contains(#""then":"#) }
         #expect(
-            try rules("WakeRequest") == [
+            members == [
                 #"{"oneOf":[{"required":["app"]},{"required":["topic"]}]}"#,
                 #"{"not":{"required":["ttl_seconds","expires_at"]}}"#,
             ])
@@ -120,12 +122,74 @@ struct OpenAPITests {
             try rules("Signals").contains(
                 #"{"dependentRequired":{"charging":["battery_percent"]}}"#))
         #expect(try rules("MulticastRequest") == rules("WakeRequest"))
-        #expect((schemas["WakeRequest"]?["oneOf"] as? [Any])?.count == 2)
-        #expect((schemas["Receipt"]?["oneOf"] as? [Any])?.count == 3)
+        let kinds = try rules("WakeRequest").subtracting(members)
+        #expect(kinds.count == WakeKind.allCases.count)
+        #expect(
+            try rules("Receipt").isSuperset(of: [
+                #"{"not":{"required":["ref","id"]}}"#, #"{"not":{"required":["ref","apns_id"]}}"#,
+            ]))
         let app = try #require(
             (schemas["Registration"]?["properties"] as? [String: [String: Any]])?["app"])
         #expect(app["minLength"] as? Int == 1 && app["maxLength"] as? Int == 255)
         #expect(app["pattern"] is String && app["not"] is [String: Any])
+    }
+
+    /// Readers that know OpenAPI 3.0 fail at `true` and `false` in the place of a schema.
+    @Test("a schema is an object everywhere")
+    func schemas() async throws {
+        let (document, _) = try await document()
+        func check(_ value: Any, _ path: String) {
+            if let list = value as? [Any] {
+                for (index, item) in list.enumerated() { check(item, "\(path)/\(index)") }
+            }
+            guard let object = value as? [String: Any] else { return }
+            for (name, value) in object {
+                if name == "properties", let properties = value as? [String: Any] {
+                    for (name, schema) in properties {
+                        #expect(schema is [String: Any], "\(path)/properties/\(name)")
+                    }
+                }
+                check(value, "\(path)/\(name)")
+            }
+        }
+        check(document, "")
+    }
+
+    @Test("every operation has a group that the document lists, and events have their place")
+    func groups() async throws {
+        let (document, _) = try await document()
+        let tags = try #require(document["tags"] as? [[String: String]]).map { $0["name"] }
+        let paths = try #require(document["paths"] as? [String: [String: [String: Any]]])
+        var used: Set<String?> = []
+        for operation in paths.values.flatMap(\.values) {
+            used.formUnion(try #require(operation["tags"] as? [String]))
+        }
+        #expect(used == Set(tags) && tags.count == used.count)
+        let webhooks = try #require(document["webhooks"] as? [String: [String: [String: Any]]])
+        #expect(webhooks["events"]?["post"]?["operationId"] as? String == "receiveEvents")
+    }
+
+    @Test("the examples of bodies are taken by the operations that they are for")
+    func examples() async throws {
+        let bench = try APIBench()
+        let (document, routes) = try await document()
+        let ids = Set(routes.filter { $0.operation.body != nil }.map(\.operation.id))
+        #expect(Set(bodyExamples.keys).isSubset(of: ids))
+        let paths = try #require(document["paths"] as? [String: [String: [String: Any]]])
+        let body = paths["/v1/wakes"]?["post"]?["requestBody"] as? [String: Any]
+        let content = body?["content"] as? [String: [String: Any]]
+        #expect(content?["application/json"]?["example"] != nil)
+        try await bench.serve { caller in
+            for route in routes {
+                guard let example = bodyExamples[route.operation.id] else { continue }
+                let answer = try await caller.send(
+                    route.method.rawValue,
+                    route.path.replacing("{token}", with: "00fc13adff785122"), example)
+                // What it names may not be there.
+                #expect([200, 202, 404].contains(answer.status), "\(route.path): \(answer.body)")
+                #expect(!answer.body.contains("invalid-"), "\(route.path): \(answer.body)")
+            }
+        }
     }
 
     @Test("environment stands beside app in one parameter, where it needs it")

@@ -88,7 +88,7 @@ struct WakeRoutesTests {
                 body().replacing("com.example.app", with: "com.example.none"), .unknownApp,
                 "The app com.example.none is not configured"
             ),
-            (body().replacing("\"background\"", with: "\"alert\""), .invalidField, "kind"),
+            (body().replacing("\"background\"", with: "\"telepathy\""), .invalidField, "kind"),
             (
                 "{\"kind\":\"voip\",\"device_token\":\"\(token)\",\"topic\":\"com.example.app\","
                     + "\"payload\":{}}", .invalidField, "topic"

@@ -52,6 +52,14 @@ package enum Samples {
             case .background: #"{"aps":{"content-available":1},"note":"n\#(device)"}"#
             case .voip:
                 #"{"aps":{},"callUUID":"3fae9b5c-94d6-4be5-b4f2-\#(digits)","caller":"Ann"}"#
+            case .alert: #"{"aps":{"alert":{"title":"Ann","body":"Note \#(device)"}}}"#
+            case .liveactivity:
+                #"{"aps":{"timestamp":1795000000,"event":"update","content-state":{"s":1}}}"#
+            case .widgets, .controls: #"{"aps":{"content-changed":true}}"#
+            case .mdm: #"{"mdm":"3F2504E0-4F89-11D3-9A0C-0305E82C3301"}"#
+            case .fileprovider: #"{"container-identifier":"root","domain":"main"}"#
+            case .location, .complication: #"{"aps":{}}"#
+            case .pushtotalk: #"{"aps":{},"activeSpeaker":"Ann"}"#
             }
         return WakeRequest(
             kind: kind, deviceToken: deviceToken(device), bundleID: app.bundleID,
@@ -63,9 +71,17 @@ package enum Samples {
         _ kind: WakeKind = .background, app: AppIdentity = Samples.app, at: WallInstant = start,
         dueIn: Int64 = 0, device: UInt64 = 7, expiration: Expiration? = nil,
         payload: String? = nil, call: UInt64? = nil, urgency: Urgency = .normal,
-        coalescing: Coalescing = .replace, ref: String? = nil
+        coalescing: Coalescing = .replace, ref: String? = nil, priority: Priority? = nil,
+        collapseID: String? = nil
     ) -> WakeSubmission {
         var request = request(kind, app: app, device: device, expiration: expiration, call: call)
+        if let priority {
+            guard let prioritized = try? request.prioritized(priority) else {
+                fatalError("The kind does not have this priority.")
+            }
+            request = prioritized
+        }
+        request.collapseID = collapseID.flatMap { try? CollapseID($0) }
         if let payload { request.payload = Array(payload.utf8) }
         guard case .valid(let valid, _) = WakeValidator().validate(request, now: at) else {
             fatalError("The sample is not valid by the rules.")

@@ -11,7 +11,8 @@ package final class ScriptedSender: WakeSender {
 
     private struct State {
         var sent: [Claim] = []
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
+        var lastWatcher = 0
         var held: [(Claim, @Sendable (SendReport) -> Void)] = []
     }
 
@@ -24,15 +25,23 @@ package final class ScriptedSender: WakeSender {
     /// All claims handed over so far, in order.
     package var sent: [Claim] { state.withLock { $0.sent } }
 
-    /// Returns when so many claims were handed over.
+    /// Returns when so many claims were handed over, or the task is cancelled, as by a time limit.
     package func waitUntilSent(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.sent.count >= count { return true }
-                state.watchers.append((count, continuation))
-                return false
+        let watcher = state.withLock { state in
+            state.lastWatcher += 1
+            return state.lastWatcher
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.sent.count >= count || Task.isCancelled { return true }
+                    state.watchers[watcher] = (count, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
-            if isThere { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.watchers.removeValue(forKey: watcher) }?.continuation.resume()
         }
     }
 
@@ -42,11 +51,11 @@ package final class ScriptedSender: WakeSender {
             let ready = state.withLock { state in
                 state.sent.append(claim)
                 let count = state.sent.count
-                let ready = state.watchers.filter { $0.count <= count }
-                state.watchers.removeAll { $0.count <= count }
-                return ready
+                let ready = state.watchers.filter { $1.count <= count }
+                for watcher in ready.keys { state.watchers[watcher] = nil }
+                return ready.values.map(\.continuation)
             }
-            for watcher in ready { watcher.continuation.resume() }
+            for watcher in ready { watcher.resume() }
             if let result = answer(claim) {
                 report(SendReport(ticket: claim.ticket, result: result))
             } else {

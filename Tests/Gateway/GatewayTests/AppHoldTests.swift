@@ -79,7 +79,8 @@ struct AppHoldTests {
         let goOn = try await holds().filter { !$0.isHeld }
         #expect(
             goOn.map(\.queue)
-                == [queue(Samples.app)] + WakeKind.allCases.map { queue(Samples.otherApp, $0) })
+                == [queue(Samples.app)]
+                + [.background, .voip].map { queue(Samples.otherApp, $0) })
         #expect(goOn.first?.reason == "The configuration was loaded again.")
     }
 

@@ -428,7 +428,7 @@ struct GatewayTests {
         let gateway = sampleGateway(store: store, sender: sender, limits: limits)
         var ids: [WakeID] = []
         try await withRunning(gateway) {
-            for kind in WakeKind.allCases {
+            for kind in [WakeKind.background, .voip] {
                 ids.append(try #require(await gateway.accept(Samples.request(kind)).admittedID))
             }
             await sender.waitUntilSent(2)

@@ -12,13 +12,13 @@ struct RetryPolicyTests {
 
     private func claim(
         _ kind: WakeKind, fence: Int64 = 1, tries: Int = 0, lifeSeconds: Int64 = 86_400,
-        previous: RejectionReason? = nil
+        previous: RejectionReason? = nil, collapseID: CollapseID? = nil
     ) -> Claim {
         let request = Samples.request(kind)
         return Claim(
             ticket: Claim.Ticket(id: Samples.freshID(), fence: fence), app: Samples.app,
             kind: kind, deviceToken: request.deviceToken, payload: request.payload,
-            expiration: .immediately, collapseID: nil,
+            expiration: .immediately, collapseID: collapseID,
             deadline: now.advanced(bySeconds: lifeSeconds), dueAt: now, tries: tries,
             previousReason: previous,
             claimedAt: now, leaseUntil: now.advanced(bySeconds: 120))
@@ -45,6 +45,21 @@ struct RetryPolicyTests {
         #expect(
             decide(claim(.background), Samples.unknown).settlement.effect
                 == .retry(at: now.advanced(byMilliseconds: 100), charged: true))
+    }
+
+    @Test("An unknown fate ends what must not come twice; a plain push is otherwise sent again")
+    func unknownOfPlain() throws {
+        let id = try CollapseID("score")
+        for kind in WakeKind.allCases where kind.discipline == .plain {
+            for collapseID in [nil, id] {
+                let claim = claim(kind, collapseID: collapseID)
+                #expect(
+                    decide(claim, Samples.unknown).settlement.effect
+                        == (kind.mayRepeat(collapseID: collapseID)
+                            ? .retry(at: now.advanced(byMilliseconds: 100), charged: true)
+                            : .end(.failed(.fateUnknown))))
+            }
+        }
     }
 
     @Test(

@@ -21,7 +21,7 @@ struct WaitExplanationTests {
     /// When a reason ends: each at another time, in no order; for some nobody knows.
     private static func end(of reason: DelayReason) -> WallInstant? {
         openEnded.contains(reason) && reason != .held
-            ? nil : at(60 * (1 + (Int(reason.rawValue) * 7) % 16))
+            ? nil : at(60 * (1 + (Int(reason.rawValue) * 7) % 17))
     }
 
     private static func reasons(_ kinds: [DelayReason]) -> [WaitExplanation.Reason] {
@@ -36,7 +36,7 @@ struct WaitExplanationTests {
         var faults: [String] = []
         let all = DelayReason.allCases
         for bits in 0..<(1 << all.count) {
-            let kinds = DelayReasons(rawValue: UInt16(bits)).all
+            let kinds = DelayReasons(rawValue: UInt32(bits)).all
             let reasons = Self.reasons(kinds)
             let latest = reasons.compactMap(\.until).max()
             // Without a deadline, with one behind all, and with one before the latest reason's end.

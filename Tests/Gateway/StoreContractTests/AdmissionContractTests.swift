@@ -108,6 +108,36 @@ struct AdmissionContractTests {
         }
     }
 
+    @Test(
+        "A union that would be too long for a push replaces, and says so",
+        arguments: StoreKind.allCases)
+    func longUnion(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (connection) async throws in
+            try await connection.settleSent(try await connection.claimOne(Samples.wake()))
+            func payload(_ key: String) -> String {
+                let text = String(repeating: "x", count: 2_500)
+                return #"{"aps":{"content-available":1},"\#(key)":"\#(text)"}"#
+            }
+            let waiting = try await connection.admitOne(Samples.wake(payload: payload("a")))
+            let merged = try await connection.admitOne(
+                Samples.wake(payload: payload("b"), coalescing: .union))
+            guard case .coalesced(waiting.id, .replace, _, _) = merged.decision else {
+                Issue.record("\(merged.decision)")
+                return
+            }
+            let small = try await connection.admitOne(
+                Samples.wake(
+                    payload: #"{"aps":{"content-available":1},"c":1}"#, coalescing: .union))
+            guard case .coalesced(waiting.id, .union, _, _) = small.decision else {
+                Issue.record("\(small.decision)")
+                return
+            }
+            let claim = try #require(try await connection.later(900).claim().claims.first)
+            let sent = String(decoding: claim.payload, as: UTF8.self)
+            #expect(!sent.contains(#""a""#) && sent.contains(#""b""#) && sent.contains(#""c""#))
+        }
+    }
+
     @Test("What cannot go before its expiry ends with its admission", arguments: StoreKind.allCases)
     func expiring(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in

@@ -317,7 +317,7 @@ struct DeviceContractTests {
             #expect(try await report(.forget, connection).devices == 1)
             let view = try await view(connection)
             #expect(view.recent.map(\.id) == [claim.id] && view.registeredAt == nil)
-            #expect(view.explanation.rules.isEmpty && view.explanation.hourly.used == 0)
+            #expect(view.explanation.rules.isEmpty && view.explanation.hourly?.used == 0)
             func prune(_ connection: Counter) async throws -> Pruned {
                 try await connection.store.prune(
                     PruneOrder(

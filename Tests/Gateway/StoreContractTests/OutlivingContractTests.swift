@@ -136,7 +136,7 @@ struct OutlivingContractTests {
                 ReclaimLeases(
                     at: connection.now, limit: 10, under: connection.rules))
             #expect(reclaimed.count == 1)
-            if claim.kind == .background { try await finish(claim.id, connection) }
+            if claim.mayRepeat { try await finish(claim.id, connection) }
         case .forgotten:
             let outcome = try await connection.store.perform(
                 ReportDevice(

@@ -25,7 +25,7 @@ struct UnknownFateContractTests {
                 Samples.deviceToken(), in: [WakeQueueKey(app: Samples.app, kind: .background)],
                 at: connection.now,
                 under: connection.rules))
-        return try #require(views.first).explanation.hourly.used
+        return try #require(views.first?.explanation.hourly?.used)
     }
 
     @Test(

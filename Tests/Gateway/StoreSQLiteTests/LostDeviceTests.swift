@@ -62,10 +62,10 @@ struct LostDeviceTests {
             let confirmed = try await connection.store.confirm(
                 [receipt], at: connection.now, under: connection.rules)
             #expect(confirmed.answers == [.recorded])
-            // Two are left in hand, one of each kind.
+            // One of each kind is left in hand.
             let lapsed = try await connection.later(61).store.perform(
                 ReclaimLeases(
-                    at: connection.later(61).now, limit: 10, under: connection.rules))
+                    at: connection.later(61).now, limit: 100, under: connection.rules))
             #expect(Set(lapsed.ended.map(\.end)) == [.cancelled, .failed(.fateUnknown)])
 
             for id in [waiting[0], waiting[3]] {
@@ -79,7 +79,7 @@ struct LostDeviceTests {
                     at: connection.later(30).now, limit: 1, under: connection.rules))
             #expect(expired.map(\.end) == [.expired])
             // What waits for a device that nobody knows is sent to none.
-            let rest = try await connection.claim()
+            let rest = try await connection.later(61).claim()
             #expect(rest.claims.isEmpty && !rest.ended.isEmpty)
             #expect(rest.ended.allSatisfy { $0.end == .cancelled })
         }

@@ -126,6 +126,7 @@ struct StoredRowsFuzzTests {
     private static func ledgers() -> [[UInt8]] {
         var background = DeviceLedger(kind: .background)
         var calls = DeviceLedger(kind: .voip)
+        var pushes = DeviceLedger(kind: .alert)
         var all = [background.encoded(), calls.encoded()]
         for minute in 0..<40 as Range<Int64> {
             let now = Samples.start.advanced(bySeconds: minute * 420)
@@ -138,7 +139,10 @@ struct StoredRowsFuzzTests {
             let call = CallFingerprint(bits: UInt64(minute))
             _ = calls.admit(.voip(call), policy: .standard, at: now)
             all.append(background.encoded())
+            _ = pushes.admit(
+                .plain(until: now.advanced(bySeconds: 3_600)), policy: .standard, at: now)
             all.append(calls.encoded())
+            all.append(pushes.encoded())
         }
         return all
     }
@@ -151,7 +155,11 @@ struct StoredRowsFuzzTests {
             let now = Samples.start.advanced(bySeconds: offset)
             _ = ledger.explain(policy: .standard, at: now)
             let request: BudgetRequest =
-                ledger.kind == .voip ? .voip(CallFingerprint(bits: 3)) : .background()
+                switch ledger.discipline {
+                case .background: .background()
+                case .call: .voip(CallFingerprint(bits: 3))
+                case .plain: .plain(until: now.advanced(bySeconds: 60))
+                }
             _ = ledger.decide(on: request, policy: .standard, at: now)
             _ = ledger.admit(request, policy: .standard, at: now)
             _ = ledger.outlook(policy: .standard, at: now)
@@ -163,6 +171,7 @@ struct StoredRowsFuzzTests {
             _ = ledger.report(.battery(percent: 3, isCharging: false), at: now)
             _ = ledger.confirmLaunch(ofSendAt: now, launchedAt: now, hasSynced: true, at: now)
             _ = ledger.refund(CallFingerprint(bits: 3))
+            ledger.giveBackTurn(policy: .standard)
             _ = ledger.cancelPending(at: now)
             _ = try? DeviceLedger(decoding: ledger.encoded())
         }
@@ -215,7 +224,7 @@ struct StoredRowsFuzzTests {
                         }
                     })
                 claims += answer.claims
-                #expect(answer.admissions.count == 24)
+                #expect(answer.admissions.count == devices.count * WakeKind.allCases.count)
                 for (place, claim) in claims.enumerated() {
                     let effects: [(Settlement.Effect, AttemptResult?)] = [
                         (.end(.sent(apnsUniqueID: nil)), .accepted(apnsUniqueID: nil)),

@@ -19,6 +19,7 @@ struct BudgetPolicyTests {
         #expect(settings.probeSeconds == 86_400)
         #expect(settings.callDeadlineSeconds == 10)
         #expect(settings.hourlyCalls == 10)
+        #expect(settings.burstPushes == 60 && settings.pushesPerMinute == 60)
         #expect(!settings.confirmsLaunches)
         #expect(try BudgetPolicy(BudgetSettings()) == .standard)
     }
@@ -34,7 +35,7 @@ struct BudgetPolicyTests {
             \.confirmedDailySends, \.trustedUnconfirmedSends, \.lowPowerModeLifeSeconds,
             \.lowBatteryPercent, \.lowBatteryLifeSeconds, \.refreshOffLifeSeconds,
             \.forceQuitLifeSeconds, \.unusedAfterSeconds, \.probeSeconds, \.callDeadlineSeconds,
-            \.hourlyCalls,
+            \.hourlyCalls, \.burstPushes, \.pushesPerMinute,
         ]
         #expect(all.count == names.count)
         for path in all { settings[keyPath: path] = -1 }

@@ -450,7 +450,8 @@ extension BudgetWalk {
             case .unconfirmed:
                 !hasReceipt || unconfirmed == 0 || age >= settings.spacingMaximumSeconds
             case .foreground, .unused, .lowPowerMode, .lowBattery, .forceQuit: false
-            case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere:
+            case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere,
+                .rate:
                 true
             }
         }

@@ -139,7 +139,7 @@ struct EncodingTests {
         #expect(error([1]) == .truncated)
         #expect(error([0] + busy.dropFirst()) == .unknownVersion(0))
         #expect(error([4] + busy.dropFirst()) == .unknownVersion(4))
-        #expect(error([1, 2] + busy.dropFirst(2)) == .unknownKind(2))
+        #expect(error([1, 3] + busy.dropFirst(2)) == .unknownKind(3))
         #expect(error(busy + [UInt8](repeating: 1, count: 60)) == .overlong)
         var damaged = busy
         damaged[10] = 200

@@ -18,7 +18,7 @@ struct ExplanationTests {
                 "0 of 3 sends in the last 60 minutes.", "0 of 48 sends in the last 24 hours.",
             ])
         #expect(explanation.nextSend == Device.at(0))
-        #expect(explanation.hourly.left == 3)
+        #expect(explanation.hourly?.left == 3)
         #expect(explanation.spacingSeconds == 900)
     }
 
@@ -96,8 +96,8 @@ struct ExplanationTests {
             _ = ledger.admit(call, policy: .standard, at: Device.start)
         }
         let explanation = ledger.explain(policy: .standard, at: Device.at(1))
-        #expect(explanation.kind == .voip)
-        #expect(explanation.hourly.left == 0)
+        #expect(explanation.discipline == .call)
+        #expect(explanation.hourly?.left == 0)
         #expect(explanation.daily == nil)
         #expect(explanation.nextSend == Device.at(3_600))
         #expect(explanation.sentences.last?.hasPrefix("10 of 10 calls") == true)

@@ -280,7 +280,7 @@ struct AuditScopeTests {
         try folder.write("let x = 1", to: "Core/Tasks.swift")
         let report = try Audit(paths: [folder.path]).report()
         #expect(Self.rules(report) == [])
-        #expect(report.unjudged.contains { $0.reason.hasPrefix("1 file of no target") })
+        #expect(report.unjudged.contains { $0.reason.hasPrefix("1 file is of no known target") })
     }
 
     @Test("what a package asks for is a sign of push in no app, where there are several")
@@ -409,6 +409,16 @@ struct AuditScopeTests {
         let report = try Audit(paths: [folder.path]).report()
         #expect(Self.rules(report) == ["CF026", "CF026"])
         #expect(Set(report.findings.map(\.file)).count == 2)
+    }
+
+    @Test("a file is looked at for a session whose configuration names no type")
+    func sessionWithoutType() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "class A { lazy var s = URLSession(configuration: .background(withIdentifier: \"a\")) }",
+            to: "A.swift")
+        try folder.write("let c = t.dequeue(withIdentifier: \"a\")", to: "B.swift")
+        #expect(Set(Self.rules(try Audit(paths: [folder.path]).report())) == ["CF046"])
     }
 
     @Test("a comment ignores a finding, a policy weighs it, a baseline knows it")

@@ -131,6 +131,114 @@ struct BackgroundSourceTests {
         ),
     ]
 
+    private static let assertion =
+        "id = UIApplication.shared.beginBackgroundTask { UIApplication.shared.endBackgroundTask("
+        + "self.id) }\n"
+
+    private static let helperCases: [(Fault, String)] = [
+        // A function that the handler leaves the report to.
+        (
+            .voipPathWithoutReport,
+            voip("ring(payload.dictionaryPayload)")
+                + "\nfunc ring(_ data: [AnyHashable: Any]) {\n"
+                + "guard let id = data.id else { return }\n"
+                + "provider.reportNewIncomingCall(with: id, update: u) { _ in }\n}"
+        ),
+        (
+            .voipPathWithoutReport,
+            voip("do { let id = try parse(payload)\ntry await provider.reportNewIncomingCall(")
+                .replacing(
+                    "reportNewIncomingCall(\n}",
+                    with: "reportNewIncomingCall(with: id, update: u) } catch { log(error) }\n}")
+        ),
+        (.bareExpiration, task("task.expirationHandler = { \(end) }\nsync { \(end) }")),
+        (.ignoredSubmitError, "do { try BGTaskScheduler.shared.submit(r) } catch {}"),
+        (.ignoredSubmitError, "let s = BGTaskScheduler.shared\ntry? s.submit(r)"),
+        (.distantBeginDate, "r.earliestBeginDate = .now + 30 * 86_400\n"),
+        (
+            .distantBeginDate,
+            "r.earliestBeginDate = Calendar.current.date(byAdding: .month, value: 1, to: .now)"
+        ),
+        (
+            .repeatedSubmission,
+            "func sceneDidBecomeActive(_ s: S) { next() }\n"
+                + "func next() { try BGTaskScheduler.shared.submit(r) }"
+        ),
+        (
+            .assertionPathWithoutEnd,
+            "func f() async {\n\(assertion)guard await g() else { return }\n"
+                + "UIApplication.shared.endBackgroundTask(id)\n}"
+        ),
+        (
+            .sessionWithoutDelegate,
+            "class A { lazy var s = URLSession(configuration: .background(withIdentifier: \"a\")) }"
+        ),
+        (
+            .closureInBackgroundSession,
+            "class A { lazy var s = URLSession(configuration: .background(withIdentifier: \"a\"), "
+                + "delegate: self, delegateQueue: nil)\n"
+                + "func f() { s.downloadTask(with: url) { _, _, _ in }.resume() } }"
+        ),
+        (
+            .timerInBackground,
+            "func f() { c.addObserver(forName: UIApplication.didEnterBackgroundNotification, "
+                + "object: nil, queue: nil) { _ in\nTimer.scheduledTimer(withTimeInterval: 5, "
+                + "repeats: true) { _ in g() } } }"
+        ),
+        (
+            .timerInBackground,
+            "var body: some View { V().onChange(of: scenePhase) { phase in\n"
+                + "if phase == .background { Timer.scheduledTimer(withTimeInterval: 5, "
+                + "repeats: true) { _ in g() } } } }"
+        ),
+        (.refreshWithoutNext, "WindowGroup {}.backgroundTask(.appRefresh(\"a\")) { await sync() }"),
+    ]
+
+    @Test(
+        "a fault is seen in functions that help, and in other ways to write it",
+        arguments: helperCases)
+    func helpers(fault: Fault, source: String) { #expect(Self.faults(source).contains(fault)) }
+
+    private static let harmlessCases: [String] = [
+        // What throws is the report itself, which was tried.
+        voip(
+            "do { try await provider.reportNewIncomingCall(with: id, update: u) } "
+                + "catch { print(error) }"),
+        voip("ring(payload.dictionaryPayload)")
+            + "\nfunc ring(_ data: [AnyHashable: Any]) {\n"
+            + "guard let id = data.id else { fail(); return }\n"
+            + "provider.reportNewIncomingCall(with: id, update: u) { _ in }\n}\n"
+            + "func fail() { provider.reportNewIncomingCall(with: UUID(), update: u) { _ in } }",
+        "do { try BGTaskScheduler.shared.submit(r) } catch { log(error) }",
+        "let s = Form()\ntry? s.submit(r)",
+        "r.earliestBeginDate = .now + 6 * 3600\nlet other = 30 * 86_400 * 2",
+        "r.earliestBeginDate = Calendar.current.date(byAdding: .hour, value: 30, to: .now)",
+        // Others end what a property keeps.
+        "func f() {\n\(assertion)if ready { UIApplication.shared.endBackgroundTask(id)\nreturn }\n"
+            + "begin()\n}",
+        "func f() {\n\(assertion)load { if self.id != .invalid {\n"
+            + "UIApplication.shared.endBackgroundTask(self.id) } }\n}",
+        "func f() async {\n\(assertion)guard id != .invalid else { return }\n"
+            + "defer { UIApplication.shared.endBackgroundTask(id) }\n"
+            + "guard await g() else { return }\n}",
+        "V().background(Color.red)",
+        "enum A { public static func f() { s.register(forTaskWithIdentifier: \"a\", using: nil) { "
+            + "task in\nrun(task, object: self) } } }",
+        // Its caller answers where it was not its push.
+        "func didReceiveRemoteNotification(u: U, fetchCompletionHandler done: @escaping (R) -> "
+            + "Void) -> Bool {\nguard mine else { return false }\ndone(.newData)\nreturn true\n}",
+        "func end(result: R, task: BGAppRefreshTask) {\nswitch result {\ncase .success: \(end)\n"
+            + "case .failure: \(end)\n}\n}",
+        "lazy var s = URLSession(configuration: .background(withIdentifier: \"a\"), "
+            + "delegate: self, delegateQueue: nil)",
+        "V().onChange(of: scenePhase) { phase in if phase == .active { "
+            + "Timer.scheduledTimer(withTimeInterval: 5, repeats: true) { _ in g() } } }",
+        "WindowGroup {}.backgroundTask(.appRefresh(\"a\")) { await sync(); scheduleNext() }",
+    ]
+
+    @Test("other ways to write what is in order show none", arguments: harmlessCases)
+    func harmless(source: String) { #expect(Self.faults(source) == []) }
+
     @Test("what only tells a script of a push reports no call")
     func relays() {
         let handler = """

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PayloadLint
 import PayloadRules
 import Testing
 
@@ -54,6 +55,83 @@ struct GeneratorTests {
         let audit = Audit(paths: [folder.path], sends: [.background])
         #expect(AuditScopeTests.rules(try audit.report()).contains("CF001"))
         #expect(try audit.report().count(.error) == 0)
+    }
+
+    private static let app =
+        "<plist version=\"1.0\"><dict><key>CFBundlePackageType</key><string>APPL</string>"
+        + "<key>UIBackgroundModes</key><array><string>fetch</string></array></dict></plist>"
+    private static let request =
+        "func f() { s.submit(BGAppRefreshTaskRequest(identifier: \"a\")) }"
+
+    @Test("a generator speaks of what lies below it, and not of an app that was built")
+    func generatorElsewhere() throws {
+        let folder = try TestFolder()
+        try folder.write(Self.app, to: "App/Info.plist")
+        try folder.write(Self.request, to: "App/App.swift")
+        try folder.write("{}", to: "Web/app.json")
+        #expect(try Audit(paths: [folder.path]).report().count(.error) == 1)
+        try folder.write("{}", to: "app.json")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.count(.error) == 0)
+        #expect(AuditScopeTests.rules(report).contains("CF020"))
+        let built = try TestFolder()
+        try built.write("{}", to: "app.json")
+        try built.write(Self.app, to: "App.app/Info.plist")
+        try built.write("a.registerForRemoteNotifications()", to: "App.app/a.swift")
+        #expect(
+            try Audit(paths: [built.path], sends: [.background]).report().count(.error) == 1)
+    }
+
+    @Test("helpers of manifests and samples below the app are no app of Tuist")
+    func manifestsBeside() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "Tool", settings: "")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        let manifest = "import ProjectDescription"
+        try folder.write(manifest, to: "Tuist/ProjectDescriptionHelpers/Project.swift")
+        try folder.write(manifest, to: "Tool/Examples/Project.swift")
+        let other = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(other.findings == report.findings)
+    }
+
+    @Test("files of manifests that were not read are judged by what they show")
+    func strays() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "Tool", settings: "")
+        try folder.write("import ProjectDescription", to: "App/Project.swift")
+        try folder.write("try? BGTaskScheduler.shared.submit(r)", to: "App/Sources/a.swift")
+        #expect(AuditScopeTests.rules(try Audit(paths: [folder.path]).report()) == ["CF039"])
+    }
+
+    @Test("the Info.plist of a pod is no app's")
+    func podWithInfo() throws {
+        let folder = try TestFolder()
+        try folder.write("Pod::Spec.new {}", to: "plugin.podspec")
+        try folder.write(
+            Self.app.replacing("APPL", with: "$(PRODUCT_BUNDLE_PACKAGE_TYPE)"),
+            to: "ios/Info.plist")
+        try folder.write("try? BGTaskScheduler.shared.submit(r)", to: "ios/a.swift")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(AuditScopeTests.rules(report) == ["CF039"])
+    }
+
+    @Test("a rule that says it already counts only where it is asked")
+    func saidElsewhere() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            """
+            import PushKit
+            func pushRegistry(
+              _ r: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload,
+              for type: PKPushType
+            ) { if payload.isOther { return }; engine.handle(payload) }
+            """, to: "Calls.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(AuditScopeTests.rules(report.applying(RulePolicy())) == ["CF009"])
+        var settings = LintConfiguration()
+        settings.weights["CF009"] = .off
+        let policy = RulePolicy(selected: nil, ignored: nil, settings: settings, rules: .apps)
+        #expect(AuditScopeTests.rules(report.applying(policy)) == ["CF033"])
     }
 
     @Test("a tool beside an app of Tuist is not the app that pushes are sent to")

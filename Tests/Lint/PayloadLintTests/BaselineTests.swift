@@ -116,6 +116,8 @@ struct BaselineTests {
             ("# rouse:ignore G001\n# rouse:ignore BG004\na", 3, true),
             ("a: rouse:ignore BG004", 1, false), ("a # rouse:ignore", 1, false),
             ("a # rouse:ignore nothing BG004", 1, false),
+            ("a # rouse:ignore G001 BG004 why", 1, true),
+            ("a # rouse:ignore G001 BG is a family", 1, false),
         ])
     func comments(text: String, line: Int, isIgnored: Bool) {
         #expect(InlineIgnores(Array(text.utf8)).cover("BG004", line: line) == isIgnored)

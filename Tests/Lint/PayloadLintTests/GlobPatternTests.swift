@@ -40,6 +40,9 @@ struct GlobPatternTests {
     func hostile() {
         let pattern = String(repeating: "*a", count: 200) + "b"
         #expect(!GlobPattern(pattern).matches(String(repeating: "a", count: 2000)))
+        let folders = String(repeating: "**/*/", count: 60) + "b"
+        let path = String(repeating: "a/", count: 60) + "c"
+        #expect(!GlobPattern(folders).matches(path) && !GlobPattern(folders).covers(path))
         let braces = String(repeating: "{a,b}", count: 40)
         #expect(GlobPattern(braces).alternatives.count <= 2 * LintLimits.patternAlternatives)
     }

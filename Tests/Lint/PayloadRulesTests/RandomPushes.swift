@@ -50,6 +50,35 @@ struct RandomPushes {
         return mutated(object(members))
     }
 
+    private static let callKeys = [
+        "call_id", "Call-UUID", "sessionId", "uuid", "_callUUID", "callUUIDs", "caller_name",
+        "starttime", "type", "message_type", "isCancelled", "bye", "title", "body", "msg_content",
+        "room_id", "aps", "alert", "text", "status",
+    ]
+    private static let callValues = [
+        "\"call\"", "\"incoming_call\"", "\"cancel\"", "\"call ended\"", "\"Call.Updated\"", "true",
+        "\"chat\"", "7", "-7", "\"\"", "\"Ann\"", "{}", "{\"callId\":\"n\",\"end\":true}", "[true]",
+    ]
+
+    /// A VoIP payload that is clean, nearly clean, or far from it.
+    mutating func call() -> [UInt8] {
+        var members: [String] = []
+        if !generator.chance(oneIn: 8) { members.append(#""callUUID":"6f1c9d5e""#) }
+        if !generator.chance(oneIn: 8) { members.append(#""handle":"Ann""#) }
+        if !generator.chance(oneIn: 8) { members.append(#""timestamp":1795255200"#) }
+        if generator.chance(oneIn: 4) { members.append(#""aps":{}"#) }
+        for _ in 0..<Int.random(in: 0...3, using: &generator) {
+            if generator.chance(oneIn: 3) {
+                members.append(customMember())
+            } else {
+                let key = generator.pick(Self.callKeys)
+                members.append("\"\(key)\":\(generator.pick(Self.callValues))")
+            }
+        }
+        members.shuffle(using: &generator)
+        return mutated(object(members))
+    }
+
     /// A payload of any type.
     mutating func payload() -> [UInt8] {
         var members: [String] = []

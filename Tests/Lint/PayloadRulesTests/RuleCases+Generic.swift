@@ -94,6 +94,7 @@ extension RuleCase {
         .data("G013", #""category":"x","Alert":1,"a":{"sound":1}"#, .clean),
         .data("G013", #""alert":{"action":"remind"}"#, .clean),
         .data("G013", #""alert":{"body":"x"}"#, .found(at: "/alert", .warning)),
+        .data("G013", #""alert":{"Title":"x"}"#, .found(at: "/alert", .warning)),
         RuleCase("G013", .voip, #"{"callUUID":"x","sound":"ring.caf"}"#, .clean),
         .aps("G014", #"{"badge":"1"}"#, .found(at: "/aps/badge", .error)),
         .aps("G014", #"{"badge":-1}"#, .found(at: "/aps/badge", .error)),

@@ -68,6 +68,11 @@ struct WakeValidatorTests {
             (#"{"callId":17}"#, "17"), (#"{"callId":1.5,"uuid":"c"}"#, "c"),
             (#"{"callId":"","uuid":"c"}"#, "c"), (#"{"callId":"\u0061\u0062"}"#, "ab"),
             (#"{"aps":{"callUUID":"d"}}"#, "d"), (#"{"CALL-ID":"e"}"#, "e"),
+            (#"{"callId":"ROOM-7"}"#, "ROOM-7"),
+            (
+                #"{"uuid":"6F1D1F0A-4C8E-4F3E-9B5B-\u0030A4F9C3E7D11"}"#,
+                "6f1d1f0a-4c8e-4f3e-9b5b-0a4f9c3e7d11"
+            ),
         ])
     func callIdentifier(payload: String, callID: String) throws {
         let call = try request(.voip, Array(payload.utf8), expiration: .immediately)
@@ -96,6 +101,9 @@ struct WakeValidatorTests {
         let found = own.validate(wake, now: testNow)
         #expect(found.validWake?.expiration == ahead(60))
         #expect(found.diagnostics.filter { $0.rule == "G016" }.map(\.pointer) == ["/mine", "/x-a"])
+        // The keys that a team names are reserved in calls too.
+        let marked = try request(.voip, Array(#"{"Room":"7","mine":1}"#.utf8), expiration: ahead(6))
+        #expect(own.validate(marked, now: testNow).diagnostics.contains { $0.rule == "G016" })
     }
 
     @Test("only errors refuse, and then all findings are in the list, in the payload's order")

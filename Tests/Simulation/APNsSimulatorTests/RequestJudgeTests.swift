@@ -30,7 +30,6 @@ struct RequestJudgeTests {
             push.with("apns-priority", "1"),
             push.with("apns-push-type", nil),
             push.with("apns-push-type", "alert"),
-            push.with("apns-push-type", "mdm").with("apns-topic", "com.apple.mgmt.External.1f"),
             push.with("apns-expiration", "0"),
             push.with("apns-expiration", "1795256400"),
             push.with("apns-collapse-id", String(repeating: "x", count: 64)),
@@ -194,6 +193,12 @@ struct RequestJudgeTests {
         #expect(
             Self.judge(anonymous.with("apns-topic", nil), certificate: two)
                 == .rejected(.missingTopic))
+        let managed = Self.push.with("apns-push-type", "mdm")
+            .with("apns-topic", "com.apple.mgmt.External.1f")
+        #expect(Self.judge(managed) == .rejected(.topicDisallowed), "no team owns the topic")
+        let rights = ConnectionIdentity.CertificateRights(topics: ["com.apple.mgmt.External.1f"])
+        #expect(
+            Self.judge(managed.with("authorization", nil), certificate: rights) == .accepted)
         let location = anonymous.with("apns-push-type", "location")
             .with("apns-topic", "com.example.app.location-query")
         #expect(Self.judge(location, certificate: one) == .rejected(.invalidPushType))

@@ -19,9 +19,9 @@ struct AuditCommand: ParsableCommand {
             --sends says what the server pushes. Without it only contradictions inside of the app \
             are found. The nearest .rouse-lint.yaml settles for a team what is asked (select, \
             ignore, severity, exclude, sends, baseline), and a comment \
-            `rouse:ignore CF026 reason` ignores a finding on its line or the next. Source text \
-            is read and not compiled: what rests on it alone is at most a warning, except for a \
-            task identifier that Info.plist does not permit.
+            `rouse:ignore CF026 reason` ignores a finding: behind code on its line, alone in a \
+            line on the next. Source text is read and not compiled: what rests on it alone is at \
+            most a warning, except for a task identifier that Info.plist does not permit.
 
             Ends with 0 without errors; 1 with errors (or warnings, with --strict); 64 for wrong \
             usage; 65 when a file cannot be understood; 66 when a path does not exist or holds \

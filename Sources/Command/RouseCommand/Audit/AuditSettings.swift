@@ -49,14 +49,15 @@ struct AuditSettings {
         let source =
             options.config.map { SettingsSource.file($0) } ?? (options.noConfig ? .none : .nearest)
         do throws(LintProblem) {
-            var search = SettingsSearch(source, readsBaselines: target == nil)
+            let known = target == nil ? options.baseline.baseline : nil
+            // A baseline of the command line stands over that of the settings.
+            var search = SettingsSearch(source, readsBaselines: target == nil && known == nil)
             let index = try search.index(forPath: paths.first ?? ".")
             found = search.found[index]
             policy = RulePolicy(
                 selected: try Self.selection(options.select),
                 ignored: try Self.selection(options.ignore), settings: found.configuration,
                 rules: .apps)
-            let known = target == nil ? options.baseline.baseline : nil
             baseline = try known.map(Baseline.init(readingFrom:)) ?? found.baseline
         } catch {
             throw CommandFailure(error)

@@ -42,7 +42,7 @@ struct DeviceCommand: AsyncParsableCommand {
         let variables = Variables.current
         let console = Console(variables)
         let token = try failing(with: .data) { () throws(InvalidField) in
-            try DeviceToken(hex: deviceToken)
+            try DeviceToken(pasted: deviceToken)
         }
         var query: [String] = []
         if let bundleID {

@@ -42,7 +42,7 @@ struct ProbePlan {
             app: command.app, credential: command.credential, environment: command.environment,
             server: command.server, variables: variables)
         deviceToken = try failing(with: .data) { () throws(InvalidField) in
-            try DeviceToken(hex: command.deviceToken)
+            try DeviceToken(pasted: command.deviceToken)
         }
         bundleID = try settings.requiredBundleID()
         transportKind = settings.server.transportKind

@@ -32,12 +32,12 @@ struct PushPlan {
             app: command.app, credential: command.credential, environment: command.environment,
             server: command.server, variables: variables)
         let deviceToken = try failing(with: .data) { () throws(InvalidField) in
-            try DeviceToken(hex: command.deviceToken)
+            try DeviceToken(pasted: command.deviceToken)
         }
         let now = WakeClock.system.now()
-        let kind: WakeKind = command.kind == .voip ? .voip : .background
+        let kind = command.kind
         let id = APNsID.generate()
-        let request = WakeRequest(
+        let plain = WakeRequest(
             kind: kind, deviceToken: deviceToken, bundleID: try settings.requiredBundleID(),
             payload: try Self.payload(command.payload, kind, id, now),
             expiration: Self.expiration(command.ttl, kind, now),
@@ -45,6 +45,9 @@ struct PushPlan {
                 guard let text = command.collapseID else { return nil }
                 return try CollapseID(text)
             })
+        let request = try failing(with: .usage) { () throws(InvalidField) in
+            try plain.prioritized(command.priority.flatMap { Priority(rawValue: $0) })
+        }
         let verdict = WakeValidator().validate(request, now: now)
         findings = verdict.diagnostics
         if case .invalid(let findings) = verdict, !command.force {
@@ -53,7 +56,8 @@ struct PushPlan {
         push = try failing(with: .data) { () throws(InvalidField) in
             try Push.wake(
                 kind, to: deviceToken, of: request.bundleID, payload: request.payload,
-                expiration: request.expiration, collapseID: request.collapseID, apnsID: id)
+                priority: request.priority, expiration: request.expiration,
+                collapseID: request.collapseID, apnsID: id)
         }
         environment = settings.environment
         transport = try settings.server.transport(for: settings.environment)
@@ -62,12 +66,12 @@ struct PushPlan {
         credential = try settings.requiredCredential().open(variables)
     }
 
-    /// How long APNs may keep trying: what was typed, else a day, or one attempt for a call.
+    /// How long APNs may keep trying: what was typed, else what the kind's pushes are worth.
     private static func expiration(
         _ ttl: Int?, _ kind: WakeKind, _ now: WallInstant
     ) -> Expiration {
-        let seconds = ttl ?? (kind == .voip ? 0 : 86_400)
-        return seconds == 0 ? .immediately : .at(now.advanced(bySeconds: Int64(seconds)))
+        let seconds = ttl.map { Int64($0) } ?? kind.lifetimeSeconds
+        return seconds == 0 ? .immediately : .at(now.advanced(bySeconds: seconds))
     }
 
     /// The payload that was named, or the smallest one of its kind on which no rule remarks.
@@ -83,6 +87,17 @@ struct PushPlan {
         case .voip:
             let call = #""callUUID":"\#(id)","handle":"Rouse test call""#
             return Array("{\(call),\"timestamp\":\(now.secondsSinceEpoch)}".utf8)
+        case .alert:
+            return Array(#"{"aps":{"alert":{"title":"Rouse","body":"A test push"}}}"#.utf8)
+        case .widgets, .controls:
+            return Array(#"{"aps":{"content-changed":true}}"#.utf8)
+        case .location:
+            return Array(#"{"aps":{}}"#.utf8)
+        case .liveactivity, .complication, .fileprovider, .mdm, .pushtotalk:
+            throw CommandFailure(
+                .usage,
+                "What a \(kind) push has to hold is known to your app and its server alone. Give "
+                    + "--payload.")
         }
     }
 

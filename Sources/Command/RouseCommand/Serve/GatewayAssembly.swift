@@ -188,7 +188,14 @@ extension ServePlan {
     /// What the gateway is to know of it.
     var gatewayConfiguration: GatewayConfiguration {
         var gateway = GatewayConfiguration(apps: apps.map(\.identity))
-        for app in apps { gateway.policies[app.identity] = app.budget }
+        for app in apps {
+            gateway.policies[app.identity] = app.budget
+            gateway.authentications[app.identity] =
+                switch app.client.authentication {
+                case .providerToken: .providerToken
+                case .certificate: .certificate
+                }
+        }
         gateway.sendSeconds = configuration.transport.pushTimeoutSeconds
         gateway.retentionSeconds = configuration.retentionDays * 86_400
         gateway.webhooks = zip(webhooks, configuration.webhooks).map { endpoint, webhook in

@@ -47,6 +47,8 @@ enum BudgetMapping {
         Number("probe-seconds", \.probeSeconds, BudgetLimits.probeSeconds),
         Number("call-deadline-seconds", \.callDeadlineSeconds, BudgetLimits.callDeadlineSeconds),
         Number("hourly-calls", \.hourlyCalls, BudgetLimits.hourlyCalls),
+        Number("burst-pushes", \.burstPushes, BudgetLimits.burstPushes),
+        Number("pushes-per-minute", \.pushesPerMinute, BudgetLimits.pushesPerMinute),
     ]
 
     /// Their keys.

@@ -56,7 +56,7 @@ extension DeviceView {
 extension Explanation {
     fileprivate var json: JSONValue {
         .object([
-            ("hourly", hourly.json), ("daily", daily?.json),
+            ("hourly", hourly?.json), ("daily", daily?.json), ("burst", burst?.json),
             ("spacing_seconds", spacingSeconds.map { .integer(Int64($0)) }),
             ("unconfirmed_sends", .integer(Int64(unconfirmedSends))),
             ("in_flight", .integer(Int64(inFlight))),
@@ -82,7 +82,8 @@ extension Explanation {
             .optional("opens", .instant("When there is room again.")),
         ])
         return .object([
-            .required("hourly", window), .optional("daily", window),
+            .optional("hourly", window), .optional("daily", window),
+            .optional("burst", window),
             .optional("spacing_seconds", .count()),
             .required("unconfirmed_sends", .count()), .required("in_flight", .count()),
             .required(

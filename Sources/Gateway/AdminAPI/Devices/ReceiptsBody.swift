@@ -99,7 +99,8 @@ struct ReceiptsBody {
         let token = try members.requiredString("device_token")
         return .ref(
             try WakeRef(ref),
-            try naming("device_token") { () throws(InvalidField) in try DeviceToken(hex: token) })
+            try naming("device_token") { () throws(InvalidField) in try DeviceToken(pasted: token) }
+        )
     }
 
     /// What the OpenAPI document says of it.
@@ -131,17 +132,13 @@ struct ReceiptsBody {
                     )),
                 .optional("synced", .boolean("Whether the app finished what the wake was for.")),
             ], "The wake is named by id or apns_id, or by ref and device_token.",
-            rules: [.needs("ref", "device_token"), .needs("device_token", "ref")],
-            variants: [
-                [
-                    .required("ref", WakeBody.refSchema), .optional("id", .forbidden),
-                    .optional("apns_id", .forbidden),
-                ],
-                [.required("id", id), .optional("ref", .forbidden)],
-                [
-                    .required("apns_id", id), .optional("id", .forbidden),
-                    .optional("ref", .forbidden),
-                ],
+            rules: [
+                .atLeastOne([
+                    .required("id", id), .required("apns_id", id),
+                    .required("ref", WakeBody.refSchema),
+                ]),
+                .notBoth("ref", "id"), .notBoth("ref", "apns_id"), .needs("ref", "device_token"),
+                .needs("device_token", "ref"),
             ])
     }
 }

@@ -22,7 +22,8 @@ public final class GatewayMeters: GatewayMetrics {
 
     /// What the gateway calls its refusals; see `GatewayMetrics.refused(_:why:)`.
     private static let refusals = [
-        "invalid", "unknown-app", "conflict", "overloaded", "unavailable", "damaged",
+        "invalid", "unknown-app", "wrong-credential", "conflict", "overloaded", "unavailable",
+        "damaged",
     ]
 
     private let registry: MetricsRegistry
@@ -42,7 +43,8 @@ public final class GatewayMeters: GatewayMetrics {
         // first event has no increase to show, and that event would never raise an alert.
         for kind in WakeKind.allCases {
             add(0, .accepted, [("kind", kind.rawValue)])
-            add(0, .coalesced, [("kind", kind.rawValue)])
+            // Only they merge.
+            if kind.discipline == .background { add(0, .coalesced, [("kind", kind.rawValue)]) }
         }
         for reason in Self.refusals { refused(0, why: reason) }
         for table in DamagedRow.Table.allCases { damaged(0, table: table) }

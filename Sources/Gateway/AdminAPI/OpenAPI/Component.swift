@@ -40,6 +40,9 @@ enum Component: String, CaseIterable {
     case appList = "AppList"
     case queue = "Queue"
     case stats = "Stats"
+    case webhookMessage = "WebhookMessage"
+    case webhookEvent = "WebhookEvent"
+    case appHold = "AppHold"
 
     var schema: Schema {
         switch self {
@@ -88,6 +91,10 @@ enum Component: String, CaseIterable {
         case .appList: .object([.required("apps", .array(of: .named(.app)))])
         case .queue: QueueStatus.schema
         case .stats: GatewayStats.schema
+        case .webhookMessage:
+            .object([.required("events", .array(of: .named(.webhookEvent)))])
+        case .webhookEvent: WebhookItem.schema
+        case .appHold: AppHold.schema
         }
     }
 

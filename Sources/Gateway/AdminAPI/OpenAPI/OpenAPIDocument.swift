@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
+import Synchronization
 import WakeModel
 
 /// Writes the OpenAPI 3.1 document from the table of routes.
@@ -12,7 +13,18 @@ struct OpenAPIDocument {
         .object([
             ("openapi", .string("3.1.0")),
             ("info", info),
+            (
+                "servers",
+                .array([
+                    .object([
+                        ("url", .string("/")),
+                        ("description", .string("The gateway that this document is from.")),
+                    ])
+                ])
+            ),
+            ("tags", .array(OperationTag.allCases.map(\.json))),
             ("paths", .object(paths)),
+            ("webhooks", .object([("events", .object([("post", webhook)]))])),
             (
                 "components",
                 .object([
@@ -87,6 +99,7 @@ struct OpenAPIDocument {
         }
         return .object([
             ("operationId", .string(operation.id)),
+            ("tags", .array([.string(OperationTag(path: route.path).rawValue)])),
             ("summary", .string(operation.summary)),
             ("description", description.isEmpty ? nil : .string(description)),
             (
@@ -94,7 +107,7 @@ struct OpenAPIDocument {
                 operation.parameters.isEmpty
                     ? nil : .array(Self.folded(operation.parameters).map(parameter))
             ),
-            ("requestBody", operation.body.map(body)),
+            ("requestBody", operation.body.map { body($0, example: bodyExamples[operation.id]) }),
             ("responses", .object(responses(route))),
             ("security", .array(security)),
         ])
@@ -131,15 +144,81 @@ struct OpenAPIDocument {
         return parameters.filter { $0.name != first.name && $0.name != second.name } + [both]
     }
 
-    private func body(_ body: Operation.Body) -> JSONValue {
+    private func body(_ body: Operation.Body, example: String?) -> JSONValue {
         .object([
             ("required", .boolean(body.isRequired)),
             ("description", .string("Up to \(body.limit) bytes.")),
-            ("content", .object(body.contents.map { ($0.mediaType, content($0.schema)) })),
+            (
+                "content",
+                .object(
+                    body.contents.map { content in
+                        let example = content.mediaType == JSONValue.mediaType ? example : nil
+                        return (content.mediaType, self.content(content.schema, example: example))
+                    })
+            ),
         ])
     }
 
-    private func content(_ schema: Schema) -> JSONValue { .object([("schema", schema.json)]) }
+    private func content(_ schema: Schema, example: String? = nil) -> JSONValue {
+        .object([
+            ("schema", schema.json), ("example", example.map { .raw(Array($0.utf8)) }),
+        ])
+    }
+
+    /// What the gateway posts to the endpoints of its configuration.
+    private var webhook: JSONValue {
+        func header(_ name: String, _ schema: Schema, _ description: String) -> JSONValue {
+            .object([
+                ("name", .string(name)), ("in", .string("header")), ("required", .boolean(true)),
+                ("description", .string(description)), ("schema", schema.json),
+            ])
+        }
+        func answer(_ description: String) -> JSONValue {
+            .object([("description", .string(description))])
+        }
+        return .object([
+            ("operationId", .string("receiveEvents")),
+            ("tags", .array([.string(OperationTag.events.rawValue)])),
+            ("summary", .string("Outcomes, dead tokens and held apps, as they come about")),
+            (
+                "description",
+                .string(
+                    "Signed as Standard Webhooks 1.0 say. An event can come twice: tell events "
+                        + "apart by their `id`.")
+            ),
+            (
+                "parameters",
+                .array([
+                    header("webhook-id", .string(), "Stands for one set of events."),
+                    header(
+                        "webhook-timestamp", .string(pattern: "^[0-9]+$"),
+                        "When it was signed, in seconds since 1970."),
+                    header(
+                        "webhook-signature", .string(),
+                        "One signature, or several with spaces between them, each `v1,` and "
+                            + "HMAC-SHA256 in Base64."),
+                ])
+            ),
+            (
+                "requestBody",
+                .object([
+                    ("required", .boolean(true)),
+                    (
+                        "content",
+                        .object([(JSONValue.mediaType, content(.named(.webhookMessage)))])
+                    ),
+                ])
+            ),
+            (
+                "responses",
+                .object([
+                    ("2XX", answer("All events were taken.")),
+                    ("400", answer("It will never be taken; the others of its message may be.")),
+                    ("default", answer("It is sent again, for three days.")),
+                ])
+            ),
+        ])
+    }
 
     /// Answers by status; the problems of one status share an entry that lists their codes.
     private func responses(_ route: Route) -> [(String, JSONValue?)] {
@@ -218,10 +297,26 @@ struct OpenAPIRoute {
         let bare = Route(.get, "/openapi.json", .open, operation) { _, _ in
             throw Problem(.internalError, "This route stands for its documentation.")
         }
-        // Written once; it has some 50 KB.
-        let document = OpenAPIDocument(routes: documented + [bare]).json.bytes
+        let document = WrittenOnce { OpenAPIDocument(routes: documented + [bare]).json.bytes }
         return Route(.get, "/openapi.json", .open, operation) { _, _ in
-            JSONValue.raw(document).response(status: .ok)
+            JSONValue.raw(document.bytes).response(status: .ok)
+        }
+    }
+
+    /// The document, some 50 KB: written when it is asked for first, which a start need not wait
+    /// for.
+    private final class WrittenOnce: Sendable {
+        private let written = Mutex<[UInt8]?>(nil)
+        private let write: @Sendable () -> [UInt8]
+
+        init(_ write: @escaping @Sendable () -> [UInt8]) { self.write = write }
+
+        var bytes: [UInt8] {
+            written.withLock { written in
+                let bytes = written ?? write()
+                written = bytes
+                return bytes
+            }
         }
     }
 

@@ -53,6 +53,11 @@ struct Schema: Sendable {
             ])
     }
 
+    /// One of a few whole numbers.
+    static func choice(_ numbers: [Int64], _ description: String? = nil) -> Schema {
+        make("integer", description, [("enum", .array(numbers.map { .integer($0) }))])
+    }
+
     /// A whole number that counts something.
     static func count(_ description: String? = nil) -> Schema {
         make("integer", description, [("minimum", .integer(0))])
@@ -130,8 +135,11 @@ struct Schema: Sendable {
         }
     }
 
-    /// An object with these members and no others. Of `variants`, each of which says more of some
-    /// members, it must fulfil one.
+    /// An object with these members and no others. A variant says more of some members, where its
+    /// first member is as it says there.
+    ///
+    /// Variants are conditions and not alternatives: generated clients make a type of its own of
+    /// each alternative, and of an object with conditions one.
     static func object(
         _ members: [Member], _ description: String? = nil, rules: [Rule] = [],
         variants: [[Member]] = []
@@ -146,16 +154,26 @@ struct Schema: Sendable {
                     required.isEmpty ? nil : .array(required.map { .string($0.name) })
                 ),
                 ("additionalProperties", .boolean(false)),
-                ("allOf", rules.isEmpty ? nil : .array(rules.map(\.json))),
-                ("oneOf", variants.isEmpty ? nil : .array(variants.map(variant))),
+                (
+                    "allOf",
+                    rules.isEmpty && variants.isEmpty
+                        ? nil : .array(rules.map(\.json) + variants.map(condition))
+                ),
             ])
     }
 
-    private static func variant(_ members: [Member]) -> JSONValue {
-        .object([
-            ("properties", .object(members.map { ($0.name, $0.schema.json) })),
-            ("required", .array(members.filter(\.isRequired).map { .string($0.name) })),
-        ])
+    private static func condition(_ variant: [Member]) -> JSONValue {
+        func part(_ members: ArraySlice<Member>) -> JSONValue {
+            let required = members.filter(\.isRequired)
+            return .object([
+                ("properties", .object(members.map { ($0.name, $0.schema.json) })),
+                (
+                    "required",
+                    required.isEmpty ? nil : .array(required.map { .string($0.name) })
+                ),
+            ])
+        }
+        return .object([("if", part(variant.prefix(1))), ("then", part(variant.dropFirst()))])
     }
 
     /// An object with any members.
@@ -177,9 +195,6 @@ struct Schema: Sendable {
 
     /// The value `true`.
     static let onlyTrue = Schema(json: .object([("const", .boolean(true))]))
-
-    /// What must not be there.
-    static let forbidden = Schema(json: .boolean(false))
 
     /// A bundle id, which has none of the suffixes of topics.
     static func bundleID(_ description: String? = nil) -> Schema {

@@ -20,6 +20,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case unknownApp = "unknown-app"
     /// The app is configured for both environments and the request names none.
     case ambiguousEnvironment = "ambiguous-environment"
+    /// APNs does not take this push type from a sender with the app's credential.
+    case wrongCredential = "wrong-credential"
     /// No valid API key was shown.
     case unauthorized
     /// The API key lacks the scope that the route asks for.
@@ -61,7 +63,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     public var status: Int {
         switch self {
         case .malformedRequest, .malformedBody, .invalidField, .invalidWake,
-            .ambiguousEnvironment:
+            .ambiguousEnvironment, .wrongCredential:
             400
         case .unauthorized: 401
         case .forbidden, .appNotAllowed, .foreignOrigin: 403
@@ -87,6 +89,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .invalidWake: "APNs or iOS would not honour this push"
         case .unknownApp: "The app is not configured"
         case .ambiguousEnvironment: "The app has two environments"
+        case .wrongCredential: "The app's credential is not for this push type"
         case .unauthorized: "A valid API key is needed"
         case .forbidden: "The API key may not do this"
         case .appNotAllowed: "The API key is for other apps"
@@ -123,6 +126,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .unknownApp: "No such app is configured, or not in this environment."
         case .ambiguousEnvironment:
             "The app is configured for both environments and the request names none."
+        case .wrongCredential:
+            "APNs takes some push types with a provider token only, and `mdm` with a certificate "
+                + "only; the app in the request is configured with the other."
         case .unauthorized: "No valid API key was shown."
         case .forbidden: "The API key lacks the scope that the route asks for."
         case .appNotAllowed:
@@ -169,6 +175,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
             "Add the app to `apps`, in this environment, and reload; the bundle id is written "
                 + "without a suffix."
         case .ambiguousEnvironment: "Add `environment`: `production` or `sandbox`."
+        case .wrongCredential:
+            "Configure the app with a signing key, or for `mdm` with the push certificate of the "
+                + "MDM server, whose topic is then the `bundle-id`."
         case .unauthorized: "Send `Authorization: Bearer` with a key from `rouse keys create`."
         case .forbidden: "Use a key with the scope that `detail` names."
         case .appNotAllowed:

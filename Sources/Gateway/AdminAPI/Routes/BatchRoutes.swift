@@ -83,13 +83,16 @@ struct BatchRoutes {
             .debit(context.caller, for: items.count - 1)
         let now = services.gateway.now
         let marksExpireAt = now.advanced(bySeconds: Int64(configuration.idempotencySeconds))
+        let key = try IdempotencyKey.text(of: headers)
         var batch = Batch(capacity: items.count)
         for (index, item) in items.enumerated() {
             await turn.pause()
             let text = Array(item)
-            let mark = try IdempotencyKey.make(
-                headers, caller: context.callerName, item: index, body: text,
-                expiresAt: marksExpireAt)
+            let mark = key.map {
+                IdempotencyKey(
+                    $0, caller: context.callerName, item: index, body: text,
+                    expiresAt: marksExpireAt)
+            }
             do throws(Problem) {
                 let body = try WakeBody(text, now: now)
                 let terms = body.terms

@@ -10,7 +10,8 @@ import NIOCore
 /// The page is open to everybody who reaches the listener, because it holds no data. What it shows
 /// it fetches with the key that the person types, from routes that ask for the scope `read`.
 struct DashboardRoute {
-    var page = DashboardPage.embedded
+    /// Put together when it is asked for first, which a start need not wait for.
+    private var page: DashboardPage { .embedded }
 
     var route: Route {
         Route(

@@ -38,7 +38,10 @@ struct MulticastRoutes {
                 ],
                 body: .json(.named(.multicastRequest), limit: limit),
                 answers: [Operation.Answer(200, "An answer for each token.", .named(.batchAnswer))],
-                problems: [.invalidWake, .unknownApp, .appNotAllowed, .ambiguousEnvironment]
+                problems: [
+                    .invalidWake, .unknownApp, .appNotAllowed, .ambiguousEnvironment,
+                    .wrongCredential,
+                ]
                     + ProblemCode.ofStore)
         ) { request, context in try await post(request, context, limit) }
     }
@@ -75,6 +78,7 @@ struct MulticastRoutes {
         try AccessControl(authentication: configuration.authentication)
             .debit(context.caller, for: body.count - 1)
         let marksExpireAt = now.advanced(bySeconds: Int64(configuration.idempotencySeconds))
+        let key = try IdempotencyKey.text(of: headers)
         var batch = Batch(capacity: body.count)
         var firstPlaces: [DeviceToken: Int] = [:]
         firstPlaces.reserveCapacity(body.count)
@@ -92,9 +96,11 @@ struct MulticastRoutes {
                 continue
             }
             firstPlaces[device] = place
-            let mark = try IdempotencyKey.make(
-                headers, caller: context.callerName, item: place,
-                body: body.requestBytes(for: device), expiresAt: marksExpireAt)
+            let mark = key.map {
+                IdempotencyKey(
+                    $0, caller: context.callerName, item: place,
+                    body: body.requestBytes(for: device), expiresAt: marksExpireAt)
+            }
             batch.ask(body.terms.inquiry(to: device, mark))
         }
         return batch
@@ -105,7 +111,7 @@ extension AdmissionResult {
     /// Whether it is about what all wakes of a multicast have in common, so that none was taken.
     fileprivate var concernsAll: Bool {
         switch self {
-        case .invalid, .unknownApp, .ambiguousEnvironment: true
+        case .invalid, .unknownApp, .ambiguousEnvironment, .wrongCredential: true
         case .admitted, .idempotencyConflict, .overloaded, .unavailable, .damaged: false
         }
     }

@@ -87,7 +87,7 @@ extension AdminRequestContext {
     /// The device that the path names.
     func deviceToken() throws(Problem) -> DeviceToken {
         try parsing(parameters.get("token") ?? "", as: "token") { (text) throws(InvalidField) in
-            try DeviceToken(hex: text)
+            try DeviceToken(pasted: text)
         }
     }
 }

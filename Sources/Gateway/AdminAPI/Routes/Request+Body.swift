@@ -45,6 +45,7 @@ extension Request {
 
     private func checkMediaType(_ known: [String]) throws(Problem) -> String {
         guard let field = headers[.contentType] else { return known[0] }
+        if known.contains(field) { return field }
         let essence = field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         guard known.contains(essence) else {
             throw Problem(

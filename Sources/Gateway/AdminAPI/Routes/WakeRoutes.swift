@@ -21,6 +21,7 @@ struct WakeRoutes {
     static let intakeProblems =
         [
             ProblemCode.invalidWake, .unknownApp, .appNotAllowed, .ambiguousEnvironment,
+            .wrongCredential,
             .idempotencyConflict,
         ] + ProblemCode.ofStore
 
@@ -90,9 +91,11 @@ struct WakeRoutes {
         let now = gateway.now
         let body = try WakeBody(text, now: now)
         try context.checkAccess(to: body.terms.bundleID, field: body.terms.appField)
-        let mark = try IdempotencyKey.make(
-            request.headers, caller: context.callerName, body: text,
-            expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
+        let mark = try IdempotencyKey.text(of: request.headers).map { key in
+            IdempotencyKey(
+                key, caller: context.callerName, body: text,
+                expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
+        }
         let inquiry = body.inquiry(mark)
         let answers = await gateway.accept(
             [inquiry], spreadSeconds: body.terms.spreadSeconds ?? 0,
@@ -172,7 +175,7 @@ struct WakeRoutes {
         let states: Set<WakeState> = try query.choices("state")
         let wakes = WakeQuery(
             deviceToken: try query.value("device") { (text) throws(InvalidField) in
-                try DeviceToken(hex: text)
+                try DeviceToken(pasted: text)
             },
             app: try services.app(query, for: context), apps: context.apps,
             states: states.isEmpty ? nil : states,

@@ -24,6 +24,10 @@ struct AcceptedWake {
             throw Problem.unknownApp(inquiry?.request.bundleID.value, inquiry?.environment)
         case .ambiguousEnvironment:
             throw Problem.ambiguousEnvironment
+        case .wrongCredential(let why):
+            var problem = Problem(.wrongCredential, why)
+            problem.field = "kind"
+            throw problem
         case .idempotencyConflict:
             throw Problem(.idempotencyConflict, "Use a new key for a new request.")
         case .overloaded(let seconds):

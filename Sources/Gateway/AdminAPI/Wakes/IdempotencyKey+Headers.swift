@@ -11,12 +11,9 @@ extension IdempotencyKey {
 
     private static let name = HTTPField.Name("idempotency-key")
 
-    /// The mark of a request, or of one item of a batch; `nil` when there is no `Idempotency-Key`.
-    /// Keys of different callers are different keys, and so are the places in a batch.
-    static func make(
-        _ headers: HTTPFields, caller: String, item: Int? = nil, body: [UInt8],
-        expiresAt: WallInstant
-    ) throws(Problem) -> IdempotencyKey? {
+    /// The `Idempotency-Key` of a request; `nil` when there is none. Throws ``Problem`` for one that
+    /// is none, whatever the body says.
+    static func text(of headers: HTTPFields) throws(Problem) -> String? {
         guard let name, let key = headers[name] else { return nil }
         let isPrintable = key.utf8.allSatisfy { (0x21...0x7e).contains($0) }
         guard !key.isEmpty, key.utf8.count <= maximumKeyLength, isPrintable else {
@@ -26,11 +23,16 @@ extension IdempotencyKey {
                     problem: "is not 1 to \(maximumKeyLength) printable ASCII characters",
                     remedy: "Use a random UUID for each request."))
         }
+        return key
+    }
+
+    /// The mark of a request that came with `text` as its `Idempotency-Key`, or of one item of a
+    /// batch. Keys of different callers are different keys, and so are the places in a batch.
+    init(_ text: String, caller: String, item: Int? = nil, body: [UInt8], expiresAt: WallInstant) {
         // The zero byte, which is in no header, keeps the parts apart.
-        var owned = Array(caller.utf8) + [0] + Array(key.utf8)
+        var owned = Array(caller.utf8) + [0] + Array(text.utf8)
         if let item { owned += [0] + Array("\(item)".utf8) }
-        return IdempotencyKey(
-            key: SHA256.digest(of: owned), request: SHA256.digest(of: body),
-            expiresAt: expiresAt)
+        self.init(
+            key: SHA256.digest(of: owned), request: SHA256.digest(of: body), expiresAt: expiresAt)
     }
 }

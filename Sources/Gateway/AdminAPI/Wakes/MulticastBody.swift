@@ -75,7 +75,7 @@ struct MulticastBody {
                 throw InvalidField(
                     field: name, problem: "is not a JSON string", remedy: "Put it into quotes.")
             }
-            return try naming(name) { () throws(InvalidField) in try DeviceToken(hex: text) }
+            return try naming(name) { () throws(InvalidField) in try DeviceToken(pasted: text) }
         } catch {
             throw Problem(error)
         }

@@ -24,7 +24,7 @@ struct WakeBody {
             terms = try WakeTerms(members, now: now)
             let text = try members.requiredString("device_token")
             deviceToken = try naming("device_token") { () throws(InvalidField) in
-                try DeviceToken(hex: text)
+                try DeviceToken(pasted: text)
             }
         } catch {
             throw Problem(error)
@@ -52,8 +52,9 @@ struct WakeBody {
     /// A device token.
     static var deviceTokenSchema: Schema {
         .string(
-            "In hexadecimal; for VoIP the token of PushKit.",
-            pattern: "^([0-9A-Fa-f]{2}){1,256}$")
+            "In hexadecimal, with spaces and brackets as old code prints it; for VoIP the token of "
+                + "PushKit.",
+            pattern: "^ *<?( *[0-9A-Fa-f] *[0-9A-Fa-f] *){1,256}>? *$")
     }
 
     /// A caller's name of a wake.

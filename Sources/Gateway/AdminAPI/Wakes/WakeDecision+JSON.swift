@@ -78,6 +78,7 @@ enum DelayReasonWord {
         case .backOff: "back-off"
         case .stopping: "stopping"
         case .leasedElsewhere: "leased-elsewhere"
+        case .rate: "rate"
         }
     }
 }

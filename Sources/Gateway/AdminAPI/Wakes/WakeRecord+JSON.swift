@@ -18,6 +18,7 @@ extension WakeRecord {
             ("device", .string(deviceToken.description)),
             ("apns_id", .string(id.apnsID.description)),
             ("accepted_at", .string(acceptedAt.description)),
+            ("priority", .integer(Int64(priority.rawValue))),
             ("urgency", .string(UrgencyWord(urgency).rawValue)),
             ("decision", decision.json(decision.pastMessage(until: deadline))),
             ("waiting", waiting?.json),
@@ -155,6 +156,10 @@ extension WakeRecord {
             .required("device", .string("A digest of the device token.")),
             .required("apns_id", .string("The same UUID in every attempt.", format: "uuid")),
             .required("accepted_at", .instant()),
+            .required(
+                "priority",
+                .choice(Priority.allCases.map { Int64($0.rawValue) }, "The value of apns-priority.")
+            ),
             .required("urgency", .words(of: UrgencyWord.self)),
             .required("decision", .named(.decision)),
             .optional("waiting", .named(.waiting)),

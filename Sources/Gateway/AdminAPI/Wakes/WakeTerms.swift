@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import PayloadRules
 import WakeBudget
 import WakeModel
 
@@ -15,7 +16,7 @@ struct WakeTerms {
     /// The members.
     static let names: Set<String> = [
         "kind", "app", "topic", "environment", "payload", "ttl_seconds",
-        "expires_at", "urgency", "coalescing", "collapse_id", "ref", "spread_seconds",
+        "expires_at", "urgency", "coalescing", "collapse_id", "priority", "ref", "spread_seconds",
     ]
 
     let kind: WakeKind
@@ -26,6 +27,7 @@ struct WakeTerms {
     let payload: [UInt8]
     let expiration: Expiration?
     let collapseID: CollapseID?
+    let priority: Priority?
     let environment: APNsEnvironment?
     let urgency: Urgency
     let coalescing: Coalescing
@@ -60,16 +62,19 @@ struct WakeTerms {
         bundleID = try Self.bundleID(members, kind)
         expiration = try Self.expiration(members, now: now)
         collapseID = try Self.collapseID(members)
+        priority = try Self.priority(members, kind)
     }
 
     /// What the gateway is asked for a device.
     func inquiry(to device: DeviceToken, _ mark: IdempotencyKey?) -> Inquiry {
-        Inquiry(
-            WakeRequest(
-                kind: kind, deviceToken: device, bundleID: bundleID, payload: payload,
-                expiration: expiration, collapseID: collapseID),
-            environment: environment, urgency: urgency, coalescing: coalescing, ref: ref,
-            idempotency: mark, hasLifetime: hasLifetime)
+        let request = WakeRequest(
+            kind: kind, deviceToken: device, bundleID: bundleID, payload: payload,
+            expiration: expiration, collapseID: collapseID)
+        // The priority was found to fit the kind.
+        return Inquiry(
+            (try? request.prioritized(priority)) ?? request, environment: environment,
+            urgency: urgency, coalescing: coalescing, ref: ref, idempotency: mark,
+            hasLifetime: hasLifetime)
     }
 
     /// The app by its bundle id, or by the topic of its kind of push.
@@ -84,10 +89,11 @@ struct WakeTerms {
             throw InvalidField(
                 field: "topic", problem: "stands beside app", remedy: "Give one of the two.")
         }
-        let suffix = kind == .voip ? PushType.voip.topicSuffix : ""
+        let suffix = kind.pushType.topicSuffix
         guard topic.hasSuffix(suffix) else {
             throw InvalidField(
-                field: "topic", problem: "is not one of VoIP pushes",
+                field: "topic",
+                problem: "is not one of \(kind == .voip ? "VoIP" : "\(kind)") pushes",
                 remedy: "Give the bundle id with \(suffix) behind it, or app without it.")
         }
         return try naming("topic") { () throws(InvalidField) in
@@ -98,6 +104,19 @@ struct WakeTerms {
     private static func collapseID(_ members: Members) throws(InvalidField) -> CollapseID? {
         guard let value = try members.string("collapse_id") else { return nil }
         return try naming("collapse_id") { () throws(InvalidField) in try CollapseID(value) }
+    }
+
+    private static func priority(
+        _ members: Members, _ kind: WakeKind
+    ) throws(InvalidField) -> Priority? {
+        guard let number = try members.integer("priority") else { return nil }
+        guard let priority = UInt8(exactly: number).flatMap(Priority.init(rawValue:)) else {
+            throw InvalidField(
+                field: "priority", problem: "is \(number), not 10, 5 or 1",
+                remedy: "Use one of these, or leave it out.")
+        }
+        try kind.check(priority)
+        return priority
     }
 
     private static func expiration(
@@ -145,9 +164,9 @@ extension WakeTerms {
                 .required(
                     "payload",
                     .anyObject(
-                        "Sent on byte for byte: up to \(PushType.background.maximumPayloadBytes) "
-                            + "bytes for background, \(PushType.voip.maximumPayloadBytes) for "
-                            + "voip.")),
+                        "Sent on byte for byte: up to \(PushType.voip.maximumPayloadBytes) bytes "
+                            + "for voip, \(PushType.background.maximumPayloadBytes) for all others."
+                    )),
                 .optional(
                     "ttl_seconds",
                     .integer(
@@ -160,12 +179,21 @@ extension WakeTerms {
                             + "numbers of seconds since 1970 are mistakes (rule H011).",
                         format: "date-time", pattern: expirationYears,
                         example: "2026-11-21T09:34:00.000Z")),
-                .optional("urgency", .words(of: UrgencyWord.self, "normal by default.")),
+                .optional(
+                    "urgency",
+                    .words(of: UrgencyWord.self, "Background only; normal by default.")),
                 .optional(
                     "coalescing",
                     .words(
                         of: CoalescingWord.self,
-                        "How it merges with a wake that waits; replace by default.")),
+                        "Background only: how it merges with a wake that waits; replace by "
+                            + "default.")),
+                .optional(
+                    "priority",
+                    .choice(
+                        Priority.allCases.map { Int64($0.rawValue) },
+                        "The value of apns-priority, where Apple allows several for the kind. By "
+                            + "default 5 for \(words(.powerConsiderate)), 10 for others.")),
                 .optional(
                     "collapse_id",
                     .string(
@@ -182,6 +210,7 @@ extension WakeTerms {
                     .required("kind", .words([WakeKind.background.rawValue])),
                     .required("payload", .named(.backgroundPayload)),
                     .optional("topic", .bundleID()),
+                    .optional("priority", .choice([5])),
                 ],
                 [
                     .required("kind", .words([WakeKind.voip.rawValue])),
@@ -190,8 +219,33 @@ extension WakeTerms {
                         "topic",
                         .string(
                             pattern: "^[A-Za-z0-9._-]{1,\(BundleID.maximumByteCount)}\\.voip$")),
+                    .optional("priority", .choice([10])),
                 ],
-            ])
+            ] + WakeKind.allCases.filter { $0.discipline == .plain }.map(variant))
+    }
+
+    /// What differs for a plain kind.
+    private static func variant(_ kind: WakeKind) -> [Schema.Member] {
+        let suffix = kind.pushType.topicSuffix.replacing(".", with: "\\.")
+        return [
+            .required("kind", .words([kind.rawValue])),
+            .required(
+                "payload", Schema(json: .raw(Array(PayloadSchema.accepted(of: kind).utf8)))),
+            .optional(
+                "topic",
+                suffix.isEmpty
+                    ? .bundleID()
+                    : .string(
+                        pattern: "^[A-Za-z0-9._-]{1,\(BundleID.maximumByteCount)}\(suffix)$")),
+            .optional(
+                "priority", .choice(kind.allowedPriorities.map { Int64($0.rawValue) })),
+        ]
+    }
+
+    /// The kinds with a default priority, in a row.
+    private static func words(_ priority: Priority) -> String {
+        WakeKind.allCases.filter { $0.defaultPriority == priority }.map(\.rawValue)
+            .joined(separator: ", ")
     }
 
     /// The years 2002 to 5137: between a span of seconds and milliseconds, for the rules.
@@ -200,5 +254,6 @@ extension WakeTerms {
 
     /// The length of the longest topic, in characters.
     private static let topicLength =
-        BundleID.maximumByteCount + PushType.voip.topicSuffix.utf8.count
+        BundleID.maximumByteCount
+        + (PushType.all.map(\.topicSuffix.utf8.count).max() ?? 0)
 }

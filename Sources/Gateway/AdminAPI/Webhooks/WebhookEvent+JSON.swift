@@ -19,6 +19,19 @@ extension WebhookItem {
         return .object(members)
     }
 
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object(
+            [
+                .required("id", .string("No other event has it.", pattern: "^evt_[0-9]+$")),
+                .required("type", .words(of: WebhookKind.self)),
+                .required("at", .instant("When it came about.")),
+                .optional("wake", .named(.wake)),
+                .optional("feedback", .named(.feedbackEntry)),
+                .optional("hold", .named(.appHold)),
+            ], "One of `wake`, `feedback` and `hold` is there, as `type` says.")
+    }
+
     /// The event's name: its number in the outbox, which no other event gets, not even after the
     /// store was restored from a backup.
     var eventID: String { "evt_\(ticket.number)" }
@@ -34,6 +47,18 @@ extension [WebhookItem] {
 }
 
 extension AppHold {
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .required("app", .string("The bundle id.")),
+            .required("environment", .words(of: APNsEnvironment.self)),
+            .required("kind", .words(of: WakeKind.self)),
+            .required("held", .boolean("Whether it stands still: held or paused.")),
+            .required("reason", .string("Why, as a sentence.")),
+            .required("at", .instant()),
+        ])
+    }
+
     fileprivate var json: JSONValue {
         .object([
             ("app", .string(queue.app.bundleID.value)),

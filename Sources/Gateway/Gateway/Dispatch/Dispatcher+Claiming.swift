@@ -42,7 +42,8 @@ extension Dispatcher {
         }
     }
 
-    /// Claims once, VoIP first, in each kind the queue with the fewest in flight first.
+    /// Claims once, calls and Push to Talk first, then the rest; in each the queue with the fewest
+    /// in flight first.
     private func claim() async -> ClaimPass {
         await claim(\.voipQueues) + (await claim(\.backgroundQueues))
     }
@@ -82,7 +83,10 @@ extension Dispatcher {
             state.leases.take(answer.claims)
             var counts: [WakeQueueKey: Int] = [:]
             for claim in answer.claims { counts[claim.queue, default: 0] += 1 }
-            for (queue, count) in counts { state.shares.take(count, of: queue, at: now) }
+            for (queue, count) in counts {
+                state.noteUse(of: queue)
+                state.shares.take(count, of: queue, at: now)
+            }
             for share in shares {
                 if answer.unfinished.contains(share.queue) {
                     state.unfinished.insert(share.queue)

@@ -77,7 +77,8 @@ extension Dispatcher {
         }
         for wake in reclaimed.ended where wake.end == .failed(.fateUnknown) {
             context.logger.info(
-                "the fate of a VoIP wake is unknown", metadata: ["wake": "\(wake.id)"])
+                "the fate of a wake is unknown, and it is not repeated",
+                metadata: ["wake": "\(wake.id)", "queue": "\(wake.queue)"])
         }
         if !expired.isEmpty {
             context.logger.info("wakes expired unsent", metadata: ["count": "\(expired.count)"])

@@ -30,8 +30,14 @@ final class Dispatcher: Sendable {
         var knownStrangers: Set<WakeQueueKey> = []
         /// Queues in which older wakes may be due: new ones must not overtake them.
         var unfinished: Set<WakeQueueKey>
+        /// The apps that are configured.
+        var apps: Set<AppIdentity>
+        /// Queues of calls and of Push to Talk, which go ahead of all others.
         var voipQueues: [WakeQueueKey]
+        /// All other queues.
         var backgroundQueues: [WakeQueueKey]
+        /// Queues of plain pushes that this gateway has had a wake of.
+        var usedQueues: Set<WakeQueueKey> = []
         var sender: any WakeSender
         /// How long that may take for a push, in seconds.
         var sendSeconds: Int
@@ -77,8 +83,9 @@ final class Dispatcher: Sendable {
                 shares: QueueShares(limits: context.limits),
                 holds: HeldQueues(limits: context.limits),
                 silences: UnresponsiveQueues(limits: context.limits), unfinished: Set(queues),
-                voipQueues: queues.filter { $0.kind == .voip },
-                backgroundQueues: queues.filter { $0.kind == .background }, sender: sender,
+                apps: Set(apps),
+                voipQueues: queues.filter(\.kind.isImmediate),
+                backgroundQueues: queues.filter { !$0.kind.isImmediate }, sender: sender,
                 sendSeconds: context.configuration.sendSeconds))
         policy = RetryPolicy(limits: context.limits)
         self.context = context
@@ -136,7 +143,6 @@ final class Dispatcher: Sendable {
     /// What an admission of submissions of one kind may claim at once, and what keeps their queues
     /// from sending; room in flight is reserved for it until ``admitted(_:under:)``.
     func makeGrant(for submissions: [WakeSubmission]) -> AdmissionGrant? {
-        let areCalls = submissions.first?.wake.kind == .voip
         var counts: [WakeQueueKey: Int] = [:]
         for submission in submissions { counts[submission.queue, default: 0] += 1 }
         let now = clock.now()
@@ -148,8 +154,9 @@ final class Dispatcher: Sendable {
             for (queue, count) in counts.sorted(by: { $0.value < $1.value }) {
                 let found = state.obstacles(of: queue, at: now)
                 if !found.isEmpty { obstacles[queue] = found }
-                let queues = areCalls ? state.voipQueues : state.backgroundQueues
-                guard !state.isStopping, queues.contains(queue), !state.unfinished.contains(queue),
+                state.noteUse(of: queue)
+                guard !state.isStopping, state.apps.contains(queue.app),
+                    !state.unfinished.contains(queue),
                     !state.holds.isHeld(queue), state.paused[queue.app] == nil
                 else { continue }
                 let room = min(state.shares.room(for: queue, at: now), count)
@@ -345,6 +352,19 @@ final class Dispatcher: Sendable {
 }
 
 extension Dispatcher.State {
+    /// A wake of this queue came.
+    mutating func noteUse(of queue: WakeQueueKey) {
+        if queue.kind.discipline == .plain { usedQueues.insert(queue) }
+    }
+
+    /// The queues of an app that are shown: those of background pushes and calls, and those of
+    /// plain pushes that were used.
+    func shownQueues(of app: AppIdentity) -> [WakeQueueKey] {
+        WakeKind.allCases.map { WakeQueueKey(app: app, kind: $0) }.filter {
+            $0.kind.discipline != .plain || usedQueues.contains($0)
+        }
+    }
+
     /// What came of an attempt with the sender of a generation. What a sender that was replaced
     /// hears says nothing of the key and the topics that there are now; and the app may be gone,
     /// or have gone between its claim and its sending.
@@ -352,10 +372,7 @@ extension Dispatcher.State {
         _ signal: RetryPolicy.QueueSignal, on queue: WakeQueueKey, generation: Int, now: WallInstant
     ) -> (HeldQueues.Change, UnresponsiveQueues.Change, responds: Bool) {
         guard generation == self.generation else { return (.none, .none, false) }
-        if signal != .answered {
-            let queues = queue.kind == .voip ? voipQueues : backgroundQueues
-            guard queues.contains(queue) else { return (.none, .none, false) }
-        }
+        if signal != .answered, !apps.contains(queue.app) { return (.none, .none, false) }
         return (
             holds.note(signal, on: queue, now: now), silences.note(signal, on: queue, now: now),
             shares.note(signal, on: queue, at: now)

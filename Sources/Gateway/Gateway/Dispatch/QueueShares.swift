@@ -82,7 +82,7 @@ struct QueueShares: Sendable {
 
         /// What wakes of a kind may take of it. Not positive when there is none.
         func room(for kind: WakeKind) -> Int {
-            kind == .voip ? count : count - voipReserveCount
+            kind.isImmediate ? count : count - voipReserveCount
         }
     }
 

@@ -75,7 +75,7 @@ public struct RetryPolicy: Hashable, Sendable {
         _ claim: Claim, _ failure: SendFailure, now: WallInstant, jitter: Double
     ) -> Settlement {
         let attempt = AttemptResult.unanswered(failure)
-        if failure.certainty == .unknown && claim.kind == .voip {
+        if failure.certainty == .unknown && !claim.mayRepeat {
             return ended(claim, .failed(.fateUnknown), attempt, now)
         }
         return retried(

@@ -14,8 +14,18 @@ public struct GatewayConfiguration: Sendable {
     /// walk through all devices, of which there is one a day or more.
     public static let defaultDeviceRetentionSeconds = 7_776_000
 
+    /// How an app proves to APNs who it is, which decides on the push types that it may send.
+    public enum Authentication: Hashable, Sendable {
+        /// With a provider token: all types but `mdm`.
+        case providerToken
+        /// With a client certificate: see ``WakeModel/PushType/requiresProviderToken``.
+        case certificate
+    }
+
     /// The apps, which must differ.
     public var apps: [AppIdentity]
+    /// How each app authenticates, as far as that is known: of one that is not here, APNs judges.
+    public var authentications: [AppIdentity: Authentication] = [:]
     /// The budget of each app; ``WakeBudget/BudgetPolicy/standard`` for one that is not here.
     public var policies: [AppIdentity: BudgetPolicy]
     /// The endpoints that listen to webhooks, which must differ.
@@ -48,6 +58,19 @@ public struct GatewayConfiguration: Sendable {
             retentionSeconds >= Self.minimumRetentionSeconds,
             "Ended wakes are kept for a minute at least.")
         precondition(sendSeconds > 0, "A push takes time.")
+    }
+
+    /// Why an app cannot send pushes of a kind, in a sentence, if that is so.
+    func whyNot(_ kind: WakeKind, of app: AppIdentity) -> String? {
+        switch authentications[app] {
+        case .certificate where kind.pushType.requiresProviderToken:
+            "The app \(app) authenticates with a certificate, and APNs takes \(kind) pushes with a "
+                + "provider token only. Configure a signing key for it."
+        case .providerToken where kind.pushType.requiresCertificate:
+            "The app \(app) authenticates with a signing key, and APNs takes \(kind) pushes with "
+                + "the MDM push certificate only. Configure that certificate for its topic."
+        default: nil
+        }
     }
 
     var rules: StoreRules { StoreRules(policies: policies, webhooks: webhooks) }

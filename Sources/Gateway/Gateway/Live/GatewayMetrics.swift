@@ -10,8 +10,8 @@ public protocol GatewayMetrics: Sendable {
     /// Wakes have ended; with the reason of APNs if it refused them: one of Apple's table, or
     /// `other`.
     func ended(_ count: Int, kind: WakeKind, state: WakeState, reason: String?)
-    /// Requests were refused: `invalid`, `unknown-app`, `conflict`, `overloaded`, `unavailable`,
-    /// `damaged`.
+    /// Requests were refused: `invalid`, `unknown-app`, `wrong-credential`, `conflict`,
+    /// `overloaded`, `unavailable`, `damaged`.
     func refused(_ count: Int, why: String)
     /// APNs answered so long after the wake was handed to the sender.
     func answered(afterMilliseconds milliseconds: Int64, kind: WakeKind)

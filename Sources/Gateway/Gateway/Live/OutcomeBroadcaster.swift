@@ -134,7 +134,7 @@ public struct OutcomeEvent: Hashable, Sendable {
     public let ref: WakeRef?
     /// Its app.
     public let app: AppIdentity
-    /// Background or VoIP.
+    /// What it is.
     public let kind: WakeKind
     /// How it ended.
     public let end: WakeEnd

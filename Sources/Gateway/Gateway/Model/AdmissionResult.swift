@@ -19,6 +19,9 @@ public enum AdmissionResult: Hashable, Sendable {
     case unknownApp
     /// The app is configured for both environments, and the request names none.
     case ambiguousEnvironment
+    /// APNs does not take this push type from a sender with the app's credential: why and what to
+    /// do, as a sentence.
+    case wrongCredential(String)
     /// The idempotency key was used before with another body; nothing is kept.
     case idempotencyConflict
     /// Too many requests wait; nothing is kept. To be tried again after so many seconds.

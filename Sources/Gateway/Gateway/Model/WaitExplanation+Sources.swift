@@ -61,8 +61,15 @@ extension WakeRecord {
     /// The rules of the budget that keep it back until it is due.
     fileprivate func budgetReasons(at now: WallInstant) -> [WaitExplanation.Reason] {
         guard dueAt > now else { return [] }
-        return holds.all.map {
-            WaitExplanation.Reason($0, sentence: "The device's budget: \($0.words).")
+        return holds.all.map { reason in
+            guard reason == .rate else {
+                return WaitExplanation.Reason(
+                    reason, sentence: "The device's budget: \(reason.words).")
+            }
+            return WaitExplanation.Reason(
+                .rate, until: dueAt,
+                sentence: "The device has had as many \(kind) pushes in a row as it may have. The "
+                    + "turn of this one is at \(dueAt).")
         }
     }
 
@@ -170,11 +177,17 @@ extension QueueStatus {
     /// How it stands and what becomes of its wakes, in sentences.
     public var message: String {
         guard !reasons.isEmpty else { return "It sends what is due." }
+        let noun =
+            switch kind.discipline {
+            case .background: "Wakes"
+            case .call: "Calls"
+            case .plain: "Pushes"
+            }
         let fate =
-            kind == .voip
-            ? "Calls are still accepted; each expires unsent unless that ends within its deadline "
-                + "of a few seconds."
-            : "Wakes are still accepted and wait; each that reaches its deadline first expires "
+            kind.isImmediate
+            ? "\(noun) are still accepted; each expires unsent unless that ends within its "
+                + "deadline of a few seconds."
+            : "\(noun) are still accepted and wait; each that reaches its deadline first expires "
                 + "unsent."
         return reasons.map(\.sentence).joined(separator: " ") + " " + fate
     }

@@ -91,8 +91,7 @@ public struct WaitExplanation: Hashable, Sendable {
         return switch subject {
         case .wake, .claimed: "Will be sent now."
         case .pending: "\(subject.words) will be sent now."
-        case .next(.background): "A wake may be sent now."
-        case .next(.voip): "A call may be sent now."
+        case .next(let kind): "A \(kind.discipline.noun) may be sent now."
         }
     }
 
@@ -127,10 +126,8 @@ extension WaitExplanation.Subject {
     fileprivate var words: String {
         switch self {
         case .wake, .claimed: "It"
-        case .pending(.background): "The waiting wake"
-        case .pending(.voip): "The waiting call"
-        case .next(.background): "The next wake"
-        case .next(.voip): "The next call"
+        case .pending(let kind): "The waiting \(kind.discipline.noun)"
+        case .next(let kind): "The next \(kind.discipline.noun)"
         }
     }
 

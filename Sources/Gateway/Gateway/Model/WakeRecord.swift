@@ -11,7 +11,7 @@ public struct WakeRecord: Hashable, Sendable {
     public let ref: WakeRef?
     /// The app.
     public let app: AppIdentity
-    /// Background or VoIP.
+    /// What it is.
     public let kind: WakeKind
     /// The device. Shown to people as a digest only.
     public let deviceToken: DeviceToken
@@ -21,6 +21,8 @@ public struct WakeRecord: Hashable, Sendable {
     public let acceptedAt: WallInstant
     /// What was decided then.
     public let decision: WakeDecision
+    /// The value of `apns-priority`.
+    public let priority: Priority
     /// How much it matters, with what merged into it.
     public let urgency: Urgency
     /// When it was, or is, due.
@@ -62,6 +64,7 @@ public struct WakeRecord: Hashable, Sendable {
         state = row.state
         acceptedAt = row.acceptedAt
         decision = row.decision
+        priority = row.priority ?? queue.kind.defaultPriority
         urgency = row.urgency
         dueAt = row.dueAt
         notBefore = row.notBefore

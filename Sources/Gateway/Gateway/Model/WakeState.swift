@@ -107,8 +107,8 @@ public struct Refusal: Hashable, Sendable {
 
 /// Why a wake was given up.
 public enum FailureCause: String, Hashable, Sendable, CaseIterable {
-    /// A VoIP push may or may not have reached APNs. It is not sent again: a phone must not ring
-    /// twice.
+    /// A push that must not come twice may or may not have reached APNs: see
+    /// ``WakeModel/WakeKind/mayRepeat(collapseID:)``.
     case fateUnknown = "fate-unknown"
     /// It was tried as often as the limit allows.
     case triesUsedUp = "tries-used-up"
@@ -117,7 +117,9 @@ public enum FailureCause: String, Hashable, Sendable, CaseIterable {
     public var sentence: String {
         switch self {
         case .fateUnknown:
-            "Its fate is unknown: it may have reached APNs, and a phone must not ring twice."
+            "Its fate is unknown: it may have reached APNs. It is not sent again, because nobody "
+                + "is to get the same call, alert or speech twice; an alert with a collapse id "
+                + "would be."
         case .triesUsedUp:
             "It was tried as often as the limit allows."
         }

@@ -143,6 +143,12 @@ public struct Changes: Sendable {
 
     // MARK: Wakes
 
+    /// Makes room for changes of so many wakes.
+    mutating func reserve(wakeChanges count: Int) {
+        wakes.reserveCapacity(count)
+        places.reserveCapacity(count)
+    }
+
     /// A wake as it is changed; `nil` when it is not.
     func wake(_ number: Int64) -> WakeChange? {
         if let place = places[number] { return wakes[place] }

@@ -25,7 +25,7 @@ public struct Claim: Hashable, Sendable {
     public let ticket: Ticket
     /// The app.
     public let app: AppIdentity
-    /// Background or VoIP.
+    /// What it is.
     public let kind: WakeKind
     /// The device.
     public let deviceToken: DeviceToken
@@ -35,6 +35,8 @@ public struct Claim: Hashable, Sendable {
     public let expiration: Expiration
     /// The collapse id, if any.
     public let collapseID: CollapseID?
+    /// The value of `apns-priority`; `nil` for the kind's default.
+    public let priority: Priority?
     /// From when on the wake is never sent any more.
     public let deadline: WallInstant
     /// When it was due.
@@ -51,9 +53,9 @@ public struct Claim: Hashable, Sendable {
     /// Creates a claim.
     public init(
         ticket: Ticket, app: AppIdentity, kind: WakeKind, deviceToken: DeviceToken,
-        payload: [UInt8], expiration: Expiration, collapseID: CollapseID?, deadline: WallInstant,
-        dueAt: WallInstant, tries: Int, previousReason: RejectionReason?, claimedAt: WallInstant,
-        leaseUntil: WallInstant
+        payload: [UInt8], expiration: Expiration, collapseID: CollapseID?,
+        priority: Priority? = nil, deadline: WallInstant, dueAt: WallInstant, tries: Int,
+        previousReason: RejectionReason?, claimedAt: WallInstant, leaseUntil: WallInstant
     ) {
         self.ticket = ticket
         self.app = app
@@ -62,6 +64,7 @@ public struct Claim: Hashable, Sendable {
         self.payload = payload
         self.expiration = expiration
         self.collapseID = collapseID
+        self.priority = priority
         self.deadline = deadline
         self.dueAt = dueAt
         self.tries = tries
@@ -72,6 +75,8 @@ public struct Claim: Hashable, Sendable {
 
     /// The wake's name.
     public var id: WakeID { ticket.id }
+    /// Whether it is sent again when it may have arrived.
+    public var mayRepeat: Bool { kind.mayRepeat(collapseID: collapseID) }
     /// The queue it was taken from.
     public var queue: WakeQueueKey { WakeQueueKey(app: app, kind: kind) }
 }

@@ -88,6 +88,16 @@ public struct LoadedRows: Sendable {
 
     /// Creates an empty set.
     public init() {}
+
+    /// Makes room for the devices and wakes that are asked for by name, so that no table of large
+    /// rows is moved while it is filled.
+    package mutating func reserve(for reads: ReadSet) {
+        if !reads.devices.isEmpty {
+            deviceNumbers.reserveCapacity(deviceNumbers.count + reads.devices.count)
+            devices.reserveCapacity(devices.count + reads.devices.count)
+        }
+        if !reads.wakes.isEmpty { wakes.reserveCapacity(wakes.count + reads.wakes.count) }
+    }
 }
 
 /// All queues of a store: they are few, and known to every decision.

@@ -38,9 +38,9 @@ public struct ClaimGrant: Hashable, Sendable {
     /// The queues whose wakes may go now, and that have no older ones waiting, each with the most
     /// wakes to claim from it.
     public private(set) var slots: [WakeQueueKey: Int]
-    /// The most background wakes to claim.
+    /// The most wakes to claim that are not immediate (``WakeModel/WakeKind/isImmediate``).
     public private(set) var background: Int
-    /// The most calls to claim.
+    /// The most calls, and Push to Talk, to claim.
     public private(set) var calls: Int
     /// How long the leases last, in seconds.
     public let leaseSeconds: Int
@@ -53,19 +53,19 @@ public struct ClaimGrant: Hashable, Sendable {
         obstacles: [WakeQueueKey: DelayReasons] = [:]
     ) {
         self.obstacles = obstacles
-        func sum(_ kind: WakeKind) -> Int {
-            slots.reduce(0) { $1.key.kind == kind ? $0 + $1.value : $0 }
+        func sum(areImmediate: Bool) -> Int {
+            slots.reduce(0) { $1.key.kind.isImmediate == areImmediate ? $0 + $1.value : $0 }
         }
         self.slots = slots
-        background = sum(.background)
-        calls = sum(.voip)
+        background = sum(areImmediate: false)
+        calls = sum(areImmediate: true)
         self.leaseSeconds = leaseSeconds
     }
 
     /// Creates a grant whose queues share its room.
     public init(queues: Set<WakeQueueKey>, background: Int, calls: Int, leaseSeconds: Int) {
         slots = Dictionary(
-            uniqueKeysWithValues: queues.map { ($0, $0.kind == .voip ? calls : background) })
+            uniqueKeysWithValues: queues.map { ($0, $0.kind.isImmediate ? calls : background) })
         self.background = background
         self.calls = calls
         self.leaseSeconds = leaseSeconds
@@ -77,10 +77,7 @@ public struct ClaimGrant: Hashable, Sendable {
         var rest = self
         for claim in claims {
             rest.slots[claim.queue]? -= 1
-            switch claim.kind {
-            case .background: rest.background -= 1
-            case .voip: rest.calls -= 1
-            }
+            if claim.kind.isImmediate { rest.calls -= 1 } else { rest.background -= 1 }
         }
         return rest
     }
@@ -142,9 +139,10 @@ public struct SettleAnswer: Sendable {
 
 /// What taking back lapsed leases led to.
 public struct Reclaimed: Hashable, Sendable {
-    /// Background wakes that are pending again; the lost attempt counts as a try.
+    /// Wakes that are pending again; the lost attempt counts as a try.
     public var returned: [WakeID] = []
-    /// Those that ended: calls, whose fate is unknown, and wakes that another carries by now.
+    /// Those that ended: calls and others that are not repeated, whose fate is unknown, and wakes
+    /// that another carries by now.
     public var ended: [EndedWake] = []
 
     /// Nothing yet.

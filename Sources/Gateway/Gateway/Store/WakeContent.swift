@@ -13,18 +13,25 @@ struct WakeContent {
     let collapseID: CollapseID?
 
     /// The content that an older one and this one make together, in the way that this one asks
-    /// for. What cannot be united is replaced; see ``WakeBudget/PayloadUnion``.
-    func merged(behind older: WakeContent, _ coalescing: Coalescing) -> WakeContent {
-        guard coalescing == .union else { return self }
+    /// for, and how that came out: what cannot be united is replaced; see
+    /// ``WakeBudget/PayloadUnion``.
+    func merged(
+        behind older: WakeContent, _ coalescing: Coalescing
+    ) -> (content: WakeContent, outcome: Coalescing) {
+        guard coalescing == .union else { return (self, .replace) }
+        var outcome = Coalescing.replace
         var payload = payload
         if case .united(let both) = PayloadUnion.merge(old: older.payload, new: payload) {
             payload = both
+            outcome = .union
         }
         var expiration = expiration
         if case .at(let old) = older.expiration, case .at(let new) = expiration {
             expiration = .at(max(old, new))
         }
-        return WakeContent(payload: payload, expiration: expiration, collapseID: collapseID)
+        return (
+            WakeContent(payload: payload, expiration: expiration, collapseID: collapseID), outcome
+        )
     }
 }
 
@@ -35,11 +42,13 @@ extension WakeRow {
     }
 
     /// Takes over what an older or a newer wake carries. One that replaces takes out all that was
-    /// before it, so both together unite with what is older only if both of them do.
+    /// before it, so both together unite with what is older only if both of them do. Whether they
+    /// were united, or the newer one took the place of the older.
+    @discardableResult
     mutating func merge(
         _ other: WakeContent, _ otherCoalescing: Coalescing, _ otherUrgency: Urgency, isNewer: Bool
-    ) {
-        let merged =
+    ) -> Coalescing {
+        let (merged, outcome) =
             isNewer
             ? other.merged(behind: content, otherCoalescing)
             : content.merged(behind: other, coalescing)
@@ -48,5 +57,6 @@ extension WakeRow {
         collapseID = merged.collapseID
         if otherCoalescing == .replace { coalescing = .replace }
         urgency = max(urgency, otherUrgency)
+        return outcome
     }
 }

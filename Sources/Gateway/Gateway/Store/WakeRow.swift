@@ -22,7 +22,7 @@ public struct WakeRow: Hashable, Sendable {
     public var coalescing: Coalescing
     /// What its caller calls it.
     public let ref: WakeRef?
-    /// VoIP: the call; `nil` for background.
+    /// VoIP: the call; `nil` for others.
     public let call: CallFingerprint?
     /// How much it matters.
     public var urgency: Urgency
@@ -42,6 +42,8 @@ public struct WakeRow: Hashable, Sendable {
     public var expiration: Expiration
     /// The collapse id, if any.
     public var collapseID: CollapseID?
+    /// The value of `apns-priority`; `nil` for the kind's default.
+    public let priority: Priority?
     /// The fencing number: it grows with each claim, and when a lapsed lease is taken back.
     public var fence: Int64 = 0
     /// How many attempts may have reached APNs.
@@ -68,7 +70,7 @@ public struct WakeRow: Hashable, Sendable {
         decision: WakeDecision, coalescing: Coalescing, ref: WakeRef? = nil,
         call: CallFingerprint?, urgency: Urgency, state: WakeState, dueAt: WallInstant,
         notBefore: WallInstant, deadline: WallInstant, holds: DelayReasons, payload: [UInt8],
-        expiration: Expiration, collapseID: CollapseID?
+        expiration: Expiration, collapseID: CollapseID?, priority: Priority? = nil
     ) {
         self.id = id
         self.device = device
@@ -88,6 +90,7 @@ public struct WakeRow: Hashable, Sendable {
         self.payload = payload
         self.expiration = expiration
         self.collapseID = collapseID
+        self.priority = priority
     }
 
     /// The row's key.

@@ -35,15 +35,17 @@ extension WorkingSet {
         _ wake: inout WakeRow, _ end: WakeEnd, _ device: inout DeviceRow, _ queue: SeenQueue,
         at now: WallInstant
     ) throws(RowFault) -> EndedWake {
-        switch queue.row.queue.kind {
+        switch queue.row.queue.kind.discipline {
         case .background:
             if device.pending == wake.number {
                 _ = device.ledger.cancelPending(at: now)
                 device.pending = 0
             }
-        case .voip:
+        case .call:
             // One that may have rung stays counted.
             if wake.tries == 0 { refundCall(wake, &device) }
+        case .plain:
+            if wake.tries == 0 { device.ledger.giveBackTurn(policy: queue.policy) }
         }
         save(&device, at: now)
         return try finish(&wake, end, at: now, queue)
@@ -63,8 +65,9 @@ extension WorkingSet {
         Claim(
             ticket: Claim.Ticket(id: wake.id, fence: wake.fence), app: queue.row.queue.app,
             kind: queue.row.queue.kind, deviceToken: device.token, payload: wake.payload,
-            expiration: wake.expiration, collapseID: wake.collapseID, deadline: wake.deadline,
-            dueAt: wake.dueAt, tries: wake.tries, previousReason: wake.previousReason,
+            expiration: wake.expiration, collapseID: wake.collapseID, priority: wake.priority,
+            deadline: wake.deadline, dueAt: wake.dueAt, tries: wake.tries,
+            previousReason: wake.previousReason,
             claimedAt: wake.claimedAt, leaseUntil: wake.leaseUntil)
     }
 }

@@ -12,7 +12,7 @@ extension WorkingSet {
     ) throws(RowFault) -> EndedWake? {
         wake.notBefore = notBefore
         wake.state = .pending
-        guard queue.row.queue.kind == .background else {
+        guard queue.row.queue.kind.discipline == .background else {
             wake.dueAt = notBefore
             update(wake, .comeback)
             noteDue(wake)

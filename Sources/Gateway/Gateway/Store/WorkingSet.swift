@@ -201,6 +201,7 @@ public final class WorkingSet {
             case .damaged: (true, 0)
             case .absent, nil: (false, 0)
             }
+        if changes.devices.isEmpty { changes.devices.reserveCapacity(loaded.devices.count) }
         changes.devices[device.number] = Changes.DeviceChange(
             row: device, kind: isThere ? kind : .made, version: version)
     }
@@ -244,6 +245,7 @@ public final class WorkingSet {
 
     /// Writes these columns of a wake's row again.
     func update(_ wake: borrowing WakeRow, _ columns: WakeColumns) {
+        if changes.wakes.isEmpty { changes.reserve(wakeChanges: loaded.wakes.count) }
         changes.update(wake, columns, loaded: loaded.wakes[wake.number])
     }
 

@@ -37,7 +37,8 @@ extension StoreTables {
         CREATE FUNCTION rouse.first_number(day bigint) RETURNS bigint
         LANGUAGE sql IMMUTABLE AS $$ SELECT (day * 86400000) << 12 $$;
         CREATE FUNCTION rouse.day_name(day bigint) RETURNS text
-        LANGUAGE sql IMMUTABLE AS $$ SELECT to_char(date '1970-01-01' + day::integer, 'YYYYMMDD') $$;
+        LANGUAGE sql IMMUTABLE
+        AS $$ SELECT to_char(date '1970-01-01' + day::integer, 'YYYYMMDD') $$;
         -- Makes the partitions of these days, but for days of which there are rows elsewhere.
         CREATE FUNCTION rouse.make_partitions(first_day bigint, last_day bigint) RETURNS void
         LANGUAGE plpgsql AS $$

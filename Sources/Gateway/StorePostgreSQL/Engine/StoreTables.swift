@@ -2,6 +2,7 @@
 
 import Gateway
 import StoreRows
+import WakeModel
 
 /// The tables in the schema `rouse`, as a list of migrations. A migration that was released is
 /// never changed.
@@ -22,6 +23,7 @@ enum StoreTables {
             conflict, writers, properties, queues, devices, wakes, attempts, idempotency, feeds,
             views,
         ],
+        [pushTypes],
         [partitions],
     ]
 
@@ -264,6 +266,20 @@ enum StoreTables {
         FROM rouse.wake LEFT JOIN rouse.device ON device.number = wake.device
             LEFT JOIN rouse.queues ON queues.number = device.queue;
         """
+
+    /// Wakes of all push types. Their queues have numbers for kinds, and their rows a part, that
+    /// earlier versions do not know; for reading by eye the view has the kinds' names.
+    private static let pushTypes = """
+        CREATE OR REPLACE VIEW rouse.queues AS
+        SELECT number, bundle_id, environment, CASE kind \(kindWords) END AS kind,
+            confirms_launches, rouse.instant(paused_at) AS paused_at, pause_reason,
+            rouse.instant(held_told_at) AS held_told_at
+        FROM rouse.queue;
+        """
+
+    private static var kindWords: String {
+        WakeKind.allCases.map { "WHEN \($0.number) THEN '\($0.rawValue)'" }.joined(separator: " ")
+    }
 
     private static var stateWords: String {
         WakeState.allCases.map { "WHEN \($0.number) THEN '\($0.rawValue)'" }.joined(separator: " ")

@@ -112,7 +112,7 @@ struct StoredColumns {
             return damaged("\(token)", "bad ledger: \(error)", rest: rest)
         }
         // A ledger of the other kind would not understand what it is asked.
-        guard queues[queue]?.queue.kind == device.ledger.kind else {
+        guard queues[queue]?.queue.kind.discipline == device.ledger.discipline else {
             return damaged("\(token)", "bad ledger of another kind", rest: rest)
         }
         device.registeredAt = instant(row, column + 5)

@@ -79,20 +79,27 @@ struct UnreadSources: Hashable, Sendable {
     /// Whether all was read.
     var isEmpty: Bool { languages.isEmpty && modules.isEmpty && strays == 0 }
 
-    /// "12 Dart files and 3 packages (Alamofire, Kingfisher, Realm)".
+    /// "12 Dart files and 3 packages (Alamofire, Kingfisher, Realm) were not read".
     var description: String {
         var parts = languages.sorted { $0.key < $1.key }.map { language, count in
             "\(count) \(language) file\(count == 1 ? "" : "s")"
         }
-        if strays > 0 { parts.append("\(strays) file\(strays == 1 ? "" : "s") of no target") }
         for (kind, names) in modules.sorted(by: { $0.key < $1.key }) {
             let listed = names.sorted().prefix(5).joined(separator: ", ")
             let more = names.count > 5 ? ", …" : ""
             parts.append(
                 "\(names.count) \(kind.rawValue)\(names.count == 1 ? "" : "s") (\(listed)\(more))")
         }
-        guard let last = parts.popLast() else { return "" }
-        return parts.isEmpty ? last : parts.joined(separator: ", ") + " and " + last
+        let wasOne = parts.count == 1 && parts[0].hasPrefix("1 ")
+        var sentences: [String] = []
+        if strays > 0 {
+            sentences.append("\(strays) file\(strays == 1 ? " is" : "s are") of no known target")
+        }
+        if let last = parts.popLast() {
+            let list = parts.isEmpty ? last : parts.joined(separator: ", ") + " and " + last
+            sentences.append("\(list) \(wasOne ? "was" : "were") not read")
+        }
+        return sentences.joined(separator: ", and ")
     }
 
 }

@@ -17,6 +17,9 @@ struct CompletionPaths {
         var exemptNames: Set<String> = []
         /// Names of flags that say in a condition that it has happened elsewhere.
         var doneFlags: Set<String> = []
+        /// Whether it has happened too where it was tried and failed, as a report to CallKit that
+        /// throws.
+        var countsAttempts = false
         /// Names whose value can be any, so that a condition with one needs its other side too.
         var inputNames: Set<String> = []
     }
@@ -317,6 +320,12 @@ struct CompletionPaths {
         while next < range.upperBound {
             let word = text.tokens[next].isMark("@") ? next + 1 : next
             guard word < range.upperBound, text.tokens[word].isName(continuation) else { break }
+            if keyword == "do", strictness.countsAttempts, attempts(body),
+                let failure = block(after: word, range)
+            {
+                next = failure.next
+                continue
+            }
             let isElseIf = keyword == "if" && text[word + 1]?.isName("if") == true
             guard let branch = block(after: isElseIf ? word + 1 : word, range) else { break }
             if mentions(word..<branch.open) { isSettled = true }
@@ -339,6 +348,18 @@ struct CompletionPaths {
             openBranches.append(condition.lowerBound)
         }
         return next
+    }
+
+    /// Whether nothing else can throw before it happens: `try await provider.report(…)`.
+    private func attempts(_ body: Range<Int>) -> Bool {
+        guard let first = body.first(where: settles) else { return false }
+        return (body.lowerBound..<first).allSatisfy { index in
+            guard text.tokens[index].isName("try") else { return true }
+            return (index + 1..<first).allSatisfy { word in
+                let token = text.tokens[word]
+                return token.isName || token.isMark(".") || token.isMark("?") || token.isMark("!")
+            }
+        }
     }
 
     /// The cases of a switch, which the language makes exhaustive.

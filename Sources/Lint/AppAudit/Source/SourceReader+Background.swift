@@ -65,10 +65,43 @@ extension SourceReader {
     /// A timer that begins when the app is about to be suspended.
     mutating func readTimer(_ index: Int) {
         guard text[index - 1]?.isMark(".") == true || text[index - 1]?.isName("NSTimer") == true,
-            let (head, body) = function(around: index), Self.leavingFunctions.contains(head.name),
+            let body = bodyThatLeaves(around: index),
             !body.contains(where: { text.tokens[$0].text.hasPrefix("beginBackgroundTask") })
         else { return }
         see(.fault(.timerInBackground), at: index)
+    }
+
+    /// The words of the function or closure around a word that runs when the app leaves the
+    /// foreground.
+    private func bodyThatLeaves(around index: Int) -> Range<Int>? {
+        for scope in text.scopes(around: index) {
+            let body = text.content(ofBracket: scope.open)
+            switch scope.kind {
+            case .function(let head): return Self.leavingFunctions.contains(head.name) ? body : nil
+            // `addObserver(forName: UIApplication.didEnterBackgroundNotification, …) { _ in`
+            case .closure("addObserver"), .closure("onReceive"), .closure("sink"):
+                let before = (0..<scope.open).suffix(40)
+                let start = before.last {
+                    text.tokens[$0].isMark("{") || text.tokens[$0].isMark("}")
+                }
+                let head = (start ?? before.lowerBound)..<scope.open
+                if head.contains(where: {
+                    text.tokens[$0].isName("didEnterBackgroundNotification")
+                }) {
+                    return body
+                }
+            // `if phase == .background {` in `.onChange(of: scenePhase)`
+            case .control("if"):
+                let condition = (scope.head..<scope.open).prefix(AuditLimits.headWords)
+                let asks = condition.contains { text.sees("==", ".", "background", at: $0) }
+                let isPhase = condition.contains {
+                    text.tokens[$0].text.lowercased().contains("phase")
+                }
+                if asks, isPhase { return body }
+            default: continue
+            }
+        }
+        return nil
     }
 
     // MARK: Time after leaving the foreground
@@ -86,8 +119,24 @@ extension SourceReader {
         guard isOfApplication else { return }
         if lacksExpiration(index) { see(.fault(.assertionWithoutExpiration), at: index) }
         see(.backgroundAssertion, at: index)
-        guard let variable = assertionVariable(index) else { return }
-        readAssertionPaths(index, variable)
+        guard let (name, isLocal) = assertionVariable(index) else { return }
+        if isLocal {
+            readAssertionPaths(index, CompletionPaths.Strictness()) { [text] word in
+                text.tokens[word].isName(name) && !text.isLabel(word)
+            }
+        } else {
+            // Others may end what a property keeps: only a function that does it itself, and
+            // returns before, shows a fault.
+            let strictness = CompletionPaths.Strictness(entersClosures: false, doneFlags: [name])
+            readAssertionPaths(index, strictness, needsEnd: true) { [self] word in
+                guard isCall(word) else { return false }
+                if text.tokens[word].isName("endBackgroundTask") { return true }
+                guard let helper = functions[text.tokens[word].text] else { return false }
+                return text.content(ofBracket: helper.open).contains {
+                    text.tokens[$0].isName("endBackgroundTask")
+                }
+            }
+        }
     }
 
     private func lacksExpiration(_ index: Int) -> Bool {
@@ -106,27 +155,31 @@ extension SourceReader {
         return text.sees(":", "nil", at: label + 1) || text.sees(":", "{", "}", at: label + 1)
     }
 
-    /// The variable that keeps the answer: `let id = UIApplication.shared.beginBackgroundTask …`.
-    private func assertionVariable(_ index: Int) -> String? {
+    /// The variable that keeps the answer, `let id = UIApplication.shared.beginBackgroundTask …`,
+    /// and whether it is one of the function.
+    private func assertionVariable(_ index: Int) -> (name: String, isLocal: Bool)? {
         let line = text.tokens[index].position.line
         var equals = index
         while let token = text[equals], token.position.line == line, !token.isMark("=") {
             equals -= 1
         }
         guard text[equals]?.isMark("=") == true, let name = text[equals - 1], name.isName,
-            text[equals - 2]?.isMark(".") == false
+            let (_, body) = function(around: index)
         else { return nil }
-        guard let (_, body) = function(around: index) else { return nil }
+        if text.sees(".", at: equals - 2) { return (name.text, false) }
         let isLocal = body.contains { word in
             text.tokens[word].isName(name.text)
                 && (text[word - 1]?.isName("let") == true || text[word - 1]?.isName("var") == true
                     || text[word - 1]?.isName("UIBackgroundTaskIdentifier") == true)
         }
-        return isLocal ? name.text : nil
+        return (name.text, isLocal)
     }
 
     /// Follows the paths behind the call, in the function that it stands in.
-    private mutating func readAssertionPaths(_ index: Int, _ variable: String) {
+    private mutating func readAssertionPaths(
+        _ index: Int, _ strictness: CompletionPaths.Strictness, needsEnd: Bool = false,
+        settles: @escaping (Int) -> Bool
+    ) {
         for scope in text.scopes(around: index) {
             guard case .function = scope.kind else {
                 if case .closure = scope.kind { return }
@@ -139,11 +192,10 @@ extension SourceReader {
             let rest = SourceScope(
                 kind: scope.kind, head: index, open: start - 1, close: scope.close,
                 parent: scope.parent)
-            let settles = { [text] (word: Int) in
-                text.tokens[word].isName(variable) && !text.isLabel(word)
+            let gaps = CompletionPaths(text, body: rest, strictness, settles: settles).gaps
+            if let gap = gaps.min(), !needsEnd || !gaps.contains(index) {
+                see(.fault(.assertionPathWithoutEnd), at: gap)
             }
-            let paths = CompletionPaths(text, body: rest, settles: settles)
-            if let gap = paths.gaps.min() { see(.fault(.assertionPathWithoutEnd), at: gap) }
             return
         }
     }
@@ -153,34 +205,71 @@ extension SourceReader {
     /// `URLSessionConfiguration.background(withIdentifier:)` and what is made of it.
     mutating func readBackgroundSession(_ index: Int) {
         let isSwift =
-            text.sees("URLSessionConfiguration", ".", at: index - 2)
-            && text.sees("(", "withIdentifier", ":", at: index + 1)
+            text.sees(".", at: index - 1) && text.sees("(", "withIdentifier", ":", at: index + 1)
+            && namesConfiguration(before: index - 1)
             // A selector makes no session.
             && !text.sees(")", at: index + 4)
         let isObjectiveC = text.tokens[index].text.hasPrefix("backgroundSessionConfiguration")
         guard isSwift || isObjectiveC else { return }
-        guard isSwift, text.sees("=", at: index - 3), let configuration = text[index - 4],
-            configuration.isName, let (_, body) = function(around: index)
+        let start = text.sees("URLSessionConfiguration", at: index - 2) ? index - 2 : index - 1
+        if isSwift, text.sees("URLSession", "(", "configuration", ":", at: start - 4) {
+            see(.backgroundSession, at: index)
+            readSession(start - 4)
+            return
+        }
+        guard isSwift, text.sees("=", at: start - 1),
+            let configuration = variable(before: start - 1),
+            let body = surroundings(of: index)
         else {
             see(.backgroundSession, at: index)
             return
         }
         let sessions = body.filter {
-            text.sees("URLSession", "(", "configuration", ":", at: $0)
-                && text[$0 + 4]?.isName(configuration.text) == true
+            text.sees("URLSession", "(", "configuration", ":", configuration, at: $0)
         }
         let lasting = sessions.filter { !isEnded($0, in: body) }
         guard sessions.isEmpty || !lasting.isEmpty else { return }
         see(.backgroundSession, at: index)
-        for word in lasting {
-            let arguments = text.content(ofBracket: word + 1)
-            let label = arguments.first { text.tokens[$0].isName("delegate") }
-            if label == nil || label.map({ text.sees(":", "nil", at: $0 + 1) }) == true {
-                see(.fault(.sessionWithoutDelegate), at: word)
+        for word in lasting { readSession(word) }
+    }
+
+    /// Whether the dot before `background` is one of `URLSessionConfiguration`, or of a type that
+    /// is left out.
+    private func namesConfiguration(before dot: Int) -> Bool {
+        guard let last = text[dot - 1] else { return false }
+        return last.isName("URLSessionConfiguration") || last.isMark("=") || last.isMark(":")
+            || last.isMark("(") || last.isName("return")
+    }
+
+    /// The name of the variable before an equals sign: `let a =`, `let a: URLSession =`.
+    private func variable(before equals: Int) -> String? {
+        guard let last = text[equals - 1], last.isName else { return nil }
+        if text.sees(":", at: equals - 2), let name = text[equals - 3], name.isName {
+            return name.text
+        }
+        return last.text
+    }
+
+    /// The words of the function or closure around a word.
+    private func surroundings(of index: Int) -> Range<Int>? {
+        for scope in text.scopes(around: index) {
+            switch scope.kind {
+            case .function, .closure: return text.content(ofBracket: scope.open)
+            case .control: continue
+            case .type: return nil
             }
-            if text.sees("=", at: word - 1), let session = text[word - 2], session.isName {
-                readTransfers(session.text)
-            }
+        }
+        return nil
+    }
+
+    /// A session for the background: `URLSession(configuration: …`.
+    private mutating func readSession(_ word: Int) {
+        let label = text.content(ofBracket: word + 1).first { text.tokens[$0].isName("delegate") }
+        if label == nil || label.map({ text.sees(":", "nil", at: $0 + 1) }) == true {
+            see(.fault(.sessionWithoutDelegate), at: word)
+        }
+        if text.sees("=", at: word - 1), let session = variable(before: word - 1) {
+            readTransfers(session)
         }
     }
 

@@ -28,20 +28,26 @@ extension SourceReader {
         see(
             .remoteNotificationHandler(inSceneDelegate: type?.isSceneDelegate == true),
             at: scope.head)
+        // One that answers whether it was its push leaves the others to its caller.
+        let answers = text.tokens[scope.head..<scope.open].contains {
+            $0.isName("Bool") || $0.isName("BOOL")
+        }
+        guard !answers else { return }
         readWork(of: scope, completion?.name)
         guard let completion else { return }
         // One handler, one fault: its first gap stands for the others.
         if let gap = CompletionPaths(text, handler: completion.name, body: scope).gaps.min() {
             see(.pathWithoutCompletion, at: gap)
-        } else {
-            readHelper(of: scope, completion.name)
+        } else if let gap = gapInHelper(of: scope, completion.name) {
+            see(.pathWithoutCompletion, at: gap)
         }
     }
 
-    /// A function of the same file that a handler hands its completion handler on to.
-    private mutating func readHelper(of handler: SourceScope, _ completion: String) {
+    /// The first path without a call in a function of the same file that a handler hands its
+    /// completion handler on to.
+    private func gapInHelper(of handler: SourceScope, _ completion: String) -> Int? {
         for index in text.content(ofBracket: handler.open) where text.sees("(", at: index + 1) {
-            guard let helper = functions[text.tokens[index].text], helper.open != handler.open,
+            guard let helper = onlyFunction(text.tokens[index].text), helper.open != handler.open,
                 let argument = text.content(ofBracket: index + 1).first(where: {
                     text.tokens[$0].isName(completion) && !text.isLabel($0)
                 }), case .function(let head) = helper.kind
@@ -50,9 +56,14 @@ extension SourceReader {
             guard let parameter = head.parameters.first(where: { $0.label == label }),
                 let gap = CompletionPaths(text, handler: parameter.name, body: helper).gaps.min()
             else { continue }
-            see(.pathWithoutCompletion, at: gap)
-            return
+            return gap
         }
+        return nil
+    }
+
+    /// The function of this file with a name; `nil` where several share it.
+    private func onlyFunction(_ name: String) -> SourceScope? {
+        overloaded.contains(name) ? nil : functions[name]
     }
 
     /// A handler for VoIP pushes.
@@ -100,23 +111,64 @@ extension SourceReader {
             exemptNames: ["voIP", "PKPushTypeVoIP", "mustReport"])
         let type = head.parameters.first { $0.label == "for" || $0.label == "forType" }
         if let type { strictness.exemptNames.insert(type.name) }
+        strictness.countsAttempts = true
         strictness.inputNames = inputNames(head, body)
         let reports = possibleReports(in: body, completion: completion)
         if reports.isEmpty {
             see(.voipHandlerWithoutReport, at: scope.head)
         } else if let gap = CompletionPaths(
             text, body: scope, strictness, settles: reports.contains
-        ).gaps.min() {
+        ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0) {
             see(.fault(.voipPathWithoutReport), at: gap)
         }
         guard let completion, completion != "_" else { return }
         strictness.countsEnd = true
         strictness.entersClosures = true
+        strictness.countsAttempts = false
         let isCall = { [text] (index: Int) in
             text.tokens[index].isName(completion) && !text.isLabel(index)
         }
         let gaps = CompletionPaths(text, body: scope, strictness, settles: isCall).gaps
-        if let gap = gaps.min() { see(.fault(.voipPathWithoutCompletion), at: gap) }
+        if let gap = gaps.min() ?? gapInHelper(of: scope, completion) {
+            see(.fault(.voipPathWithoutCompletion), at: gap)
+        }
+    }
+
+    /// The first path without a report in a function of this file that is there to report the call,
+    /// and without which the handler would not.
+    private func reportGap(
+        inHelpersOf scope: SourceScope, _ reports: Set<Int>,
+        _ strictness: CompletionPaths.Strictness, depth: Int
+    ) -> Int? {
+        guard depth < 3 else { return nil }
+        var firm = reports
+        var first: Int?
+        for index in reports.sorted() where !Self.reports.contains(text.tokens[index].text) {
+            guard let helper = onlyFunction(text.tokens[index].text), helper.open != scope.open,
+                case .function(let head) = helper.kind
+            else { continue }
+            let body = text.content(ofBracket: helper.open)
+            guard !body.contains(index),
+                body.contains(where: { Self.reports.contains(text.tokens[$0].text) })
+            else { continue }
+            let completion = head.parameters.last {
+                ($0.label + $0.name).lowercased().contains("completion")
+            }
+            var own = strictness
+            own.inputNames = inputNames(head, body)
+            let inner = possibleReports(in: body, completion: completion?.name)
+            let gap =
+                CompletionPaths(text, body: helper, own, settles: inner.contains).gaps.min()
+                ?? reportGap(inHelpersOf: helper, inner, strictness, depth: depth + 1)
+            guard let gap else { continue }
+            firm.remove(index)
+            first = first ?? gap
+        }
+        guard let first else { return nil }
+        var whole = strictness
+        whole.countsEnd = true
+        let gaps = CompletionPaths(text, body: scope, whole, settles: firm.contains).gaps
+        return gaps.isEmpty ? nil : first
     }
 
     /// The push, what is made of it, and the state that the app happens to be in.
@@ -125,7 +177,12 @@ extension SourceReader {
     ) -> Set<String> {
         var names: Set = ["dictionaryPayload", "applicationState"]
         names.formUnion(
-            head.parameters.filter { $0.types.contains("PKPushPayload") }.map(\.name))
+            head.parameters.filter { parameter in
+                ["PKPushPayload", "AnyHashable", "NSDictionary"].contains {
+                    parameter.types.contains($0)
+                }
+            }
+            .map(\.name))
         for index in body where text.sees("=", at: index + 1) {
             let line = text.tokens[index].position.line
             let value = (index + 2..<body.upperBound).prefix {
@@ -207,7 +264,12 @@ extension SourceReader {
         guard text.tokens[index].isName, !Self.keywords.contains(text.tokens[index].text) else {
             return false
         }
-        if text.sees("(", at: index + 1) || text.sees("{", at: index + 1) { return true }
+        if text.sees("(", at: index + 1) { return true }
+        if text.sees("{", at: index + 1) {
+            // `switch result {`, `for item in items {`
+            let before = text[index - 1]
+            return !["switch", "in", "if", "while"].contains { before?.isName($0) == true }
+        }
         guard text.isObjectiveC, let last = text[index - 1], let next = text[index + 1] else {
             return false
         }

@@ -19,6 +19,7 @@ extension SourceReader {
             // SwiftUI registers it when the scene is made, in time.
             see(.registeredTask(nil, .launch), at: index, named: index + 5)
             see(.sceneTask(nil), at: index, named: index + 5)
+            readSceneTask(index)
         case "BGAppRefreshTaskRequest": readRequest(.appRefresh, index)
         case "BGProcessingTaskRequest": readRequest(.processing, index)
         case "BGContinuedProcessingTaskRequest": readRequest(.continued, index)
@@ -56,11 +57,10 @@ extension SourceReader {
 
     /// `try? BGTaskScheduler.shared.submit(request)`.
     mutating func readSubmission(_ index: Int) {
-        let isOfScheduler =
-            text.sees("BGTaskScheduler", ".", "shared", ".", at: index - 4)
-            || text.sees("[", "BGTaskScheduler", "sharedScheduler", "]", at: index - 4)
-        guard isOfScheduler else { return }
-        if text.sees("try", "?", at: index - 6) { see(.fault(.ignoredSubmitError), at: index) }
+        guard let start = schedulerStart(index) else { return }
+        if text.sees("try", "?", at: start - 2) || isCaughtByNothing(index) {
+            see(.fault(.ignoredSubmitError), at: index)
+        }
         if text.isObjectiveC,
             let open = text.tokens.indices[..<index].last(where: {
                 text.partners[$0] > index
@@ -68,18 +68,64 @@ extension SourceReader {
         {
             see(.fault(.ignoredSubmitError), at: index)
         }
-        guard let (head, body) = function(around: index),
-            Self.foregroundFunctions.contains(head.name),
-            !body.contains(where: {
-                let name = text.tokens[$0].text.lowercased()
-                return name.contains("pendingtaskrequests") || name.hasPrefix("cancel")
-            })
-        else { return }
-        see(.fault(.repeatedSubmission), at: index)
+        guard let (head, body) = function(around: index), !looksAtPending(body) else { return }
+        let isRepeated =
+            Self.foregroundFunctions.contains(head.name)
+            || Self.foregroundFunctions.contains { name in
+                guard let caller = functions[name] else { return false }
+                let words = text.content(ofBracket: caller.open)
+                return !looksAtPending(words)
+                    && words.contains { text.tokens[$0].isName(head.name) && isCall($0) }
+            }
+        if isRepeated { see(.fault(.repeatedSubmission), at: index) }
+    }
+
+    private func looksAtPending(_ words: Range<Int>) -> Bool {
+        words.contains {
+            let name = text.tokens[$0].text.lowercased()
+            return name.contains("pendingtaskrequests") || name.hasPrefix("cancel")
+        }
+    }
+
+    /// Where the expression begins by which `submit` is called on the scheduler: its type, or a
+    /// name that the file gives it.
+    private func schedulerStart(_ index: Int) -> Int? {
+        if text.sees("BGTaskScheduler", ".", "shared", ".", at: index - 4) { return index - 4 }
+        if text.sees("[", "BGTaskScheduler", "sharedScheduler", "]", at: index - 4) {
+            return index - 4
+        }
+        guard text.sees(".", at: index - 1), let owner = text[index - 2], owner.isName else {
+            return nil
+        }
+        let isScheduler = text.tokens.indices.contains { word in
+            guard text.tokens[word].isName(owner.text) else { return false }
+            return text.sees("=", "BGTaskScheduler", at: word + 1)
+                || text.sees(":", "BGTaskScheduler", at: word + 1)
+        }
+        guard isScheduler else { return nil }
+        return text.sees("self", ".", at: index - 4) ? index - 4 : index - 2
+    }
+
+    /// Whether a call stands in a `do` whose only `catch` does nothing.
+    private func isCaughtByNothing(_ index: Int) -> Bool {
+        for scope in text.scopes(around: index) {
+            guard case .control("do") = scope.kind else {
+                if case .control = scope.kind { continue }
+                return false
+            }
+            return text.sees("catch", "{", "}", at: scope.close + 1)
+        }
+        return false
     }
 
     /// The latest date that makes sense, in seconds from now: a week, and a day more for "about".
     private static let farthestSeconds = 8.0 * 86_400
+
+    /// The seconds in the units of a calendar, at the least.
+    private static let unitSeconds: [String: Double] = [
+        "minute": 60, "hour": 3600, "day": 86_400, "weekOfYear": 7 * 86_400, "weekday": 86_400,
+        "weekOfMonth": 7 * 86_400, "month": 28 * 86_400, "year": 365 * 86_400,
+    ]
 
     /// `request.earliestBeginDate = Date(timeIntervalSinceNow: 30 * 24 * 60 * 60)`.
     mutating func readBeginDate(_ index: Int) {
@@ -98,10 +144,16 @@ extension SourceReader {
                 seconds = product(at: word + 2)
             } else if name == "addingTimeInterval", text.sees("(", at: word + 1) {
                 seconds = product(at: word + 2)
-            } else if name == "byAdding",
-                text.sees(":", ".", "day", ",", "value", ":", at: word + 1)
+            } else if name == "byAdding", text.sees(":", ".", at: word + 1),
+                let unit = text[word + 3].flatMap({ Self.unitSeconds[$0.text] }),
+                text.sees(",", "value", ":", at: word + 4)
             {
-                seconds = product(at: word + 7).map { $0 * 86_400 }
+                seconds = product(at: word + 7).map { $0 * unit }
+            } else if name == "now" || name == "Date" {
+                // `.now + 30 * 86_400`, `Date() + …`
+                let isCalled = text.sees("(", ")", at: word + 1)
+                let plus = isCalled ? word + 3 : word + 1
+                if text.sees("+", at: plus) { seconds = product(at: plus + 1) }
             }
             if let seconds, seconds > Self.farthestSeconds {
                 see(.fault(.distantBeginDate), at: index)
@@ -130,8 +182,12 @@ extension SourceReader {
                     continue
                 }
             }
-            let isEnd = text[index].map { $0.isMark(")") || $0.isMark(",") || $0.isMark("]") }
-            return isEnd == true ? result : nil
+            guard let next = text[index] else { return result }
+            let isEnd =
+                next.isMark(")") || next.isMark(",") || next.isMark("]") || next.isMark("}")
+                || next.isMark(";")
+                || (!next.isMark(".") && next.position.line > text.tokens[index - 1].position.line)
+            return isEnd ? result : nil
         }
         return nil
     }

@@ -105,13 +105,31 @@ extension SourceReader {
                 || isCall($0) && !isIdleCall($0) && !name.hasPrefix("setTaskCompleted")
         }
         if let expiration {
-            readExpiration(expiration, body)
+            readExpiration(expiration, body, isAwaited: isAwaited(ends, in: scope))
         } else if !handedOn, isAwaited(ends, in: scope), !expirationIsSet(forWhatGets: scope) {
             see(.fault(.taskWithoutExpiration), at: scope.head)
         }
-        let castsToRefresh = body.contains { text.tokens[$0].isName("BGAppRefreshTask") }
+        let castsToRefresh =
+            body.contains { text.tokens[$0].isName("BGAppRefreshTask") } || asksForRefreshOnly
         if isRefresh || castsToRefresh, !handedOn, works, !schedulesNext(body, depth: 0) {
             see(.fault(.refreshWithoutNext), at: scope.head)
+        }
+    }
+
+    /// Whether the requests of this file are those of refresh tasks.
+    private var asksForRefreshOnly: Bool {
+        let requests = text.tokens.filter { $0.isName && $0.text.hasSuffix("TaskRequest") }
+        return requests.contains { $0.text == "BGAppRefreshTaskRequest" }
+            && requests.allSatisfy { $0.text == "BGAppRefreshTaskRequest" }
+    }
+
+    /// SwiftUI's `.backgroundTask(.appRefresh("a")) { … }`.
+    mutating func readSceneTask(_ index: Int) {
+        let close = text.partners[index + 1]
+        guard close > index, text.sees("{", at: close + 1) else { return }
+        let body = text.content(ofBracket: close + 1)
+        if !body.isEmpty, !schedulesNext(body, depth: 0) {
+            see(.fault(.refreshWithoutNext), at: index)
         }
     }
 
@@ -216,16 +234,23 @@ extension SourceReader {
     }
 
     /// The closure that runs when time is up.
-    private mutating func readExpiration(_ index: Int, _ body: Range<Int>) {
+    private mutating func readExpiration(_ index: Int, _ body: Range<Int>, isAwaited: Bool) {
         let scopeIndex = text.scopeIndices[index]
         let waits = (body.lowerBound..<index).contains {
             text.tokens[$0].isName("await") && text.scopeIndices[$0] == scopeIndex
         }
         if waits { see(.fault(.lateExpiration), at: index) }
         guard let closure = expirationClosure(index) else { return }
-        let works = closure.contains { isCall($0) && !isIdleCall($0) }
+        let calls = closure.filter { isCall($0) && !isIdleCall($0) }
         let assigns = closure.contains { text.tokens[$0].isMark("=") }
-        if !works, !assigns { see(.fault(.idleExpiration), at: index) }
+        guard !assigns else { return }
+        if calls.isEmpty {
+            see(.fault(.idleExpiration), at: index)
+        } else if isAwaited,
+            calls.allSatisfy({ text.tokens[$0].text.hasPrefix("setTaskCompleted") })
+        {
+            see(.fault(.bareExpiration), at: index)
+        }
     }
 
     /// Whether words, or the functions of this file that they call, ask for the next task.
@@ -252,6 +277,16 @@ extension SourceReader {
         else { return }
         let body = text.content(ofBracket: closure.open)
         if text.sees("[", at: closure.open + 1) { return }
+        // There `self` is the type.
+        let function = text.scopes(around: closure.open).first {
+            if case .function = $0.kind { true } else { false }
+        }
+        let isOfType = function.map { scope in
+            (scope.head - 2..<scope.head).contains {
+                text[$0]?.isName("static") == true || text[$0]?.isName("class") == true
+            }
+        }
+        if isOfType == true { return }
         // `static let shared = Sync()`
         let isShared = text.tokens.indices.contains { index in
             text.sees("static", "let", at: index)

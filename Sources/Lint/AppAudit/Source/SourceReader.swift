@@ -7,17 +7,24 @@ struct SourceReader {
     let text: SourceText
     /// The functions of the file by name; of those that share one, the first.
     let functions: [String: SourceScope]
+    /// The names that several functions of the file share.
+    let overloaded: Set<String>
     private var entries: [SourceDigest.Entry] = []
 
     private init(_ text: SourceText) {
         self.text = text
         var functions: [String: SourceScope] = [:]
+        var overloaded: Set<String> = []
         for scope in text.scopes {
-            if case .function(let head) = scope.kind, functions[head.name] == nil {
+            guard case .function(let head) = scope.kind else { continue }
+            if functions[head.name] == nil {
                 functions[head.name] = scope
+            } else {
+                overloaded.insert(head.name)
             }
         }
         self.functions = functions
+        self.overloaded = overloaded
     }
 
     /// What is seen in a file, in the order of places.
@@ -175,6 +182,7 @@ struct SourceReader {
         "UNNotificationServiceExtension", "WidgetPushHandler", "didReceiveRemoteNotification",
         "performFetchWithCompletionHandler", "handleEventsForBackgroundURLSession",
         "pushRegistry", "didRegisterForRemoteNotificationsWithDeviceToken", "CHN",
+        "didEnterBackgroundNotification", "scenePhase",
     ])
 
     private mutating func readLiteral(_ index: Int) {

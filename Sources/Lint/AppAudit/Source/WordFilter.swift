@@ -43,10 +43,21 @@ struct WordFilter: Sendable {
             {
                 return true
             }
+            if count == Self.label.count, findsTokens,
+                bytes[start..<index].elementsEqual(Self.label),
+                bytes[..<start].suffix(Self.call.count).elementsEqual(Self.call)
+            {
+                return true
+            }
             if hasToken, findsTokens, Self.namesToken(bytes[start..<index]) { return true }
         }
         return false
     }
+
+    /// `.background(withIdentifier:)`, whose type the text may leave out. The label alone stands in
+    /// too many files.
+    private static let call = Array("background(".utf8)
+    private static let label = Array("withIdentifier".utf8)
 
     private static func namesToken(_ name: ArraySlice<UInt8>) -> Bool {
         let name = String(decoding: name, as: UTF8.self).lowercased()

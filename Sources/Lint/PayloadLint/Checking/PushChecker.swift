@@ -46,34 +46,51 @@ struct PushChecker: Sendable {
     func check(_ document: PushDocument, in text: SourceText) -> Result {
         var result = Result()
         report(document.faults, in: text, &result)
-        for item in document.items { check(item, in: text, &result) }
+        for item in document.items { check(item, of: document.kind, in: text, &result) }
         result.findings = Self.inOrder(result.findings)
         return result
     }
 
-    private func check(_ item: PushItem, in text: SourceText, _ result: inout Result) {
+    private func check(
+        _ item: PushItem, of kind: InputKind, in text: SourceText, _ result: inout Result
+    ) {
         let report = validator.report(on: item.draft)
+        // A push for the simulator looks as what another service has sent.
+        let diagnostics = report.diagnostics.filter { kind != .apns || $0.rule != "G016" }
         let isUnreadable =
             item.draft.payload.count > WakeValidator.maximumReadBytes
-            || report.diagnostics.contains { Self.unreadable.contains($0.rule) }
+            || diagnostics.contains { Self.unreadable.contains($0.rule) }
         if !report.pushTypeIsInferred || !isUnreadable {
             result.note(report.pushType, isInferred: report.pushTypeIsInferred)
         }
         result.pushCount += 1
-        for diagnostic in Self.withoutRepeated(report.diagnostics) {
+        for diagnostic in withoutRepeated(diagnostics, of: item, in: text) {
             add(diagnostic, of: item, in: text, &result)
         }
     }
 
-    /// Leaves out findings that say of one place what a more particular one says of it.
-    private static func withoutRepeated(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
+    /// Leaves out findings that say of one place what a more particular one says of it. One that is
+    /// not reported, by the settings or a comment, says nothing.
+    private func withoutRepeated(
+        _ diagnostics: [Diagnostic], of item: PushItem, in text: SourceText
+    ) -> [Diagnostic] {
         let general: [RuleID: Set<RuleID>] = ["AL001": ["G010"], "BG001": ["BG010", "G010"]]
         return diagnostics.filter { diagnostic in
             guard let particular = general[diagnostic.rule] else { return true }
-            return !diagnostics.contains {
-                particular.contains($0.rule) && $0.pointer == diagnostic.pointer
+            return !diagnostics.contains { other in
+                particular.contains(other.rule) && other.pointer == diagnostic.pointer
+                    && policy.severity(of: other.rule, other.severity) != nil
+                    && !isIgnored(other, of: item, in: text)
             }
         }
+    }
+
+    /// Whether a comment of the document exempts the line of a finding from its rule.
+    private func isIgnored(
+        _ diagnostic: Diagnostic, of item: PushItem, in text: SourceText
+    ) -> Bool {
+        let place = locate(diagnostic, by: item.places).place
+        return text.ignores.cover(diagnostic.rule, line: text.position(of: place).line)
     }
 
     /// Findings by weight, and those of one weight by their place in the file, whose headers can

@@ -42,8 +42,10 @@ struct DocumentReader: Sendable {
 
     /// Whether YAML that cannot be read says that it is about pushes.
     static func mentionsPushInYAML(_ bytes: [UInt8]) -> Bool {
-        mentionsPush(bytes) || bytes.starts(with: "aps:".utf8) || bytes.contains(text: "\naps:")
-            || bytes.contains(text: " aps:") || bytes.contains(text: "apns-push-type")
+        mentionsPush(bytes) || bytes.contains(text: "apns-")
+            || bytes.hasYAMLKey("aps", isAtLineStart: false)
+            || (bytes.hasYAMLKey("headers", isAtLineStart: true)
+                && bytes.hasYAMLKey("payload", isAtLineStart: true))
     }
 
     /// Whether a file's ending is Xcode's for payloads.
@@ -158,6 +160,28 @@ extension [UInt8] {
     /// rule G005 says; it must not hide what the text is.
     var afterByteOrderMark: ArraySlice<UInt8> {
         starts(with: [0xef, 0xbb, 0xbf]) ? dropFirst(3) : self[...]
+    }
+
+    /// Whether a name stands somewhere as a key of YAML, plain or in quotes: `aps:`, `{'aps': `.
+    fileprivate func hasYAMLKey(_ name: String, isAtLineStart: Bool) -> Bool {
+        let name = Array(name.utf8)
+        let quotes = Set("\"'".utf8)
+        let openings = Set((isAtLineStart ? "\n\r" : "\n\r\t {,").utf8)
+        var start = startIndex
+        while let place = self[start...].firstIndex(of: name[0]) {
+            start = place + 1
+            guard self[place...].starts(with: name) else { continue }
+            var (before, after) = (place - 1, place + name.count)
+            if after < count, before >= 0, quotes.contains(self[before]),
+                self[after] == self[before]
+            {
+                (before, after) = (before - 1, after + 1)
+            }
+            while after < count, self[after] == UInt8(ascii: " ") { after += 1 }
+            guard after < count, self[after] == UInt8(ascii: ":") else { continue }
+            if before < 0 || openings.contains(self[before]) { return true }
+        }
+        return false
     }
 
     /// Whether a text stands somewhere in the bytes.

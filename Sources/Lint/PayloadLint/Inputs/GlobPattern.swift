@@ -47,14 +47,14 @@ package struct GlobPattern: Hashable, Sendable {
     /// Whether a path, from wherever the pattern begins, is one that the pattern means.
     func matches(_ path: String) -> Bool {
         let names = Self.names(of: path)
-        return alternatives.contains { Self.matches($0[...], names[...]) }
+        return alternatives.contains { Self.matches($0, names[...]) }
     }
 
     /// Whether the pattern means a path, or a folder that it lies in.
     package func covers(_ path: String) -> Bool {
         let names = Self.names(of: path)
         return alternatives.contains { alternative in
-            names.indices.contains { Self.matches(alternative[...], names[...$0]) }
+            names.indices.contains { Self.matches(alternative, names[...$0]) }
         }
     }
 
@@ -62,19 +62,22 @@ package struct GlobPattern: Hashable, Sendable {
         path.split(separator: "/").filter { $0 != "." }.map(String.init)
     }
 
-    private static func matches(
-        _ components: ArraySlice<Component>, _ names: ArraySlice<String>
-    ) -> Bool {
-        guard let component = components.first else { return names.isEmpty }
-        if case .anyFolders = component {
-            let rest = components.dropFirst()
-            let visible = names.prefix { component.matches($0) }.endIndex
-            // At the end it stands for everything below.
-            if rest.isEmpty { return visible == names.endIndex }
-            return (names.startIndex...visible).contains { matches(rest, names[$0...]) }
+    /// Goes through the parts once, with all numbers of names that the parts before can stand for.
+    private static func matches(_ components: [Component], _ names: ArraySlice<String>) -> Bool {
+        var reached = [Bool](repeating: false, count: names.count + 1)
+        reached[0] = true
+        for component in components {
+            var next = [Bool](repeating: false, count: reached.count)
+            let isAny = component == .anyFolders
+            if isAny { next[0] = reached[0] }
+            for (index, name) in names.enumerated() {
+                let isBefore = isAny ? reached[index] || next[index] : reached[index]
+                next[index + 1] = isAny && reached[index + 1]
+                if isBefore, component.matches(name) { next[index + 1] = true }
+            }
+            reached = next
         }
-        guard let name = names.first, component.matches(name) else { return false }
-        return matches(components.dropFirst(), names.dropFirst())
+        return reached[names.count]
     }
 
     /// The texts that braces stand for: `a.{x,y}` is `a.x` and `a.y`.

@@ -46,7 +46,8 @@ public struct LintRun: Sendable {
     /// except for those of standard input and the log.
     public func run(_ output: LintOutput) async throws(LintProblem) -> LintResult {
         let list = InputList(options.paths)
-        var search = SettingsSearch(options.settings, readsBaselines: recorder == nil)
+        var search = SettingsSearch(
+            options.settings, readsBaselines: recorder == nil && baseline == nil)
         var excludedCount = 0
         let units = try units(list.files, &search, &excludedCount)
         let logSettings = try options.log.map { (path) throws(LintProblem) in

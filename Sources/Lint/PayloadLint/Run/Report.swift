@@ -82,7 +82,7 @@ final class Report {
         note(
             LintProblem(
                 .notText,
-                start + ", and \(firstBroken) is neither JSON nor YAML. Name it to see where.",
+                start + ", and \(firstBroken) cannot be read. Name it to see where.",
                 path: firstBroken))
     }
 

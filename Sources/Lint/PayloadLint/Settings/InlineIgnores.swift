@@ -6,8 +6,8 @@ package import PayloadRules
 /// `<!--`.
 ///
 /// Behind code such a comment speaks of its own line; alone in a line, of the next line that is not
-/// blank and no such comment. Several rules stand with commas between them; what follows the rules
-/// is the reason, for people.
+/// blank and no such comment. Several rules stand with commas or blanks between them; what follows
+/// the rules is the reason, for people.
 package struct InlineIgnores: Sendable {
     private static let mark = Array("rouse:ignore".utf8)
     private static let openings = ["//", "#", "/*", "<!--", "--", ";"].map { Array($0.utf8) }
@@ -22,7 +22,12 @@ package struct InlineIgnores: Sendable {
         guard text.contains(text: "rouse:ignore") else { return }
         var waiting = RuleSelection()
         var number = 0
-        for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        var start = text.startIndex
+        // Line by line: a file may have as many lines as bytes.
+        while start <= text.endIndex {
+            let end = text[start...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
+            let line = text[start..<end]
+            start = end + 1
             number += 1
             let found = Self.rules(in: line)
             if let found, found.isAlone {
@@ -63,11 +68,16 @@ package struct InlineIgnores: Sendable {
     private static func named(in text: ArraySlice<UInt8>) -> RuleSelection {
         var selection = RuleSelection()
         let words = String(decoding: text, as: UTF8.self).split { $0 == " " || $0 == "\t" }
+        var isListed = true
         for word in words {
             let names = word.split(separator: ",").map(String.init)
-            guard !names.isEmpty, let rules = try? RuleSelection(names) else { break }
+            // A reason may begin with a word that is a family's name.
+            let isID = word.last.map { $0.isNumber || $0 == "," } == true
+            guard isListed || isID, !names.isEmpty, let rules = try? RuleSelection(names) else {
+                break
+            }
             selection.formUnion(rules)
-            if !word.hasSuffix(",") { break }
+            isListed = word.hasSuffix(",")
         }
         return selection
     }

@@ -20,17 +20,21 @@ package struct SettingsSearch {
         package var baseline: Baseline?
         /// From the root, without symbolic links; empty for settings that no file gives.
         var folder = ""
+        /// The folder that patterns begin in too, where the file was named and may lie anywhere:
+        /// the one that the command runs in.
+        var currentFolder: String?
 
         /// No settings.
         package init() {}
 
         /// Whether a path from the root is one that the configuration passes over.
         package func excludes(_ path: String) -> Bool {
-            guard !configuration.excluded.isEmpty, path.hasPrefix(folder + "/") else {
-                return false
+            guard !configuration.excluded.isEmpty else { return false }
+            return [folder, currentFolder].contains { folder in
+                guard let folder, path.hasPrefix(folder + "/") else { return false }
+                let rest = String(path.dropFirst(folder.count + 1))
+                return configuration.excluded.contains { $0.covers(rest) }
             }
-            let rest = String(path.dropFirst(folder.count + 1))
-            return configuration.excluded.contains { $0.covers(rest) }
         }
     }
 
@@ -74,6 +78,7 @@ package struct SettingsSearch {
             new.configuration = try LintConfiguration(path: path)
             let real = realPath(path) ?? path
             new.folder = real.lastIndex(of: "/").map { String(real[..<$0]) } ?? "."
+            if case .file = source { new.currentFolder = realPath(".") }
             if readsBaselines, let baseline = new.configuration.baseline {
                 let path = baseline.hasPrefix("/") ? baseline : new.folder + "/" + baseline
                 new.baseline = try Baseline(readingFrom: path)

@@ -34,9 +34,12 @@ extension AppFacts {
         public var sources: Sources?
         /// What the server sends to it, where that was said of it; otherwise what is said of all.
         public var sends: Set<ServerPush>?
-        /// Whether that is taken from the bundle being the only app, which shows no sign of pushes,
-        /// or from files to which a generator may add. What rests on it is at most a warning.
+        /// Whether that is taken from the bundle being the only app, which shows no sign of pushes.
+        /// What rests on it is at most a warning.
         public var isOnlyAssumed = false
+        /// Whether a generator that was not read may add to the bundle's files. What is found is at
+        /// most a warning then.
+        public var mayBeIncomplete = false
 
         /// Spells out what is known of a bundle.
         public init(

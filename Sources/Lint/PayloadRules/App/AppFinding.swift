@@ -10,6 +10,8 @@ public struct AppFinding: Hashable, Sendable {
     public var configurations: [String]
     /// The finding.
     public var diagnostic: Diagnostic
+    /// The rule that says it already, of the same app, where it is asked; `nil` for none.
+    public var isSaidBy: RuleID?
 
     /// The targets as one text; `nil` where there are none.
     public var target: String? { targets.isEmpty ? nil : targets.joined(separator: ", ") }
@@ -63,14 +65,7 @@ public struct AppFinding: Hashable, Sendable {
             guard let severity = worst[Cause(finding)] else { return false }
             return finding.diagnostic.severity < severity
         }
-        return merged.sorted { left, right in
-            if left.file != right.file { return left.file < right.file }
-            let (a, b) = (left.diagnostic, right.diagnostic)
-            if a.severity != b.severity { return a.severity > b.severity }
-            if a.offset != b.offset { return a.offset < b.offset }
-            if a.rule != b.rule { return a.rule < b.rule }
-            return (left.target ?? "") < (right.target ?? "")
-        }
+        return merged.inOrder
     }
 
     /// A rule and a place: what is said there of one target as an error is not said again of
@@ -96,6 +91,20 @@ public struct AppFinding: Hashable, Sendable {
     }
 }
 
+extension [AppFinding] {
+    /// The findings by file, weight and place.
+    public var inOrder: [AppFinding] {
+        sorted { left, right in
+            if left.file != right.file { return left.file < right.file }
+            let (a, b) = (left.diagnostic, right.diagnostic)
+            if a.severity != b.severity { return a.severity > b.severity }
+            if a.offset != b.offset { return a.offset < b.offset }
+            if a.rule != b.rule { return a.rule < b.rule }
+            return (left.target ?? "") < (right.target ?? "")
+        }
+    }
+}
+
 extension String {
     /// Where the name of a file begins in its path.
     fileprivate var lastSlash: Index { lastIndex(of: "/") ?? startIndex }
@@ -118,16 +127,18 @@ struct AppFindings {
     /// Reports a finding of the rule that is looking now. What is left out is taken from the rule.
     mutating func report(
         _ bundle: AppFacts.Bundle, at place: AppPlace, _ message: String? = nil,
-        fix: String? = nil, severity: Severity? = nil
+        fix: String? = nil, severity: Severity? = nil, isSaidBy: RuleID? = nil
     ) {
+        let severity = severity ?? current.severity
         let diagnostic = Diagnostic(
-            rule: current.id, severity: severity ?? current.severity,
+            rule: current.id, severity: bundle.mayBeIncomplete ? min(severity, .warning) : severity,
             message: message ?? current.title, fix: fix ?? current.fix, line: place.line,
             column: place.column, offset: place.offset, pointer: place.pointer)
-        found.append(
-            AppFinding(
-                file: place.file, target: bundle.name,
-                configurations: configuration.map { [$0] } ?? [], diagnostic: diagnostic))
+        var finding = AppFinding(
+            file: place.file, target: bundle.name,
+            configurations: configuration.map { [$0] } ?? [], diagnostic: diagnostic)
+        finding.isSaidBy = isSaidBy
+        found.append(finding)
     }
 
     /// Reports a finding that rests on what the server sends to an app.

@@ -18,7 +18,9 @@ extension AppRules {
                 """
         ) { facts, findings in
             // Where nothing in the app can report a call, rule CF009 says so.
-            faults(facts, &findings, .voipPathWithoutReport) { $0.lacks { $0 == .callInterface } }
+            faults(facts, &findings, .voipPathWithoutReport) { bundle in
+                bundle.lacks { $0 == .callInterface } ? "CF009" : nil
+            }
         },
         AppRule(
             "CF034", .warning,
@@ -77,7 +79,13 @@ extension AppRules {
             why: "Work that goes on after it is cut off, and iOS terminates the app.",
             from: [.expirationHandler],
             fix: "Cancel the work in the expiration handler, and end the task."
-        ) { faults($0, &$1, .idleExpiration) },
+        ) { facts, findings in
+            faults(facts, &findings, .idleExpiration)
+            faults(
+                facts, &findings, .bareExpiration,
+                "the expiration handler ends the task, and leaves its work running",
+                severity: .note)
+        },
         AppRule(
             "CF038", .note, "the handler of a refresh task asks for no further one",
             why: "A request is for one run: without another the app is not refreshed again.",
@@ -186,13 +194,12 @@ extension AppRules {
     private static func faults(
         _ facts: AppFacts, _ findings: inout AppFindings, _ fault: SourceObservation.Fault,
         _ message: String? = nil, severity: Severity? = nil,
-        unless isSaid: (AppFacts.Bundle) -> Bool = { _ in false }
+        isSaidBy: (AppFacts.Bundle) -> RuleID? = { _ in nil }
     ) {
         eachObservation(in: facts) { bundle, seen in
-            guard seen.subject == .fault(fault), bundle.platform != .macOS, !isSaid(bundle) else {
-                return
-            }
-            findings.report(bundle, at: seen.place, message, severity: severity)
+            guard seen.subject == .fault(fault), bundle.platform != .macOS else { return }
+            findings.report(
+                bundle, at: seen.place, message, severity: severity, isSaidBy: isSaidBy(bundle))
         }
     }
 

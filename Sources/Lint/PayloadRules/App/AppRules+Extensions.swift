@@ -146,9 +146,11 @@ extension AppRules {
         for app in facts.apps where app.platform == .iOS || app.platform == nil {
             let sends =
                 facts.sends(.liveActivity, to: app) || facts.sends(.broadcast, to: app)
-            guard let info = app.info, sends || app.shows({ $0 == .pushedLiveActivity }) else {
-                continue
+            // A package may have them for other apps.
+            let pushes = app.observations.contains {
+                $0.subject == .pushedLiveActivity && !$0.isShared
             }
+            guard let info = app.info, sends || pushes else { continue }
             let supports = info["NSSupportsLiveActivities"]
             guard let supports, supports.isTrue else {
                 findings.report(app, at: supports?.place ?? info.place)

@@ -118,6 +118,16 @@ public struct SourceObservation: Hashable, Sendable {
         case fault(Fault)
     }
 
+    /// Whether one file's text proves it, whatever app the file is built into.
+    public var isProvenByFile: Bool {
+        switch subject {
+        case .fault, .pathWithoutCompletion, .lateReport, .storedDeviceToken,
+            .describedDeviceToken, .fixedTokenLength:
+            true
+        default: false
+        }
+    }
+
     /// The faults in background work that one file's text shows.
     public enum Fault: String, Hashable, Sendable, CaseIterable {
         /// A path through a handler of VoIP pushes that returns and reports no call.
@@ -132,6 +142,8 @@ public struct SourceObservation: Hashable, Sendable {
         case lateExpiration
         /// An expiration handler that stops nothing.
         case idleExpiration
+        /// An expiration handler that ends its task, and leaves the work running.
+        case bareExpiration
         /// A handler of a refresh task that asks for no further one.
         case refreshWithoutNext
         /// The errors of `submit` are thrown away.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One quick look at the payload of a background push, which says whether the rules about its
-/// content can have anything to say.
+import WakeModel
+
+/// One quick look at the payload of a wake, which says whether the rules about its content can have
+/// anything to say.
 ///
 /// Nearly every payload that a gateway is given is clean. The look reads it once, keeps no tape and
 /// allocates nothing; whatever is at all unusual (an escape, a character outside ASCII, `null`, a
@@ -15,12 +17,14 @@ struct PayloadFastPath {
     private static let maximumOpenKeys = 96
 
     // SAFETY: `text` points to `count` bytes, and `scratch` to `maximumDepth + 1 + maximumOpenKeys`
-    // integers. Both outlive this value, which exists only inside `isClean`; each read of `text` is
+    // integers. Both outlive this value, which exists only inside `read`; each read of `text` is
     // behind a comparison with `count`, and each index into `scratch` behind one with the limits.
     private let text: UnsafePointer<UInt8>
     private let count: Int
     private let scratch: UnsafeMutablePointer<UInt64>
     private let settings: WakeValidator.Settings
+    /// Whether the push is for a call, and not a background push.
+    private let isCall: Bool
     private var position = 0
     /// How many containers are open.
     private var depth = 0
@@ -29,34 +33,56 @@ struct PayloadFastPath {
     /// How many keys of the open objects are kept.
     private var keyCount = 0
     private var hasAPS = false
-    private var hasVersion = false
+    /// The roles of all keys outside `aps` together.
+    private var customRoles: NameRole = []
+    /// The value of the preferred key of the root object that names the call, and that key's place
+    /// among the identifiers.
+    private var call: (value: Range<Int>, rank: Int)?
 
-    /// Whether no rule about the content of a background push finds anything in this payload.
-    /// `false` says nothing. Rules about size and headers are not answered for.
-    static func isClean(_ payload: [UInt8], settings: WakeValidator.Settings) -> Bool {
-        guard payload.count <= WakeValidator.maximumReadBytes else { return false }
+    /// What a clean payload says.
+    struct Reading {
+        /// VoIP: the call that it names.
+        let callID: String?
+    }
+
+    /// Reads a payload in which no rule about the content of a push of this kind finds anything.
+    /// `nil` says nothing. Rules about size and headers are not answered for.
+    static func read(
+        _ payload: [UInt8], as kind: WakeKind, settings: WakeValidator.Settings
+    ) -> Reading? {
+        guard payload.count <= WakeValidator.maximumReadBytes else { return nil }
+        let isCall: Bool
+        switch kind {
+        case .background: isCall = false
+        case .voip: isCall = true
+        default: return nil
+        }
         // SAFETY: both pointers are used inside these closures only; see the properties.
         return payload.withUnsafeBufferPointer { bytes in
-            guard let text = bytes.baseAddress else { return false }
+            guard let text = bytes.baseAddress else { return nil }
             return withUnsafeTemporaryAllocation(
                 of: UInt64.self, capacity: maximumDepth + 1 + maximumOpenKeys
             ) { scratch in
-                guard let start = scratch.baseAddress else { return false }
+                guard let start = scratch.baseAddress else { return nil }
                 var glance = PayloadFastPath(
-                    text: text, count: bytes.count, scratch: start, settings: settings)
-                return glance.reads()
+                    text: text, count: bytes.count, scratch: start, settings: settings,
+                    isCall: isCall)
+                guard glance.reads() else { return nil }
+                return Reading(
+                    callID: glance.call.map { String(decoding: bytes[$0.value], as: UTF8.self) })
             }
         }
     }
 
     private init(
         text: UnsafePointer<UInt8>, count: Int, scratch: UnsafeMutablePointer<UInt64>,
-        settings: WakeValidator.Settings
+        settings: WakeValidator.Settings, isCall: Bool
     ) {
         self.text = text
         self.count = count
         self.scratch = scratch
         self.settings = settings
+        self.isCall = isCall
     }
 
     /// The byte at the position; 0 at the end, which nothing takes.
@@ -74,7 +100,10 @@ struct PayloadFastPath {
             guard isRead else { return false }
         }
         skipBlanks()
-        return position == count && hasAPS && hasVersion
+        guard position == count else { return false }
+        return isCall
+            ? call != nil && customRoles.isSuperset(of: [.caller, .creationTime])
+            : hasAPS && customRoles.contains(.version)
     }
 
     @inline(__always)
@@ -124,7 +153,7 @@ struct PayloadFastPath {
             close()
             return true
         }
-        return readsSeparator() && readsValue(isDiscriminator: false)
+        return readsSeparator() && readsValue(without: [])
     }
 
     private mutating func readsMember() -> Bool {
@@ -144,12 +173,71 @@ struct PayloadFastPath {
             text[key.start + 1] == UInt8(ascii: "p"), text[key.start + 2] == UInt8(ascii: "s")
         {
             hasAPS = true
-            return readsCleanAPS()
+            return isCall ? takes("{") && takes("}") : readsCleanAPS()
         }
+        customRoles.formUnion(key.roles)
+        return isCall ? readsCallMember(key) : readsBackgroundMember(key)
+    }
+
+    /// Reads the value of a member of a background push.
+    private mutating func readsBackgroundMember(_ key: Key) -> Bool {
         if depth == 1, mayBeMisplaced(key) { return false }
         guard key.roles.isDisjoint(with: [.change, .oneTimeCode, .prose]) else { return false }
-        hasVersion = hasVersion || key.roles.contains(.version)
-        return readsValue(isDiscriminator: key.roles.contains(.discriminator))
+        return readsValue(without: key.roles.contains(.discriminator) ? .urgent : [])
+    }
+
+    /// Reads the value of a member of a VoIP push. Words in texts that a person would read are for
+    /// the rules, and so are keys that speak of something else than a call.
+    private mutating func readsCallMember(_ key: Key) -> Bool {
+        guard !key.roles.contains(.notCall), depth > 1 || !isShown(key) else { return false }
+        let saysMore = !key.roles.isDisjoint(with: [.discriminator, .callEventKey])
+        let start = position
+        let first = current
+        guard readsValue(without: saysMore ? Self.otherThanCalls : []) else { return false }
+        switch first {
+        case UInt8(ascii: "t"):
+            return isHarmless(key.start..<key.start + key.count, without: .laterCallEvent)
+        case UInt8(ascii: "\""):
+            if position - start > 2 { noteIdentifier(key, start + 1..<position - 1) }
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "f"): break
+        default: noteIdentifier(key, start..<position)
+        }
+        return true
+    }
+
+    private static let otherThanCalls: NameRole = [
+        .laterCallEvent, .maybeLaterCallEvent, .notCall,
+    ]
+
+    /// Whether a key of the root object is called as one whose text a person reads.
+    private func isShown(_ key: Key) -> Bool {
+        key.roles.contains(.prose) || key.head == Self.alert || key.head == Self.title
+            || key.head == Self.messageContent
+    }
+
+    /// Keeps the value of a key of the root object if the key names the call, and no preferred one
+    /// does so already.
+    private mutating func noteIdentifier(_ key: Key, _ value: Range<Int>) {
+        guard depth == 1, settings.mayBeCallIdentifier(startingWith: text[key.start]) else {
+            return
+        }
+        let names = settings.callIdentifierKeys
+        for rank in 0..<(call?.rank ?? names.count) where isNamed(key, names[rank]) {
+            call = (value, rank)
+            return
+        }
+    }
+
+    /// Whether a key is this name, whatever its case and separators.
+    private func isNamed(_ key: Key, _ letters: [UInt8]) -> Bool {
+        guard key.count >= letters.count else { return false }
+        var matched = 0
+        for index in key.start..<key.start + key.count {
+            guard let letter = NearMiss.letter(text[index]) else { continue }
+            guard matched < letters.count, letters[matched] == letter else { return false }
+            matched += 1
+        }
+        return matched == letters.count
     }
 
     /// What there is to know of a key.
@@ -257,6 +345,8 @@ struct PayloadFastPath {
     private static let alert = WakeValidator.ReservedHead("alert").head
     private static let badge = WakeValidator.ReservedHead("badge").head
     private static let sound = WakeValidator.ReservedHead("sound").head
+    private static let title = WakeValidator.ReservedHead("title").head
+    private static let messageContent = WakeValidator.ReservedHead("msg_content").head
 
     /// Reads `{"content-available":1}`, blanks allowed.
     private mutating func readsCleanAPS() -> Bool {
@@ -280,10 +370,10 @@ struct PayloadFastPath {
 }
 
 extension PayloadFastPath {
-    /// Reads a value; that of a container is left open.
-    private mutating func readsValue(isDiscriminator: Bool) -> Bool {
+    /// Reads a value; that of a container is left open. A text must have no word of these roles.
+    private mutating func readsValue(without roles: NameRole) -> Bool {
         switch current {
-        case UInt8(ascii: "\""): return readsText(isDiscriminator: isDiscriminator)
+        case UInt8(ascii: "\""): return readsText(without: roles)
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): return readsInteger()
         case UInt8(ascii: "t"): return takes("true")
         case UInt8(ascii: "f"): return takes("false")
@@ -310,9 +400,8 @@ extension PayloadFastPath {
         return !mayBeCard && next != UInt8(ascii: ".") && next | 0x20 != UInt8(ascii: "e")
     }
 
-    /// Reads a text in which nothing looks like a secret (rule G017) and, for a discriminator,
-    /// nothing urgent (rule BG024).
-    private mutating func readsText(isDiscriminator: Bool) -> Bool {
+    /// Reads a text in which nothing looks like a secret (rule G017), and no word has these roles.
+    private mutating func readsText(without roles: NameRole) -> Bool {
         let start = position + 1
         guard let end = endOfPlainText(from: start) else { return false }
         position = end + 1
@@ -327,7 +416,7 @@ extension PayloadFastPath {
             if end - start >= 13, isOfDigits(start..<end) { return false }
         default: break
         }
-        return !isDiscriminator || isHarmless(start..<end)
+        return roles.isEmpty || isHarmless(start..<end, without: roles)
     }
 
     /// The place of the closing quote of a text that is plain ASCII without `@`, found eight bytes
@@ -374,13 +463,16 @@ extension PayloadFastPath {
         return true
     }
 
-    /// Whether no word of a discriminator's value is urgent; see `JSONDocument.wordRoles`.
-    private func isHarmless(_ range: Range<Int>) -> Bool {
+    /// Whether no word of a text, and not the text as a whole, has one of these roles; see
+    /// `JSONDocument.wordRoles`.
+    private func isHarmless(_ range: Range<Int>, without roles: NameRole) -> Bool {
         var reader = NameReader()
         for index in range where reader.read(text[index]) {
-            if Lexicon.values.roles(of: reader.finishedWord).contains(.urgent) { return false }
+            guard Lexicon.values.roles(of: reader.finishedWord).isDisjoint(with: roles) else {
+                return false
+            }
         }
-        return !Lexicon.values.roles(of: reader.word).contains(.urgent)
-            && !Lexicon.values.roles(of: reader.whole).contains(.urgent)
+        return Lexicon.values.roles(of: reader.word).isDisjoint(with: roles)
+            && Lexicon.values.roles(of: reader.whole).isDisjoint(with: roles)
     }
 }

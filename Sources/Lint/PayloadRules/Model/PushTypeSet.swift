@@ -38,6 +38,15 @@ struct PushTypeSet: OptionSet, Hashable, Sendable {
             switch kind {
             case .background: .background
             case .voip: .voip
+            case .alert: .alert
+            case .liveactivity: .liveactivity
+            case .location: .location
+            case .complication: .complication
+            case .fileprovider: .fileprovider
+            case .mdm: .mdm
+            case .widgets: .widgets
+            case .controls: .controls
+            case .pushtotalk: .pushtotalk
             }
     }
 

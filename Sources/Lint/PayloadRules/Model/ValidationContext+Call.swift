@@ -3,13 +3,15 @@
 /// The call that a VoIP payload names (rule VO003).
 extension ValidationContext {
     /// The value of the preferred identifier key that has a usable one: text that is not empty, or
-    /// an integer in its literal form.
+    /// an integer in its literal form. The letters of a UUID are in lower case, because their case
+    /// does not count (RFC 9562 §4): phones know it as the same call.
     var callID: String? {
         guard let document else { return nil }
         return firstCallIdentifier { isUsable($0, in: document) }.map { member in
             let isText = document.kind(member.value) == .string
             let text = isText ? document.text(member.value) : document.literal(member.value)
-            return String(decoding: text, as: UTF8.self)
+            let id = String(decoding: text, as: UTF8.self)
+            return JSONDocument.isUUID(id.utf8) ? id.lowercased() : id
         }
     }
 
@@ -116,7 +118,11 @@ extension JSONDocument {
 
     /// Whether a string is a UUID in its usual form (RFC 9562 §4).
     func isUUID(_ string: Int) -> Bool {
-        let text = bytes[content(string)]
+        Self.isUUID(bytes[content(string)])
+    }
+
+    /// Whether a text has the form of a UUID.
+    static func isUUID(_ text: some Collection<UInt8>) -> Bool {
         guard text.count == 36 else { return false }
         return text.enumerated().allSatisfy { index, byte in
             switch index {

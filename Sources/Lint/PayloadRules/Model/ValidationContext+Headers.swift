@@ -8,13 +8,18 @@ extension ValidationContext {
         let expiration: ExpirationReading
         let hasCollapseID: Bool
 
-        /// Whether no rule has anything to say of these headers of a background wake: they have a
-        /// time within the next day, and nothing else.
-        var areUnremarkable: Bool {
-            if case .ahead(let seconds) = expiration, (0...86_400).contains(seconds) {
-                return !hasCollapseID
+        /// Whether no rule has anything to say of these headers of a wake: they have a time that is
+        /// usual for its kind, and nothing else.
+        func areUnremarkable(for kind: WakeKind, _ settings: WakeValidator.Settings) -> Bool {
+            guard !hasCollapseID else { return false }
+            switch (kind, expiration) {
+            case (.background, .ahead(let seconds)): return (0...86_400).contains(seconds)
+            case (.voip, .zero): return true
+            case (.voip, .ahead(let seconds)):
+                let limit = min(settings.voipExpirationLimitSeconds, 86_400)
+                return seconds >= 0 && seconds <= limit
+            default: return false
             }
-            return false
         }
 
         /// The headers of a wake, which are complete: what it does not ask for is absent.

@@ -46,10 +46,13 @@ struct ValidationContext {
             type: type, payload: payload, headers: headers, draft: nil, settings: settings)
     }
 
-    /// A background push whose content has been found clean, without its document: for the rules
-    /// about size and headers.
-    init(cleanBackground payload: [UInt8], headers: Headers, settings: WakeValidator.Settings) {
-        type = .background
+    /// A push whose content has been found clean, without its document: for the rules about size and
+    /// headers.
+    init(
+        clean type: PushTypeSet, payload: [UInt8], headers: Headers,
+        settings: WakeValidator.Settings
+    ) {
+        self.type = type
         self.payload = payload
         self.headers = headers
         draft = nil

@@ -215,9 +215,10 @@ extension Rules {
         guard document.kind(value) == .object, document.childCount(of: value) > 0 else {
             return true
         }
-        let parts = APSKey.alert.parts(in: type).map(\.name)
+        let parts = APSKey.alert.parts(in: type).map { NearMiss.letters(of: $0.name) }
         return document.members(of: value).contains { member in
-            parts.contains { document.hasText(member.key, $0) }
+            guard document.content(member.key).count <= 64 else { return false }
+            return parts.contains(NearMiss.letters(document.text(member.key)))
         }
     }
 
@@ -265,8 +266,9 @@ extension Rules {
 
     private static func reservedKeys(_ push: ValidationContext, _ findings: inout Findings) {
         let firstBytes = push.settings.reservedFirstBytes
-        // Firebase sends no VoIP pushes.
-        guard push.type != .voip, push.rootKeys.firstBytes & firstBytes != 0,
+        // Firebase, whose keys the default is, sends no VoIP pushes.
+        guard push.type != .voip || !push.settings.reservesDefaultKeys,
+            push.rootKeys.firstBytes & firstBytes != 0,
             let document = push.document,
             // A push for the simulator looks as what the other service has sent.
             !document.members(of: 0).contains(where: { document.hasText($0.key, simulatorKey) })

@@ -21,9 +21,9 @@ public enum Rules {
     /// The rules that no `WakeRequest` can break, and the type or property that upholds each. A
     /// ``PushDraft`` can break them.
     public static let upheldByConstruction: [(rule: RuleID, by: String)] = [
-        ("BG006", "WakeKind.priority"),
-        ("BG007", "WakeKind.priority"),
-        ("BG008", "WakeKind.priority"),
+        ("BG006", "WakeKind.allowedPriorities"),
+        ("BG007", "WakeKind.allowedPriorities"),
+        ("BG008", "WakeKind.allowedPriorities"),
         ("BG009", "BundleID.topic(for:)"),
         ("H001", "DeviceToken"),
         ("H002", "DeviceToken"),
@@ -31,28 +31,22 @@ public enum Rules {
         ("H005", "WakeKind.pushType"),
         ("H006", "BundleID"),
         ("H007", "BundleID.topic(for:)"),
-        ("H008", "WakeKind.priority"),
+        ("H008", "WakeKind.allowedPriorities"),
         ("H009", "APNsID"),
         ("H010", "Expiration"),
         ("H016", "CollapseID"),
         ("VO001", "BundleID.topic(for:)"),
-        ("VO006", "WakeKind.priority"),
+        ("VO006", "WakeKind.allowedPriorities"),
     ]
 
-    /// The rules for a whole wake of this kind.
-    static func forRequest(of kind: WakeKind) -> [Rule] {
-        switch kind {
-        case .background: backgroundRequest
-        case .voip: voipRequest
-        }
+    /// The rules for a whole background wake or call. A plain push is judged as a draft.
+    static func forRequest(of type: PushTypeSet) -> [Rule] {
+        requestRules[type.rawValue.trailingZeroBitCount]
     }
 
     /// The rules for a payload by itself.
-    static func forPayload(of kind: WakeKind) -> [Rule] {
-        switch kind {
-        case .background: backgroundPayload
-        case .voip: voipPayload
-        }
+    static func forPayload(of type: PushTypeSet) -> [Rule] {
+        payloadRules[type.rawValue.trailingZeroBitCount]
     }
 
     /// The rules for a draft of this type.
@@ -60,15 +54,23 @@ public enum Rules {
         draftRules[type.rawValue.trailingZeroBitCount]
     }
 
-    /// The rules for a background wake whose content is clean; see ``PayloadFastPath``.
-    static let cleanBackground = rules(of: .background, [.size, .headers])
+    /// The rules for a call, or else a background wake, whose content is clean; see
+    /// ``PayloadFastPath``.
+    static func forCleanRequest(of kind: WakeKind) -> [Rule] {
+        kind == .voip ? cleanVoIP : cleanBackground
+    }
 
-    private static let backgroundRequest = rules(of: .background, [.size, .payload, .headers])
-    private static let voipRequest = rules(of: .voip, [.size, .payload, .headers])
-    private static let backgroundPayload = rules(of: .background, [.size, .payload])
-    private static let voipPayload = rules(of: .voip, [.size, .payload])
-    private static let draftRules: [[Rule]] = (0..<PushTypeSet.bitCount).map {
-        rules(of: PushTypeSet(rawValue: 1 << UInt16($0)), [.size, .payload, .headers, .draft])
+    private static let cleanBackground = rules(of: .background, [.size, .headers])
+    private static let cleanVoIP = rules(of: .voip, [.size, .headers])
+    private static let requestRules = rulesOfTypes([.size, .payload, .headers])
+    private static let payloadRules = rulesOfTypes([.size, .payload])
+    private static let draftRules = rulesOfTypes([.size, .payload, .headers, .draft])
+
+    /// The rules of each type, at the place of its bit.
+    private static func rulesOfTypes(_ sights: Set<Rule.Sight>) -> [[Rule]] {
+        (0..<PushTypeSet.bitCount).map {
+            rules(of: PushTypeSet(rawValue: 1 << UInt16($0)), sights)
+        }
     }
 
     private static func rules(of type: PushTypeSet, _ sights: Set<Rule.Sight>) -> [Rule] {

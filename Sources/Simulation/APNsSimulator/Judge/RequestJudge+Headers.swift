@@ -29,6 +29,10 @@ extension RequestJudge {
             // Which reason Apple gives is not known (facts §11); the type is what is wrong.
             return .invalidPushType
         }
+        if case .token = sender, type?.requiresCertificate == true {
+            // No team owns the topic of an MDM certificate.
+            return head.topic == nil ? .missingTopic : .topicDisallowed
+        }
         guard let topic = head.topic else {
             // With a certificate for one topic only, APNs takes that topic.
             if case .certificate(let rights) = sender, rights.topics?.count == 1 { return nil }

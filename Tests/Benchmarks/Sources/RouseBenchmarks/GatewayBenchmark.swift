@@ -17,6 +17,8 @@ struct GatewayBenchmark: AsyncParsableCommand {
             (SQLite, WAL, flushed), or with --durability system that the operating system has it. \
             The end is when every wake's outcome is there too.
             Each wake goes to another device, whose budget is asked, debited and kept.
+            The last row is a C program that writes the same rows to SQLite, and does nothing else: \
+            one batch after the other, both of its transactions on disk.
             """)
 
     @OptionGroup var options: BenchmarkOptions
@@ -43,7 +45,9 @@ struct GatewayBenchmark: AsyncParsableCommand {
             options, wakes: wakes ?? Self.wakes(options), batch: max(1, batch),
             batchesAtATime: max(1, atATime), durabilities: durability,
             devices: max(1, devices), on: bench)
-        try options.show(results, as: Self.report)
+        let baseline = try Self.measureBaseline(
+            options, wakes: wakes ?? Self.wakes(options), batch: max(1, batch), on: bench)
+        try options.show(results + [baseline], as: Self.report)
     }
 
     static func wakes(_ options: BenchmarkOptions) -> Int { options.quick ? 5000 : 50_000 }
@@ -78,6 +82,22 @@ struct GatewayBenchmark: AsyncParsableCommand {
         }
         try server.stop()
         return zip(tasks, samples).map { GatewayResult($0, samples: $1) }
+    }
+
+    /// The same rows written by a C program.
+    static func measureBaseline(
+        _ options: BenchmarkOptions, wakes: Int, batch: Int, on bench: Bench
+    ) throws -> GatewayResult {
+        let samples = try (1...options.rounds).map { round in
+            bench.progress("gateway: C and SQLite, round \(round) of \(options.rounds)")
+            let sample: StoreBaselineSample = try bench.runOurselves(
+                RunStoreBaseline.name, StoreBaselineTask(wakes: wakes, batch: batch),
+                processor: nil)
+            return GatewaySample(
+                wakes: wakes, acceptedSeconds: sample.wallSeconds,
+                settledSeconds: sample.wallSeconds, cpuSeconds: sample.cpuSeconds, notSent: 0)
+        }
+        return GatewayResult("C, store alone", durability: .disk, batch: batch, samples: samples)
     }
 
     /// The results as a table.
@@ -155,9 +175,18 @@ struct GatewayResult: Encodable {
     let notSent: Int
 
     init(_ task: GatewayTask, samples: [GatewaySample]) {
-        transport = task.transport.rawValue
-        durability = task.durability.rawValue
-        batch = task.batch
+        self.init(
+            task.transport.rawValue, durability: task.durability, batch: task.batch,
+            samples: samples)
+    }
+
+    init(
+        _ transport: String, durability: SQLiteWakeStore.Durability, batch: Int,
+        samples: [GatewaySample]
+    ) {
+        self.transport = transport
+        self.durability = durability.rawValue
+        self.batch = batch
         acceptedPerSecond = samples.map { Double($0.wakes) / $0.acceptedSeconds }.median
         settledPerSecond = samples.map { Double($0.wakes) / $0.settledSeconds }.median
         microsecondsPerWake = samples.map { $0.cpuSeconds * 1e6 / Double($0.wakes) }.median

@@ -103,7 +103,8 @@ struct PayloadSample {
         draft = PushDraft(
             payload: bytes,
             headers: [
-                .init("apns-push-type", kind.rawValue), .init("apns-priority", "\(kind.priority)"),
+                .init("apns-push-type", kind.rawValue),
+                .init("apns-priority", "\(kind.defaultPriority)"),
                 .init("apns-topic", "com.example.app" + kind.pushType.topicSuffix),
                 .init("apns-expiration", expiration.headerValue),
             ], now: Self.now, headersAreComplete: true)

@@ -27,8 +27,8 @@ struct RouseBenchmarks: AsyncParsableCommand {
             SharedStoreBenchmark.self, RetentionBenchmark.self, PayloadBenchmark.self,
             LintBenchmark.self, BudgetBenchmark.self, SimulationBenchmark.self,
             FaultBenchmark.self, RunLoad.self, RunMemory.self, RunGateway.self, RunSharedStore.self,
-            RunHTTPLoad.self,
-            RunGatewayCurves.self, RunLint.self, RunSimulation.self, ServeGateway.self,
+            RunHTTPLoad.self, RunGatewayCurves.self, RunStoreBaseline.self, RunLint.self,
+            RunSimulation.self, ServeGateway.self,
             ServeSimulator.self,
         ],
         defaultSubcommand: AllBenchmarks.self)

@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh",
-        "eighth"]
+        "eighth", "ninth", "tenth", "eleventh"]
 
 
 def table(name):

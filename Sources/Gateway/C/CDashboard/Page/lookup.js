@@ -173,7 +173,8 @@ function queueChips(queue) {
 function budgetMeters({budget, kind}) {
   const unit = kind === "voip" ? "calls" : "sends";
   const meters = [
-    meter(`${unit} in 60 minutes`, budget.hourly),
+    budget.hourly ? meter(`${unit} in 60 minutes`, budget.hourly) : null,
+    budget.burst ? meter("pushes in a row", budget.burst) : null,
     budget.daily ? meter(`${unit} in 24 hours`, budget.daily) : null,
   ];
   const facts = [];
@@ -219,7 +220,8 @@ function makeWake(wake) {
   return make("article", {"class": "queue", "aria-label": `Wake ${wake.id}`},
     make("h3", {}, makeState(wake.state), " ", make("span", {"class": "breakable"}, wake.app), " ",
       make("span", {"class": "aside"},
-        `${wake.environment} · ${kindWords(wake.kind)} · ${wake.urgency}`)),
+        `${wake.environment} · ${kindWords(wake.kind)} · `
+          + (wake.kind === "background" ? wake.urgency : `priority ${wake.priority}`))),
     make("p", {"class": "verdict"}, ...verdictOf(wake)),
     make("div", {"class": "queue-body two"},
       make("div", {}, make("h4", {}, "Timeline"), make("ol", {"class": "life"}, lifeOf(wake).map(

@@ -21,10 +21,10 @@ public struct AdmitWakes: StoreCommand {
         self.rules = rules
     }
 
-    /// Calls come first in a batch, and are urgent.
+    /// Calls and Push to Talk come in batches of their own, and are urgent.
     public var profile: CommandProfile {
         var profile = CommandProfile(.write, weight: submissions.count)
-        profile.isUrgent = submissions.first?.wake.kind == .voip
+        profile.isUrgent = submissions.first?.wake.kind.isImmediate ?? false
         profile.addsWork = true
         return profile
     }
@@ -77,9 +77,10 @@ extension WorkingSet {
     ) throws(RowFault) -> AdmissionResult {
         if let earlier = try earlierAdmission(submission) { return earlier }
         let admitted =
-            switch submission.wake.kind {
+            switch submission.wake.kind.discipline {
             case .background: try admitBackground(submission, &room, &answer)
-            case .voip: try admitCall(submission, &room, &answer)
+            case .call: try admitCall(submission, &room, &answer)
+            case .plain: try admitPush(submission, &room, &answer)
             }
         if let key = submission.idempotency { reserve(key, for: admitted) }
         return .admitted(admitted)
@@ -194,7 +195,8 @@ extension WorkingSet {
             var carrier = try liveWake(device.pending, withPayload: coalescing == .union),
             carrier.state == .pending
         else { return nil }
-        carrier.absorb(new)
+        // What was asked for may not be what came of it: a union may be too long for a push.
+        let coalescing = carrier.absorb(new)
         schedule(&carrier, device, queue, at: new.acceptedAt)
         update(carrier, .content)
         noteDue(carrier)
@@ -240,16 +242,62 @@ extension WorkingSet {
             try keepCall(row, call, on: &device, at: now)
         }
         device.latest = row.number
-        let claims = room.take(queue.row)
+        return keepByItself(&row, &device, queue, &room, &answer)
+    }
+
+    // MARK: Plain pushes
+
+    private func admitPush(
+        _ new: borrowing WakeSubmission, _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+    ) throws(RowFault) -> AdmittedWake {
+        let now = new.acceptedAt
+        let queue = queue(of: new.queue)
+        var device = try self.device(of: new, queue)
+        var row = row(new, device, queue)
+        if let deadSince = device.deadSince {
+            return try endAtOnce(
+                &row, .suppressed(.deviceTokenDead(since: deadSince)), &device, queue, &answer)
+        }
+        let settings = queue.policy.settings
+        let life =
+            new.wake.kind.isImmediate ? settings.callDeadlineSeconds : settings.holdSeconds
+        row.deadline = now.advanced(bySeconds: Int64(life))
+        if case .at(let expiry) = row.expiration { row.deadline = min(row.deadline, expiry) }
+        switch device.ledger.admit(.plain(until: row.deadline), policy: queue.policy, at: now)
+            .decision
+        {
+        case .deferred(let turn, let holds):
+            row.dueAt = max(turn, row.notBefore)
+            row.holds = holds
+        case .expired(let earliest, let holds):
+            let decision = WakeDecision.expired(earliest: earliest, because: holds)
+            return try endAtOnce(&row, decision, &device, queue, &answer)
+        case .send, .coalesced, .sameCall, .suppressed:
+            row.dueAt = max(now, row.notBefore)
+        }
+        device.latest = row.number
+        return keepByItself(&row, &device, queue, &room, &answer)
+    }
+
+    /// A wake that waits for nothing but its own due time, beside others of its device, or goes at
+    /// once when there is room.
+    private func keepByItself(
+        _ row: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue,
+        _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
+    ) -> AdmittedWake {
+        let now = row.acceptedAt
+        let isDue = row.dueAt <= now
+        let claims = isDue && room.take(queue.row)
         let obstacles = claims ? [] : room.obstacles(of: queue.row)
-        if !obstacles.isEmpty {
-            row = row.deciding(.deferred(until: now, because: obstacles))
+        if !isDue || !obstacles.isEmpty {
+            let reasons = row.reasons(at: now).union(obstacles)
+            row = row.deciding(.deferred(until: row.dueAt, because: reasons))
         }
         if claims {
             hold(&row, at: now, until: room.leaseEnd(now))
             answer.claims.append(claim(row, device, queue))
         } else {
-            leave(row, queue, isDue: true, &answer)
+            leave(row, queue, isDue: isDue, &answer)
         }
         save(&device, at: now)
         insert(row)
@@ -283,10 +331,10 @@ extension WorkingSet {
     ) -> WakeRow {
         let now = new.acceptedAt
         let call: CallFingerprint? =
-            switch new.wake.kind {
-            case .background: nil
+            switch new.wake.kind.discipline {
+            case .background, .plain: nil
             // A call without an id of its own is the same as no other.
-            case .voip: CallFingerprint(new.wake.callID ?? "\(new.entropy)")
+            case .call: CallFingerprint(new.wake.callID ?? "\(new.entropy)")
             }
         return WakeRow(
             id: WakeID(number: makeNumber(at: now, above: device.latest), entropy: new.entropy),
@@ -294,7 +342,8 @@ extension WorkingSet {
             acceptedAt: now, decision: .send, coalescing: new.coalescing, ref: new.ref,
             call: call, urgency: new.urgency, state: .pending, dueAt: now,
             notBefore: new.notBefore ?? now, deadline: now, holds: [], payload: new.wake.payload,
-            expiration: new.wake.expiration, collapseID: new.wake.collapseID)
+            expiration: new.wake.expiration, collapseID: new.wake.collapseID,
+            priority: new.wake.priority)
     }
 
     /// A wake that ends with its admission.
@@ -348,13 +397,12 @@ private struct GrantedRoom {
     mutating func take(_ row: WakeQueueRow) -> Bool {
         let queue = row.queue
         guard row.pausedAt == nil, let room = slots[queue], room > 0 else { return false }
-        switch queue.kind {
-        case .background:
-            guard background > 0 else { return false }
-            background -= 1
-        case .voip:
+        if queue.kind.isImmediate {
             guard calls > 0 else { return false }
             calls -= 1
+        } else {
+            guard background > 0 else { return false }
+            background -= 1
         }
         slots[queue] = room - 1
         return true
@@ -373,7 +421,7 @@ extension WakeRow {
             id: id, device: device, queue: queue, previous: previous, acceptedAt: acceptedAt,
             decision: decision, coalescing: coalescing, ref: ref, call: call, urgency: urgency,
             state: state, dueAt: dueAt, notBefore: notBefore, deadline: deadline, holds: holds,
-            payload: payload, expiration: expiration, collapseID: collapseID)
+            payload: payload, expiration: expiration, collapseID: collapseID, priority: priority)
     }
 
     /// What keeps it back, as far as its row says.
@@ -382,12 +430,12 @@ extension WakeRow {
         return holds.union(DelayReasons(fence == 0 ? .spread : .backOff))
     }
 
-    /// Takes in a newer wake.
-    fileprivate mutating func absorb(_ new: borrowing WakeSubmission) {
+    /// Takes in a newer wake; whether they were united, or it took the place of this one.
+    fileprivate mutating func absorb(_ new: borrowing WakeSubmission) -> Coalescing {
         // A wish to wait ends with the first that does not share it; what APNs asked to wait for
         // does not.
         if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }
-        merge(
+        return merge(
             WakeContent(
                 payload: new.wake.payload, expiration: new.wake.expiration,
                 collapseID: new.wake.collapseID),

@@ -17,10 +17,10 @@ public struct ClaimWakes: StoreCommand {
         self.rules = rules
     }
 
-    /// Calls are urgent.
+    /// Calls and Push to Talk are urgent.
     public var profile: CommandProfile {
         var profile = CommandProfile(.readThenWrite, weight: order.limit)
-        profile.isUrgent = order.shares.first?.queue.kind == .voip
+        profile.isUrgent = order.shares.first?.queue.kind.isImmediate ?? false
         return profile
     }
 
@@ -83,8 +83,9 @@ extension WorkingSet {
             answer.ended.append(try finishForgotten(&wake, at: order.now, queue))
             return
         }
-        switch queue.row.queue.kind {
-        case .voip:
+        switch queue.row.queue.kind.discipline {
+        // A plain push has had its turn given when it was accepted.
+        case .call, .plain:
             if let end = whyNot(wake, device, at: order.now) {
                 answer.ended.append(try abandon(&wake, end, &device, queue, at: order.now))
                 return

@@ -36,7 +36,7 @@ public struct ReclaimLeases: StoreCommand {
         return reads
     }
 
-    /// A background wake waits again; a call, whose fate is unknown, ends.
+    /// A wake whose repetition is harmless waits again; another, whose fate is unknown, ends.
     public func decide(on set: WorkingSet) throws(RowFault) -> Reclaimed {
         var reclaimed = Reclaimed()
         for number in try set.numbers(.lapsed(at: now, limit: limit + held.count)) {
@@ -54,7 +54,7 @@ public struct ReclaimLeases: StoreCommand {
         guard let queue = try set.readableQueue(wake.queue) else { return set.quarantine(number) }
         set.note(.abandoned, of: wake, at: now)
         wake.fence += 1
-        guard queue.row.queue.kind == .background else {
+        guard queue.row.queue.kind.mayRepeat(collapseID: wake.collapseID) else {
             reclaimed.ended.append(
                 try set.finish(&wake, .failed(.fateUnknown), at: now, queue))
             return

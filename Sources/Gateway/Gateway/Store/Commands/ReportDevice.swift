@@ -139,11 +139,12 @@ extension WorkingSet {
         if let end = try finishPending(of: &device, .cancelled, at: now, queue) {
             ended.append(end)
         }
-        switch queue.row.queue.kind {
+        switch queue.row.queue.kind.discipline {
         case .background: device.ledger.forget()
         // What it was called with stays counted for as long as the row does: a phone that was
         // forgotten must not ring again for the same call either.
-        case .voip: ended += try cancelCalls(of: &device, at: now, queue)
+        case .call: ended += try cancelCalls(of: &device, at: now, queue)
+        case .plain: ended += try cancelPushes(of: &device, at: now, queue)
         }
         device.registeredAt = nil
         device.deadSince = nil

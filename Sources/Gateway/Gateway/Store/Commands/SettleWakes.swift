@@ -95,7 +95,7 @@ extension WorkingSet {
         var end = end
         // What APNs took is final already; see the type.
         if settlement.fate != .accepted, var device = try readableDevice(wake.device) {
-            refund(wake, &device, settlement.fate)
+            refund(wake, &device, settlement.fate, queue)
             if case .refused(let refusal) = settlement.attempt {
                 end = try learn(refusal, end, wake, &device, queue, at: settlement.at)
             }
@@ -106,15 +106,19 @@ extension WorkingSet {
     }
 
     private func refund(
-        _ wake: borrowing WakeRow, _ device: inout DeviceRow, _ fate: SendFate
+        _ wake: borrowing WakeRow, _ device: inout DeviceRow, _ fate: SendFate, _ queue: SeenQueue
     ) {
-        switch device.ledger.kind {
+        switch device.ledger.discipline {
         case .background:
             if let debit = wake.debit {
                 _ = device.ledger.settle(debit, as: fate)
             }
-        case .voip:
+        case .call:
             if fate == .notSent, wake.tries == 0 { refundCall(wake, &device) }
+        case .plain:
+            if fate == .notSent, wake.tries == 0 {
+                device.ledger.giveBackTurn(policy: queue.policy)
+            }
         }
     }
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Uses a generated client against a gateway in development. Run by client.sh."""
+
+import sys
+import uuid
+
+from rouse_client import models
+from rouse_client.api.apps import list_apps, pause_app, resume_app
+from rouse_client.api.devices import confirm_launches, get_device, register_device
+from rouse_client.api.events import get_feedback
+from rouse_client.api.operation import get_health, get_readiness, get_stats
+from rouse_client.api.wakes import (
+    cancel_wake, create_multicast, create_wake, create_wakes, get_wake, list_wakes, validate)
+from rouse_client.client import Client
+
+APP = "com.example.demo"
+TOKEN = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
+
+client = Client(base_url=sys.argv[1])
+
+
+def check(what, found):
+    if not found:
+        raise SystemExit(f"client.py: {what}")
+    print(f"ok: {what}")
+
+
+def request(token=TOKEN, **more):
+    return models.WakeRequest(
+        kind=models.WakeRequestKind.BACKGROUND, device_token=token, app=APP, ttl_seconds=3600,
+        payload=models.WakeRequestPayload.from_dict({"aps": {"content-available": 1}, "v": 7}),
+        **more)
+
+
+sent = create_wake.sync(client=client, body=request(), wait=models.CreateWakeWait.OUTCOME)
+check("a wake is sent", sent.state == models.WakeState.SENT)
+check("and can be asked for", get_wake.sync(client=client, id=sent.id).id == sent.id)
+
+key = str(uuid.uuid4())
+first = create_wake.sync(client=client, body=request(), idempotency_key=key)
+again = create_wake.sync(client=client, body=request(), idempotency_key=key)
+check("a second one waits", first.decision.type_ == models.DecisionType.DEFERRED)
+check("a repetition is the same wake", first.id == again.id)
+device = get_device.sync(client=client, token=TOKEN)
+check("the device says what waits", len(device.queues) == 1)
+check("a wake is cancelled", cancel_wake.sync_detailed(client=client, id=first.id).status_code == 200)
+
+refused = create_wake.sync(client=client, body=models.WakeRequest(
+    kind=models.WakeRequestKind.BACKGROUND, device_token=TOKEN, app=APP,
+    payload=models.WakeRequestPayload.from_dict({"aps": {"alert": "x"}})))
+check("a bad payload is a problem", refused.code == models.ProblemCode.INVALID_WAKE)
+check("with its rules", {found.rule for found in refused.diagnostics} >= {"BG001", "BG002"})
+
+batch = create_wakes.sync(client=client, body=[request("aa" * 32), request("bb" * 32)])
+check("a batch is accepted", batch.accepted == 2)
+many = create_multicast.sync(client=client, body=models.MulticastRequest(
+    kind=models.MulticastRequestKind.BACKGROUND, device_tokens=["cc" * 32, "dd" * 32], app=APP,
+    payload=models.MulticastRequestPayload.from_dict({"aps": {"content-available": 1}, "v": 7})))
+check("a multicast is accepted", many.accepted == 2)
+check("the list has all", len(list_wakes.sync(client=client).wakes) >= 6)
+
+found = validate.sync(client=client, body=models.ValidationRequest(
+    payload_text='{"aps":{"content_available":1}}'))
+check("a payload is validated", any(item.rule == "G012" for item in found.diagnostics))
+check("a receipt counts", confirm_launches.sync_detailed(
+    client=client, body=models.Receipt(id=sent.id)).status_code == 200)
+check("a token is registered", register_device.sync_detailed(
+    client=client, token=TOKEN, body=models.Registration(
+        app=APP, kind=models.RegistrationKind.BACKGROUND)).status_code == 200)
+check("nothing is dead", get_feedback.sync(client=client).entries == [])
+
+check("an app is paused", pause_app.sync_detailed(client=client, topic=APP).status_code == 200)
+check("and goes on", resume_app.sync_detailed(client=client, topic=APP).status_code == 200)
+check("apps are listed", [app.app for app in list_apps.sync(client=client).apps] == [APP])
+check("it is healthy", get_health.sync(client=client).status == models.HealthStatus.ALIVE)
+check("and ready", get_readiness.sync(client=client).status == models.ReadinessStatus.READY)
+check("figures are there", get_stats.sync(client=client).accepted >= 6)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Bodies that a gateway takes which has the app `com.example.app`, by the name of the operation.
+let bodyExamples: [String: String] = [
+    "createWake": """
+    {"kind":"background","app":"com.example.app","device_token":"\(exampleToken)",\
+    "ttl_seconds":3600,"payload":{"aps":{"content-available":1},"version":7}}
+    """,
+    "createWakes": """
+    [{"kind":"background","app":"com.example.app","device_token":"\(exampleToken)",\
+    "payload":{"aps":{"content-available":1},"version":7}},\
+    {"kind":"voip","app":"com.example.app","device_token":"\(exampleToken)",\
+    "payload":{"callUUID":"f4b1b5a2-3d0c-4f29-9d5e-6f0c5a1f8a11","handle":"Ann"}}]
+    """,
+    "createMulticast": """
+    {"kind":"background","app":"com.example.app","device_tokens":["\(exampleToken)"],\
+    "payload":{"aps":{"content-available":1},"version":7}}
+    """,
+    "validate": """
+    {"headers":{"apns-push-type":"background","apns-priority":"5"},\
+    "payload":{"aps":{"content-available":1},"version":7}}
+    """,
+    "registerDevice": """
+    {"app":"com.example.app","kind":"background"}
+    """,
+    "reportSignals": """
+    {"app":"com.example.app","low_power_mode":false,"battery_percent":80,"charging":true}
+    """,
+    "confirmLaunches": """
+    {"ref":"order-17","device_token":"\(exampleToken)","synced":true}
+    """,
+]
+
+private let exampleToken = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The groups in which the OpenAPI document lists operations. Generated clients make a module of
+/// each.
+enum OperationTag: String, CaseIterable {
+    case wakes
+    case devices
+    case events
+    case apps
+    case operation
+
+    /// The group of a route.
+    init(path: String) {
+        let parts = path.split(separator: "/")
+        guard parts.first == "v1", parts.count > 1 else {
+            self = .operation
+            return
+        }
+        switch parts[1] {
+        case "wakes", "validate": self = .wakes
+        case "devices", "receipts", "users": self = .devices
+        case "feedback", "events": self = .events
+        case "apps": self = .apps
+        default: self = .operation
+        }
+    }
+
+    /// An entry of the document's list of tags.
+    var json: JSONValue {
+        .object([("name", .string(rawValue)), ("description", .string(description))])
+    }
+
+    private var description: String {
+        switch self {
+        case .wakes: "Ask for wakes, see what became of them, cancel them."
+        case .devices: "Budgets, registrations, signals and receipts of devices."
+        case .events: "Outcomes and dead device tokens, as they come about."
+        case .apps: "The apps and their queues: state, pausing, resuming."
+        case .operation: "Health, figures, and this document."
+        }
+    }
+}
