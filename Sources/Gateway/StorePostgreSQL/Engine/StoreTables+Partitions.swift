@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Version 2: wakes and attempts in a partition for each day, so that old ones go by dropping a
+/// Version 3: wakes and attempts in a partition for each day, so that old ones go by dropping a
 /// table, which costs the same however many they are and leaves no dead rows.
 ///
 /// A wake's number begins with the milliseconds of its acceptance, so a day is a range of numbers.
