@@ -415,7 +415,7 @@ struct AuditScopeTests {
     func sessionWithoutType() throws {
         let folder = try TestFolder()
         try folder.write(
-            "class A { lazy var s = URLSession(configuration: .background(withIdentifier: \"a\")) }",
+            "class A { var s = URLSession(configuration: .background(withIdentifier: \"a\")) }",
             to: "A.swift")
         try folder.write("let c = t.dequeue(withIdentifier: \"a\")", to: "B.swift")
         #expect(Set(Self.rules(try Audit(paths: [folder.path]).report())) == ["CF046"])

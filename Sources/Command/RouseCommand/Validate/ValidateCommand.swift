@@ -25,7 +25,8 @@ struct ValidateCommand: AsyncParsableCommand {
             Ends with 0 without errors; 1 with errors (or warnings, with --strict); 65 when a \
             file is not text, or folders hold nothing about pushes and a file that cannot be \
             read; 66 when one does not exist, or folders hold nothing about pushes; 64 for wrong \
-            usage; 77 without permission; 78 for wrong settings. What can be checked is checked in any case.
+            usage; 77 without permission; 78 for wrong settings. What can be checked is checked \
+            in any case.
 
             Examples:
 

@@ -11,8 +11,8 @@ extension IdempotencyKey {
 
     private static let name = HTTPField.Name("idempotency-key")
 
-    /// The `Idempotency-Key` of a request; `nil` when there is none. Throws ``Problem`` for one that
-    /// is none, whatever the body says.
+    /// The `Idempotency-Key` of a request; `nil` when there is none. Throws ``Problem`` for one
+    /// that is none, whatever the body says.
     static func text(of headers: HTTPFields) throws(Problem) -> String? {
         guard let name, let key = headers[name] else { return nil }
         let isPrintable = key.utf8.allSatisfy { (0x21...0x7e).contains($0) }

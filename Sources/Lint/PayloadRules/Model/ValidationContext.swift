@@ -46,8 +46,8 @@ struct ValidationContext {
             type: type, payload: payload, headers: headers, draft: nil, settings: settings)
     }
 
-    /// A push whose content has been found clean, without its document: for the rules about size and
-    /// headers.
+    /// A push whose content has been found clean, without its document: for the rules about size
+    /// and headers.
     init(
         clean type: PushTypeSet, payload: [UInt8], headers: Headers,
         settings: WakeValidator.Settings

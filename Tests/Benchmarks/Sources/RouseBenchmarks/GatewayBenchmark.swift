@@ -17,8 +17,8 @@ struct GatewayBenchmark: AsyncParsableCommand {
             (SQLite, WAL, flushed), or with --durability system that the operating system has it. \
             The end is when every wake's outcome is there too.
             Each wake goes to another device, whose budget is asked, debited and kept.
-            The last row is a C program that writes the same rows to SQLite, and does nothing else: \
-            one batch after the other, both of its transactions on disk.
+            The last row is a C program that writes the same rows to SQLite, and does nothing \
+            else: one batch after the other, both of its transactions on disk.
             """)
 
     @OptionGroup var options: BenchmarkOptions
