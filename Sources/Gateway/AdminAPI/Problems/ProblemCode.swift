@@ -65,14 +65,14 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     public var status: Int {
         switch self {
         case .malformedRequest, .malformedBody, .invalidField, .invalidWake,
-            .ambiguousEnvironment, .wrongCredential:
+            .ambiguousEnvironment:
             400
         case .unauthorized: 401
         case .forbidden, .appNotAllowed, .foreignOrigin: 403
         case .notFound, .unknownApp, .noDevices: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
-        case .idempotencyConflict, .notCancellable: 409
+        case .idempotencyConflict, .notCancellable, .wrongCredential: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .rateLimited, .overloaded: 429
