@@ -54,8 +54,9 @@ extension Gateway {
         return nil
     }
 
-    /// Ends a pending wake. What had merged into it ends with it. A wake of another app than those
-    /// that it may be `among` is unknown.
+    /// Ends a wake that waits, or has merged into one that does, and no other: what had merged into
+    /// it waits on, and what it had merged into goes on without its payload, as far as that can be
+    /// told apart. A wake of another app than those that it may be `among` is unknown.
     public func cancel(
         _ id: WakeID, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> CancelAnswer {

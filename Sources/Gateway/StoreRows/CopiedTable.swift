@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Gateway
+internal import WakeModel
 
 /// A table whose rows a copy of a store takes over, with the columns that they have in PostgreSQL,
 /// in the order of its key.
@@ -39,7 +40,7 @@ package enum CopiedTable: String, Sendable, CaseIterable {
                 ("number", .bigint), ("version", .bigint), ("queue", .bigint),
                 ("pending", .bigint), ("latest", .bigint), ("registered_at", .bigint),
                 ("dead_since", .bigint), ("receipt_at", .bigint), ("touched_at", .bigint),
-                ("token", .bytea), ("ledger", .bytea), ("calls", .bytea),
+                ("token", .bytea), ("ledger", .bytea), ("calls", .bytea), ("user_id", .text),
             ]
         case .wake:
             [
@@ -124,7 +125,7 @@ package protocol CopiedStore: Sendable {
 
 /// A digest of rows in their order, by which two tables are compared (64-bit FNV-1a).
 package struct CopyDigest: Hashable, Sendable {
-    private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    private var hash = FNV1a()
     /// How many rows there were.
     package private(set) var count: Int64 = 0
 
@@ -134,21 +135,17 @@ package struct CopyDigest: Hashable, Sendable {
         count += 1
         for value in row {
             switch value {
-            case .null: mix(0)
+            case .null: hash.add(0)
             case .integer(let number):
-                mix(1)
-                for shift in stride(from: 0, to: 64, by: 8) {
-                    mix(UInt8(truncatingIfNeeded: number >> Int64(shift)))
-                }
+                hash.add(1)
+                hash.add(integer: number)
             case .text(let text):
-                mix(2)
-                for byte in text.utf8 { mix(byte) }
+                hash.add(2)
+                for byte in text.utf8 { hash.add(byte) }
             case .bytes(let bytes):
-                mix(3)
-                for byte in bytes { mix(byte) }
+                hash.add(3)
+                for byte in bytes { hash.add(byte) }
             }
         }
     }
-
-    private mutating func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
 }

@@ -153,7 +153,7 @@ package final class CopiedFile: CopiedStore {
             try connection.prepare(
                 """
                 SELECT number, 1, queue, pending, latest, registered_at, dead_since, receipt_at,
-                    touched_at, token, ledger, calls
+                    touched_at, token, ledger, calls, user
                 FROM device WHERE number > ?4 ORDER BY number LIMIT ?3
                 """)
         case .wake:

@@ -17,7 +17,7 @@ extension SQLiteRows {
     func readEverything(_ database: Database) throws {
         let knowsQueues = try Self.has("held_told_at", in: "queue", database)
         if knowsQueues { _ = try queues() } else { knownQueues = QueueTable() }
-        if knowsQueues { try readDevices() }
+        if try Self.has("user", in: "device", database) { try readDevices() }
         var place: Int64? = .max
         while let before = place {
             let numbers = try wakes(before: before, limit: Self.auditedWakes) { number, wake in

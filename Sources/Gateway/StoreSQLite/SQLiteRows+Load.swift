@@ -39,6 +39,11 @@ extension SQLiteRows {
         rows.reserve(for: reads)
         for read in reads.devices { try load(read.name, read.parts, &rows) }
         for number in reads.deviceNumbers { try load(device: number, [], &rows) }
+        for name in reads.users where rows.users[name] == nil {
+            let numbers = try devices(of: name, limit: ReadSet.userDeviceCount)
+            rows.users[name] = numbers
+            for number in numbers { try load(device: number, [], &rows) }
+        }
         for scan in reads.due { try load(scan, &rows) }
         for scan in reads.scans { try load(scan, &rows) }
         for (number, count) in reads.chains { try load(chain: number, count, &rows) }

@@ -63,6 +63,24 @@ extension BackgroundLedger {
 
     // MARK: The pending wake
 
+    /// Lets the pending wake stand for these requests, the oldest first, and for no others. It
+    /// waits for as long as it did.
+    mutating func revisePending(_ requests: [BackgroundRequest], isSameWake: Bool) {
+        guard var wake = pending, let first = requests.first else { return }
+        wake.expiry = Self.storedExpiry(first.expiration)
+        wake.urgency = first.urgency
+        wake.coalescing = first.coalescing
+        for request in requests.dropFirst() {
+            let expiry = Self.storedExpiry(request.expiration)
+            wake.expiry = request.coalescing == .replace ? expiry : max(wake.expiry, expiry)
+            wake.urgency = max(wake.urgency, request.urgency)
+            if request.coalescing == .replace { wake.coalescing = .replace }
+        }
+        if wake.requests > 1, wake.requests < .max { wake.requests -= 1 }
+        if !isSameWake { wake.isRepeat = false }
+        pending = wake
+    }
+
     /// When the pending wake may go.
     func outlook(_ settings: BudgetSettings) -> Outlook? {
         guard let pending else { return nil }

@@ -139,6 +139,7 @@ struct DeviceDocument: Decodable {
         let kind: String
         let device: String
         let registeredAt: String?
+        let user: String?
         let deadSince: String?
         let lastReceiptAt: String?
         let explanation: [String]
@@ -157,6 +158,15 @@ struct BatchDocument: Decodable {
         let status: Int
         let wake: Wake?
         let problem: ProblemDocument?
+        /// For a user: an answer for each device.
+        let items: [Item]?
+
+        /// The wakes that were taken.
+        var wakes: [Wake] { (items ?? []).compactMap(\.wake) + (wake.map { [$0] } ?? []) }
+        /// What is wrong with it, or with the first device that was refused.
+        var firstProblem: ProblemDocument? {
+            problem ?? items?.lazy.compactMap(\.problem).first
+        }
     }
 
     struct Wake: Decodable {

@@ -230,6 +230,10 @@ extension WakeRow {
         }
         if columns.contains(.content) {
             payload = other.payload
+            parts = other.parts
+            // One that had merged into another may wait for itself again.
+            end = other.end
+            endedAt = other.endedAt
             expiration = other.expiration
             collapseID = other.collapseID
             urgency = other.urgency
@@ -256,6 +260,8 @@ extension WakeRow {
             endedAt = other.endedAt
             debit = nil
             payload = []
+            parts = []
+            successor = other.successor
         }
         if columns.contains(.launch) { launchedAt = other.launchedAt }
     }

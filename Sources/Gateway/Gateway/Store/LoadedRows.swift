@@ -61,6 +61,8 @@ public struct LoadedRows: Sendable {
     public var deviceNumbers: [ReadSet.DeviceName: Int64] = [:]
     /// Devices by their numbers.
     public var devices: [Int64: DeviceFact] = [:]
+    /// The numbers of the devices of users, the smallest first; they are loaded too.
+    public var users: [ReadSet.UserName: [Int64]] = [:]
     /// Wakes by their numbers.
     public var wakes: [Int64: WakeFact] = [:]
     /// What idempotency keys stand for; `nil` for nothing.

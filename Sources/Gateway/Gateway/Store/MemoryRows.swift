@@ -66,6 +66,13 @@ final class MemoryRows: RetainedRows {
         rows.lastNumber = lastNumber
         for read in reads.devices { load(read.name, read.parts, &rows) }
         for number in reads.deviceNumbers { load(device: number, [], &rows) }
+        for name in reads.users {
+            let numbers = devices.values.filter {
+                $0.user == name.user && $0.queue == name.queue
+            }.map(\.number).sorted().prefix(ReadSet.userDeviceCount)
+            rows.users[name] = Array(numbers)
+            for number in numbers { load(device: number, [], &rows) }
+        }
         for scan in reads.due { load(scan, &rows) }
         for scan in reads.scans { load(scan, &rows) }
         for (number, parts) in reads.wakes { load(wake: number, parts, &rows) }
@@ -121,7 +128,10 @@ final class MemoryRows: RetainedRows {
         }
         var hasPayload = parts.contains(.payload)
         if case .found(_, true, _) = rows.wakes[number] { hasPayload = true }
-        if !hasPayload { row.payload = [] }
+        if !hasPayload {
+            row.payload = []
+            row.parts = []
+        }
         rows.wakes[number] = .found(
             row, hasPayload: hasPayload, version: wakeVersions[number, default: 0])
         if parts.contains(.device) { load(device: row.device, [], &rows) }
@@ -321,7 +331,8 @@ final class MemoryRows: RetainedRows {
         let looked = devices.values.filter { $0.number > number }
             .sorted { $0.number < $1.number }.prefix(limit)
         var removed = 0
-        for device in looked where device.touchedAt < instant && device.pending == 0 {
+        for device in looked
+        where device.touchedAt < instant && device.pending == 0 && device.user == nil {
             if remove(device) { removed += 1 }
         }
         return SweptDevices(

@@ -25,6 +25,7 @@ extension WorkingSet {
         wake.end = end
         wake.endedAt = now
         wake.payload = []
+        wake.parts = []
         update(wake, .end)
         return try booked(wake, end, at: now, queue)
     }

@@ -33,6 +33,7 @@ struct LoadPlan {
 
     /// Adds all but the devices that are named by their tokens.
     mutating func add(_ reads: ReadSet, fresh: FreshLeases) {
+        addUsers(reads.users)
         addWakes(reads.wakes)
         addChains(reads.chains)
         for scan in reads.due { add(scan) }
@@ -77,6 +78,39 @@ struct LoadPlan {
         JOIN rouse.device ON device.number = asked.number
         LEFT JOIN rouse.wake ON wake.number = nullif(device.pending, 0)
         """, .int8Array, .boolArray)
+
+    /// Adds the devices of users, each with the wake that waits for it.
+    private mutating func addUsers(_ users: Set<ReadSet.UserName>) {
+        guard !users.isEmpty else { return }
+        let sorted = Array(users)
+        let query = Query(
+            Self.users, .texts(sorted.map(\.user.value)), .int8s(sorted.map(\.queue)),
+            .int8(Int64(ReadSet.userDeviceCount)))
+        add(query) { columns, rows in
+            for user in sorted { rows.users[user] = [] }
+            for row in 0..<columns.result.rowCount {
+                guard let place = columns.result.int64(row, 0),
+                    let device = columns.device(row, from: 1)
+                else { continue }
+                rows.users[sorted[Int(place) - 1], default: []].append(device.number)
+                rows.devices[device.number] = device.fact
+                rows.take(
+                    columns.wake(row, from: 1 + StoredColumns.deviceCount, hasPayload: false))
+            }
+        }
+    }
+
+    private static let users = Statement(
+        """
+        SELECT asked.place, \(StoredColumns.device("device")), \(StoredColumns.wake("wake"))
+        FROM unnest($1, $2) WITH ORDINALITY AS asked (user_id, queue, place)
+        CROSS JOIN LATERAL (
+            SELECT * FROM rouse.device AS found
+            WHERE found.user_id = asked.user_id AND found.queue = asked.queue
+            ORDER BY found.number LIMIT $3) AS device
+        LEFT JOIN rouse.wake ON wake.number = nullif(device.pending, 0)
+        ORDER BY asked.place, device.number
+        """, .textArray, .int8Array, .int8)
 
     // MARK: Wakes
 

@@ -9,7 +9,7 @@ extension PostgreSQLWakeStore {
     /// Makes the tables, or brings those of an earlier version up to date, and gives the role what
     /// its sessions need (``RoleSetting``), in one transaction; one who comes at the same time
     /// waits. Returns the version that was there, 0 for none. No gateway needs to be stopped for it
-    /// to be safe: one of an earlier version is refused from then on.
+    /// to be safe: one of an earlier version writes nothing from then on.
     ///
     /// Throws a ``Gateway/StoreFailure``: `corrupt` when the tables are of a newer version.
     @discardableResult

@@ -7,6 +7,7 @@ import FoundationEssentials
 import Gateway
 import Glibc
 import Logging
+import PushTransport
 import RouseCommand
 import StorePostgreSQL
 import WakeBudget
