@@ -11,7 +11,8 @@ import WaitKit
 /// the books of ``CrashTests`` are compared, and are the same whichever gateway is asked.
 ///
 /// `ROUSE_KILLS=200 swift test --filter SharedCrashTests` is the long version, in which some are
-/// stopped for longer than the others wait for a sign of life, or than their leases last, and go on.
+/// stopped for longer than the others wait for a sign of life, or than their leases last, and go
+/// on.
 @Suite("kill -9 of gateways on one database", .timeLimit(.minutes(120)))
 struct SharedCrashTests {
     private static let gatewayCount = 3

@@ -13,8 +13,8 @@ package final class CuttingProxy: Sendable {
     package enum Cut: Sendable {
         /// What the client sent up to its `COMMIT` goes to the server, `COMMIT` does not.
         case beforeCommit
-        /// `COMMIT` goes to the server, and the connection ends before the server can have answered:
-        /// whether it was carried out is chance.
+        /// `COMMIT` goes to the server, and the connection ends before the server can have
+        /// answered: whether it was carried out is chance.
         case inCommit
         /// `COMMIT` goes to the server; nothing of what the server answers comes back.
         case afterCommit

@@ -55,9 +55,9 @@ struct FeedRoutes {
                 id: "streamEvents", summary: "Outcomes as they happen, as server-sent events",
                 description: "Each event is named outcome; its data is an object like an entry of "
                     + "a wake's history, and its id a cursor of a durable feed, which is the same "
-                    + "at all gateways of a store: each outcome comes once, in one order, whichever "
-                    + "gateway sent the wake. A reader that comes back with the last id in "
-                    + "Last-Event-ID, or in after, to any gateway, misses nothing that is kept "
+                    + "at all gateways of a store: each outcome comes once, in one order, "
+                    + "whichever gateway sent the wake. A reader that comes back with the last id "
+                    + "in Last-Event-ID, or in after, to any gateway, misses nothing that is kept "
                     + "(retention-days); an event named dropped says when older outcomes may be "
                     + "missing. Without a cursor the stream begins now. The stream ends when the "
                     + "API key is revoked or expires. A reader that closes its side of "

@@ -102,7 +102,9 @@ final class OutcomeFeed: Sendable {
                 }
                 guard cursor < state.end else { return .wait }
                 var page = OutcomePage(cursor: state.end, isFull: true)
-                page.events = state.tail.filter { $0.cursor > cursor }
+                // From the end, where a reader that keeps up is.
+                let known = state.tail.lastIndex { $0.cursor <= cursor }
+                page.events = Array(state.tail[(known.map { $0 + 1 } ?? 0)...])
                 return .page(page)
             }
             switch step {

@@ -77,8 +77,8 @@ struct ServerFacts: Hashable, Sendable {
 
     init() {}
 
-    /// Takes over the one row of ``statement``. Throws where a value is missing: a store whose server
-    /// says nothing of itself is not taken for a good one.
+    /// Takes over the one row of ``statement``. Throws where a value is missing: a store whose
+    /// server says nothing of itself is not taken for a good one.
     init(_ result: QueryResult, hostCount: Int) throws(StoreFailure) {
         self.hostCount = hostCount
         guard result.rowCount == 1, let version = result.int64(0, 0),

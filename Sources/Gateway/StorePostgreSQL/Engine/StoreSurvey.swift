@@ -113,8 +113,8 @@ final class StoreSurvey: Sendable {
     /// The database's time in the results of ``queries(gateway:longSeconds:)``.
     static func databaseTime(in results: [QueryResult]) -> Int64? { results[3].int64(0, 2) }
 
-    /// Takes over the results of ``queries(gateway:longSeconds:)``. Returns what is new of transactions that
-    /// nobody ends.
+    /// Takes over the results of ``queries(gateway:longSeconds:)``. Returns what is new of
+    /// transactions that nobody ends.
     func take(
         _ results: [QueryResult], at now: WallInstant, clockOffset: Int64, takeoverSeconds: Double
     ) -> [SharedStoreStatus.OpenTransaction] {

@@ -252,8 +252,8 @@ enum StoreTables {
         ) WITH (fillfactor = 10);
         """
 
-    /// The feed of outcomes: a row for each transaction in which wakes ended, with their numbers. The
-    /// row's number is the cursor of the last one, and the others' are those before it.
+    /// The feed of outcomes: a row for each transaction in which wakes ended, with their numbers.
+    /// The row's number is the cursor of the last one, and the others' are those before it.
     private static let outcomes = """
         INSERT INTO rouse.feed VALUES ('outcomes', 0);
         CREATE TABLE rouse.outcome (
