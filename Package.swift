@@ -250,8 +250,8 @@ let package = Package(
         module(
             "APNsClient", in: .apns,
             [
-                "APNsWire", "CurlTransport", "HTTP2Transport", "LoopKit",
-                "OpenSSLCrypto", "PushTransport", "WakeModel", deque,
+                "APNsWire", "CurlTransport", "HTTP2Transport", "LoopKit", "OpenSSLCrypto",
+                "PushTransport", "WakeModel",
             ]),
         tests(
             of: "APNsClient", in: .apns,

@@ -30,8 +30,7 @@ struct ModuleTests {
             "CHTTP2Shims", "Glibc", "LoopKit", "PushTransport", "Synchronization", "WakeModel",
         ],
         "APNsClient": [
-            "APNsWire", "CurlTransport", "DequeModule", "Glibc", "HTTP2Transport",
-            "LoopKit", "OpenSSLCrypto", "PushTransport", "Synchronization", "WakeModel",
+            "APNsWire", "CurlTransport", "Glibc", "HTTP2Transport", "LoopKit", "OpenSSLCrypto", "PushTransport", "Synchronization", "WakeModel",
         ],
         "APNsSender": [
             "APNsClient", "APNsWire", "Gateway", "PushTransport", "Synchronization", "WakeModel",

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import APNsWire
-internal import DequeModule
-internal import LoopKit
 internal import PushTransport
-internal import Synchronization
 
 /// The replies of one batch of completions, on their way to those who wait for them.
 struct ReplyBatch {
-    private var callers: Deque<LoneReply> = []
+    private var callers: [LoneReply] = []
     /// Those that have replies to be handed on.
     private var groups: [SentPushes] = []
 
@@ -48,18 +45,15 @@ struct ReplyBatch {
     /// alone, until each push goes by itself.
     private mutating func resumeCallers(_ transport: (any PushTransport)?) {
         guard hasManyCallers else {
-            if let reply = callers.popFirst() { reply.resume() }
+            callers.first?.resume()
+            callers = []
             return
         }
         transport?.beginGathering()
-        // Of a deque with two owners, the one that takes from it would copy it first.
-        var replies: Deque<LoneReply> = []
-        swap(&replies, &callers)
-        let luggage = Luggage(consume replies)
+        let replies = callers
+        callers = []
         Task.detached {
-            var callers = luggage.unpack()
-            // Each is moved out: a copy would count up all that it refers to.
-            while let reply = callers.popFirst() { reply.resume() }
+            for reply in replies { reply.resume() }
             await Task.yield()
             transport?.endGathering()
         }

@@ -120,8 +120,13 @@ struct LoadPlan {
             \(StoredColumns.device("device")), \(StoredColumns.wake("pending"))
         """
     /// The tables behind a table `asked` of number, payload and device.
+    ///
+    /// `OFFSET 0` has the server look up one wake after the other. Without it, it may sort all wakes
+    /// of a table first, or compare each with each, when it takes the table for small.
     private static let joined = """
-        JOIN rouse.wake ON wake.number = asked.number
+        JOIN LATERAL (
+            SELECT * FROM rouse.wake WHERE wake.number = asked.number OFFSET 0
+        ) AS wake ON true
         LEFT JOIN rouse.device ON device.number = wake.device AND asked.device
         LEFT JOIN rouse.wake AS pending
             ON pending.number = nullif(device.pending, wake.number) AND device.pending <> 0
@@ -133,8 +138,7 @@ struct LoadPlan {
         let query = Query(
             Self.wakes, .int8s(sorted.map(\.key)),
             .bools(sorted.map { $0.value.contains(.payload) }),
-            .bools(sorted.map { $0.value.contains(.device) }), .int8(sorted.first?.key ?? 0),
-            .int8(sorted.last?.key ?? 0))
+            .bools(sorted.map { $0.value.contains(.device) }))
         add(query) { columns, rows in
             for number in wakes.keys where rows.wakes[number] == nil {
                 rows.wakes[number] = .absent
@@ -149,13 +153,11 @@ struct LoadPlan {
         }
     }
 
-    /// The bounds of the numbers leave only the partitions of those days to be looked at.
     private static let wakes = Statement(
         """
         SELECT \(wakeAndDevice)
         FROM unnest($1, $2, $3) AS asked (number, payload, device) \(joined)
-        WHERE wake.number BETWEEN $4 AND $5
-        """, .int8Array, .boolArray, .boolArray, .int8, .int8)
+        """, .int8Array, .boolArray, .boolArray)
 
     private mutating func addChains(_ chains: [Int64: Int]) {
         guard !chains.isEmpty else { return }

@@ -309,12 +309,13 @@ struct WritePlan {
                 .int2s(changes.map(\.row.stateNumber)), .bytesArray(rest),
                 .bytesArray(
                     changes.map { $0.columns.contains(.content) ? $0.row.storedPayload : nil }),
-                .int8(Int64(changes.count)), .int8(changes.first?.row.number ?? 0),
-                .int8(changes.last?.row.number ?? 0)))
+                .int8(Int64(changes.count))))
     }
 
-    /// The bounds of the numbers leave only the partitions of those days to be looked at.
-    private static let wakes = Statement(
+    /// Without bounds for the numbers, though they would leave fewer partitions to be looked at: the
+    /// server would compare each row between them with each number, where it takes the table for
+    /// small.
+    static let wakes = Statement(
         """
         WITH done AS (
             UPDATE rouse.wake SET version = wake.version + 1,
@@ -327,11 +328,10 @@ struct WritePlan {
             FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
                 AS new (number, version, placement, place, at, deadline, state, rest, payload)
             WHERE wake.number = new.number AND wake.version = new.version
-                AND wake.number BETWEEN $11 AND $12
             RETURNING 1)
         SELECT rouse.expect((SELECT count(*) FROM done), $10)
         """, .int8Array, .int8Array, .int2Array, .int8Array, .int8Array, .int8Array, .int2Array,
-        .bytesArray, .bytesArray, .int8, .int8, .int8)
+        .bytesArray, .bytesArray, .int8)
 
     /// The damaged bytes stay, for whoever wants to know what happened to them.
     private mutating func addDamaged(_ numbers: [Int64]) {
