@@ -11,7 +11,8 @@ import WaitKit
 /// the books of ``CrashTests`` are compared, and are the same whichever gateway is asked.
 ///
 /// `ROUSE_KILLS=200 swift test --filter SharedCrashTests` is the long version, in which some are
-/// stopped for longer than the others wait for a sign of life, and go on.
+/// stopped for longer than the others wait for a sign of life, or than their leases last, and go
+/// on.
 @Suite("kill -9 of gateways on one database", .timeLimit(.minutes(120)))
 struct SharedCrashTests {
     private static let gatewayCount = 3
@@ -83,7 +84,7 @@ struct SharedCrashTests {
                 }
                 if CrashTests.kills >= 20, life % 10 == 9 {
                     members[place].gateway.signal(SIGSTOP)
-                    try await elapse(.seconds(40))
+                    try await elapse(.seconds(life % 50 == 49 ? Self.leaseSeconds + 10 : 40))
                     members[place].gateway.signal(SIGCONT)
                     continue
                 }

@@ -77,10 +77,10 @@ struct AuditPlan {
     }
 
     private func report(_ console: Console) throws(CommandFailure) -> AuditReport {
-        let progress = AuditProgress(console)
-        defer { progress.end() }
+        let bar = ProgressBar(total: 0, noun: "source files", patience: ProgressBar.patience)
+        defer { bar.clear() }
         do throws(AuditFailure) {
-            return try audit.report(progress: progress.show)
+            return try audit.report { bar.show($0, of: $1) }
         } catch {
             switch error {
             case .missing(let path):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import WakeModel
 
 /// The body of `POST /v1/devices/{token}/registered`: the app got this token from iOS just now.
@@ -8,16 +9,25 @@ struct RegistrationBody {
     let environment: APNsEnvironment?
     let kind: WakeKind
     let at: WallInstant?
+    let user: UserChange
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
     init(_ text: [UInt8]) throws(Problem) {
         let members = try Members(parsing: text)
         do throws(InvalidField) {
-            try members.check(names: ["app", "environment", "kind", "at"])
+            try members.check(names: ["app", "environment", "kind", "at", "user"])
             app = try members.requiredString("app")
             environment = try members.choice("environment")
             kind = try members.choice("kind") ?? .background
             at = try members.instant("at")
+            if members.raw("user").map({ $0.elementsEqual("null".utf8) }) == true {
+                user = .removed
+            } else {
+                user =
+                    try members.string("user").map { (text) throws(InvalidField) in
+                        .user(try UserID(text))
+                    } ?? .kept
+            }
         } catch {
             throw Problem(error)
         }
@@ -32,6 +42,12 @@ struct RegistrationBody {
             .optional(
                 "at",
                 .instant("When the app got it; now by default, and where it is in the future.")),
+            .optional(
+                "user",
+                .oneOf(
+                    [WakeBody.userSchema, .null],
+                    "Whose the device is from now on, and no other user's; null for nobody's. "
+                        + "Left out, it stays as it is.")),
         ])
     }
 }

@@ -70,7 +70,12 @@ struct DeviceRoutes {
             Operation(
                 id: "registerDevice", summary: "The app got this token from iOS just now",
                 description: "Revives a token that was dead, and dates the rule about 410: APNs' "
-                    + "word about a time before does not count.",
+                    + "word about a time before does not count. With `user` the device is "
+                    + "registered under your own id of a user: a wake for the user reaches it. "
+                    + "A token is one user's at a time; a 410 of APNs, and forgetting the device, "
+                    + "end it. A user "
+                    + "has up to \(UserID.maximumDeviceCount) of them for an app, environment and "
+                    + "kind; with one more the oldest registration goes.",
                 parameters: [.deviceToken], body: .json(.named(.registration), limit: limit),
                 answers: [Operation.Answer(200, "It is known.", .named(.deviceAnswer))],
                 problems: Self.problems)
@@ -81,7 +86,8 @@ struct DeviceRoutes {
             let app = try services.app(named: body.app, body.environment, for: context)
             return try Self.answer(
                 try await asking { () async throws(StoreFailure) in
-                    try await gateway.registered(token, app: app, kind: body.kind, at: body.at)
+                    try await gateway.registered(
+                        token, app: app, kind: body.kind, at: body.at, user: body.user)
                 })
         }
     }

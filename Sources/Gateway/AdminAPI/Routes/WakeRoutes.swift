@@ -45,7 +45,12 @@ struct WakeRoutes {
             Operation(
                 id: "createWake", summary: "Ask for a wake",
                 description: "The answer means that the wake is on disk and will end in exactly "
-                    + "one recorded outcome. Its decision says what becomes of it and why.",
+                    + "one recorded outcome. Its decision says what becomes of it and why. With "
+                    + "`user` instead of `device_token` it asks for a wake on each device that is "
+                    + "registered under the user for this app, environment and kind of push, each "
+                    + "with its own id, decision and outcome, and the answer has an item for each. "
+                    + "A repetition with the same key is for the devices for which the request was "
+                    + "first.",
                 parameters: [
                     Self.idempotencyKey(
                         configuration, conflict: "the same key and another body get a 409"),
@@ -67,8 +72,10 @@ struct WakeRoutes {
                     Operation.Answer(
                         202, "The wake is on disk.", .named(.acceptedWake),
                         links: Operation.Link.toWake(at: "/id")),
+                    Operation.Answer(
+                        207, "For a user: an answer for each device.", .named(.userAnswer)),
                 ],
-                problems: Self.intakeProblems)
+                problems: Self.intakeProblems + [.noDevices])
         ) { request, context in try await post(request, context, limit) }
     }
 
@@ -96,7 +103,19 @@ struct WakeRoutes {
                 key, caller: context.callerName, body: text,
                 expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
         }
-        let inquiry = body.inquiry(mark)
+        let device: DeviceToken
+        switch body.target {
+        case .device(let token): device = token
+        case .user(let user):
+            guard wait == nil else {
+                throw Problem(
+                    InvalidField(
+                        field: "wait", problem: "is for the wake of a single device",
+                        remedy: "Leave it out, and look at each wake of the answer."))
+            }
+            return try await post(body.terms, user, mark, context)
+        }
+        let inquiry = body.terms.inquiry(to: device, mark)
         let answers = await gateway.accept(
             [inquiry], spreadSeconds: body.terms.spreadSeconds ?? 0,
             caller: context.callerName)
@@ -110,6 +129,20 @@ struct WakeRoutes {
                 .response(status: .ok, headers: accepted.headers)
         }
         return accepted.json.response(status: .accepted, headers: accepted.headers)
+    }
+
+    /// Asks for a wake on each device of a user.
+    private func post(
+        _ terms: WakeTerms, _ user: UserID, _ mark: IdempotencyKey?, _ context: AdminRequestContext
+    ) async throws -> Response {
+        var batch = Batch(capacity: 1)
+        batch.ask(user: user, terms, mark)
+        try await batch.resolveUsers(by: gateway)
+        try services.takeWakes(batch.inquiries.count, context)
+        let answers = await gateway.accept(
+            batch.inquiries, spreadSeconds: terms.spreadSeconds ?? 0, caller: context.callerName)
+        return try batch.userAnswer(answers)
+            .response(status: HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status"))
     }
 
     /// Waits for the end of a wake. A caller that hangs up ends the wait, and so does a shutdown,
@@ -217,6 +250,9 @@ struct WakeRoutes {
             .delete, "/v1/wakes/{id}", .scope(.wake),
             Operation(
                 id: "cancelWake", summary: "Cancel a wake that still waits",
+                description: "Only this request is taken out. One that has merged into a wake that "
+                    + "waits is cancelled as well: that one goes on with what is left. When a wake "
+                    + "carries others, the newest of them takes its place.",
                 parameters: [.wakeID],
                 answers: [Operation.Answer(200, "It is cancelled.", .named(.wake))],
                 problems: [.notFound, .notCancellable] + ProblemCode.ofStore)
