@@ -89,6 +89,14 @@ final class ServerProcess: Sendable {
         try own(path)
     }
 
+    /// Has a folder removed by a process of its own, for which nobody waits.
+    static func removeLater(_ path: String) {
+        let words = ["rm", "-rf", path].map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var process: pid_t = 0
+        posix_spawn(&process, "/bin/rm", nil, nil, words, [nil])
+    }
+
     private static func own(_ path: String) throws {
         guard getuid() == 0, let nobody = getpwnam("nobody")?.pointee else { return }
         guard chown(path, nobody.pw_uid, nobody.pw_gid) == 0 else {
