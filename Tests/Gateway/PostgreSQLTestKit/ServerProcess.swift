@@ -91,7 +91,8 @@ final class ServerProcess: Sendable {
 
     /// Has a folder removed by a process of its own, for which nobody waits.
     static func removeLater(_ path: String) {
-        let words = ["rm", "-rf", path].map { strdup($0) } + [nil]
+        let arguments: [String?] = ["rm", "-rf", path, nil]
+        let words = arguments.map { word in word.flatMap { strdup($0) } }
         defer { for word in words { free(word) } }
         var process: pid_t = 0
         posix_spawn(&process, "/bin/rm", nil, nil, words, [nil])
