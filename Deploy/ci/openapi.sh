@@ -112,7 +112,7 @@ def before_load_schema(context, raw_schema):
     for name in ("WakeRequest", "MulticastRequest"):
         wake = raw_schema["components"]["schemas"][name]
         # The kinds, each with a suffix of its own: if this one, then so, else the next.
-        variant = wake["allOf"][-1]
+        variant = wake["allOf"][0]
         while variant:
             members = variant["then"]["properties"]
             suffix = re.sub(r".*\{1,255\}|[\\\\+$]", "", members["topic"]["pattern"])

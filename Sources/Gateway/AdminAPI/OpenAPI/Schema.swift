@@ -158,7 +158,7 @@ struct Schema: Sendable {
                 (
                     "allOf",
                     rules.isEmpty && variants.isEmpty
-                        ? nil : .array(rules.map(\.json) + conditions(variants[...]))
+                        ? nil : .array(conditions(variants[...]) + rules.map(\.json))
                 ),
             ])
     }
