@@ -134,10 +134,6 @@ def before_call(context, case, kwargs):
         text = case.body["collapse_id"]
         case.body = {**case.body, "collapse_id": re.sub("[^\\0-\\x7f]", "x", text)}
     query = case.query or {}
-    if query.get("wait") == "outcome" and isinstance(case.body, dict) and "user" in case.body:
-        # A wake for a user has an outcome for each device, and is not waited for.
-        case.query = {name: value for name, value in query.items() if name != "wait"}
-        return
     if case.operation.path == "/v1/events":
         name, most = "seconds", 86400
     elif "wait" in query:
