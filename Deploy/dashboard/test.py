@@ -222,7 +222,8 @@ class TheFigures(Case):
     def test_what_cannot_be_looked_up_is_told_why(self):
         self.load()
         for subject, words in {
-            "abc": "probably cut", "hello": "This is neither", token(99): "Unknown device token",
+            token(99)[1:]: "probably cut", "hello, you": "This is none of them",
+            "order-99": "No wake of this ref", token(99): "Unknown device token",
             "01a1ff95-bde0-7334-a3d8-1bab30d661a4": "No wake has this id",
         }.items():
             self.browser.look_up(subject)
@@ -361,21 +362,47 @@ class Trouble(Case):
         browser.wait_for_text("#readiness", "Ready")
         bench.fault(kind="reject", reason="InvalidProviderToken", share=1)
         bench.wake(token(1), CHAT)
-        browser.wait_for_text("#notices", f"{CHAT} is held")
+        browser.wait_for_text("#notices", f"{CHAT} (sandbox), background: held")
         self.assertIn("InvalidProviderToken", browser.text("#notices"))
         browser.wait_for_text("#readiness", "Not ready")
         self.assertEqual(browser.driver.title, "Not ready · Rouse")
         row = next(row.text for row in browser.all("#apps tbody tr") if "held" in row.text)
-        for part in (CHAT, "background", "InvalidProviderToken", "The next try is at",
-                     "those that expire meanwhile are not sent",
+        for part in (CHAT, "background", "InvalidProviderToken", "One wake is tried at",
+                     "each that reaches its deadline first expires unsent",
                      f"POST /v1/apps/{CHAT}/resume"):
             self.assertIn(part, row)
-        self.assertEqual(browser.text("#apps").count("held"), 1)
+        self.assertEqual(browser.text("#apps").count("✕ held"), 1)
         self.picture("held")
         bench.mend()
         bench.ask("POST", f"v1/apps/{CHAT}/resume", key="chief")
         browser.wait("no notice", lambda: browser.text("#notices") == "")
         browser.wait_for_text("#readiness", "Ready")
+
+    def test_a_key_that_may_pauses_resumes_and_cancels(self):
+        bench = self.bench
+        bench.wait_for(bench.wake(token(60)), "sent")
+        waiting = bench.wake(token(60))
+        self.load(key="chief")
+        browser = self.browser
+
+        def press(words):
+            button = f"[aria-label='{words} {SHOP} (sandbox)']"
+            browser.wait(words, lambda: browser.all(button))
+            browser.all(button)[0].click()
+
+        press("Pause")
+        browser.driver.switch_to.alert.dismiss()
+        self.assertNotIn("paused", browser.text("#apps"))
+        press("Pause")
+        browser.driver.switch_to.alert.accept()
+        browser.wait_for_text("#apps", "paused")
+        press("Resume")
+        browser.wait("no pause", lambda: "paused" not in browser.text("#apps"))
+        browser.look_up(waiting)
+        browser.wait("the button", lambda: browser.all(f"[data-key='cancel-{waiting}']"))
+        browser.all(f"[data-key='cancel-{waiting}']")[0].click()
+        browser.driver.switch_to.alert.accept()
+        browser.wait_for_text("#look-up-answer", "cancelled")
 
     def test_text_of_others_is_text(self):
         self.load()

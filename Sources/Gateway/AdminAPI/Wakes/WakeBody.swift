@@ -22,10 +22,7 @@ struct WakeBody {
             }
             try members.check(names: Self.names)
             terms = try WakeTerms(members, now: now)
-            let text = try members.requiredString("device_token")
-            deviceToken = try naming("device_token") { () throws(InvalidField) in
-                try DeviceToken(pasted: text)
-            }
+            deviceToken = try members.requiredDeviceToken()
         } catch {
             throw Problem(error)
         }
