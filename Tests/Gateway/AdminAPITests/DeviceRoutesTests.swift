@@ -135,8 +135,6 @@ struct DeviceRoutesTests {
             let forgotten = try await caller.send(
                 "POST", "/v1/devices/forget", body(#","environment":"sandbox""#), as: .device)
             #expect(forgotten.body == #"{"ended":["\#(waiting)"]}"#)
-            try expectProblem(
-                try await caller.send("POST", "/v1/devices/forget", body(), as: .device), .notFound)
             for (method, name) in [
                 ("POST", "lookup"), ("POST", "forget"), ("PUT", "signals"), ("PUT", "registered"),
             ] {

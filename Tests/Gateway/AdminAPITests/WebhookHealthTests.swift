@@ -101,7 +101,7 @@ struct WebhookHealthTests {
             #expect(
                 metrics.contains(#"rouse_webhook_oldest_age_seconds{endpoint="hooks.example"} "#))
         }
-        try await bench.serve { caller in
+        try await APIBench().serve { caller in
             let ready = try await caller.send("GET", "/readyz", as: nil)
             #expect(try ready.json()["warnings"] as? [String] == [])
         }

@@ -38,7 +38,7 @@ struct RegistrationBody {
                 .optional("kind", .words(of: WakeKind.self, "background by default.")),
                 .optional(
                     "at",
-                    .instant("When the app got it; now by default, and where it is in the future.")),
+                    .instant("When the app got it; now by default, and if that is in the future.")),
             ])
     }
 }
