@@ -25,8 +25,8 @@ public struct AdminAPI: Sendable {
     private let logger: Logger
 
     /// An API for this gateway, which counts its requests in `metrics`; `readings` is asked for
-    /// more whenever somebody reads them, and `webhooks` for how their delivery stands. What callers
-    /// change is noted in `audit`; without one, in the log.
+    /// more whenever somebody reads them, and `webhooks` for how their delivery stands. What
+    /// callers change is noted in `audit`; without one, in the log.
     public init(
         configuration: AdminConfiguration, gateway: Gateway,
         metrics: MetricsRegistry = MetricsRegistry(), logger: Logger, audit: AuditLog? = nil,
